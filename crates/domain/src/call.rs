@@ -1,0 +1,171 @@
+//! What a session wants done outside, and what came of it.
+//!
+//! `due` names the calls that should be under way; the engine makes them and
+//! brings each outcome back as an ordinary command.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{CallId, ModelName};
+use crate::limits;
+
+/// A call that should be under way now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    pub id: CallId,
+    pub work: Work,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Ask a model. The words are rendered by `Room::ask` when the call starts.
+    Ask,
+    /// Come back at this time.
+    Sleep { until: Timestamp },
+}
+
+/// One request to a model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ask {
+    pub model: ModelName,
+    pub system: String,
+    pub messages: Vec<Message>,
+    /// A JSON schema that the answer must follow, where the provider can.
+    pub schema: Option<serde_json::Value>,
+    pub patience: Patience,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    pub speaker: Speaker,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speaker {
+    User,
+    Assistant,
+}
+
+/// How long a call may take, and how much it may bring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patience {
+    pub first_piece_ms: u64,
+    pub idle_ms: u64,
+    pub answer_ms: u64,
+    pub answer_bytes: usize,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            first_piece_ms: limits::FIRST_PIECE_MS,
+            idle_ms: limits::IDLE_MS,
+            answer_ms: limits::ANSWER_MS,
+            answer_bytes: limits::ANSWER_BYTES,
+        }
+    }
+}
+
+/// What came of a call. At most one outcome per call id enters the log.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    Answered(Answer),
+    Failed {
+        failure: Failure,
+        partial: String,
+    },
+    /// The call was no longer due and was cancelled; this is what had arrived.
+    Stopped {
+        partial: String,
+    },
+    /// The sleep is over.
+    Elapsed,
+}
+
+/// A whole, non-empty answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    #[serde(default)]
+    pub usage: Usage,
+    #[serde(default)]
+    pub timing: Timing,
+    /// Requests that it took, the last one included.
+    #[serde(default = "one")]
+    pub attempts: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Tokens, where the wire says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Timing {
+    /// From the start of the call to the first text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_text_ms: Option<u64>,
+    /// From the start of the call to its end, waiting between attempts included.
+    #[serde(default)]
+    pub latency_ms: u64,
+}
+
+/// Why a call brought no answer, in words for a person.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+    #[serde(default = "one")]
+    pub attempts: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FailureKind {
+    /// The whole answer took too long.
+    TimedOut,
+    /// The stream went silent.
+    Idle,
+    /// The model or its provider declined to answer.
+    Refused,
+    /// Too many requests, also after waiting.
+    RateLimited,
+    /// The prompt does not fit the model, or the answer passed its limit.
+    TooLong,
+    /// The model ended without a word.
+    Empty,
+    /// A key, a name or a setting is wrong.
+    Misconfigured,
+    /// The provider could not be reached, or broke off.
+    Unreachable,
+}
+
+impl FailureKind {
+    pub fn words(self) -> &'static str {
+        match self {
+            FailureKind::TimedOut => "timed out",
+            FailureKind::Idle => "went silent",
+            FailureKind::Refused => "refused",
+            FailureKind::RateLimited => "rate limited",
+            FailureKind::TooLong => "too long",
+            FailureKind::Empty => "empty answer",
+            FailureKind::Misconfigured => "misconfigured",
+            FailureKind::Unreachable => "unreachable",
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The rules of every form, and nothing else.
+//!
+//! This crate must not know tokio, a database, a wire format of a provider, the
+//! clock or randomness: times, ids and nonces arrive inside commands. A test
+//! fails when its dependency tree gains one of them.
+
+pub mod call;
+pub mod ids;
+pub mod limits;
+pub mod reject;
+
+pub use call::{
+    Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Speaker, Timing, Usage,
+    Work,
+};
+pub use ids::{CallId, ModelName, Nonce, SessionId};
+pub use jiff::Timestamp;
+pub use reject::{Reject, Wrong};

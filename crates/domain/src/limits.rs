@@ -1,0 +1,98 @@
+//! Every limit of the product, named, in one place.
+
+/// Advisors that one board may have.
+pub const ADVISORS: usize = 16;
+/// Bytes of a prompt.
+pub const PROMPT_BYTES: usize = 64 * 1024;
+/// Bytes of a custom system prompt, an instruction or a person's name.
+pub const INSTRUCTION_BYTES: usize = 8 * 1024;
+/// Bytes of a person's reply.
+pub const REPLY_BYTES: usize = 64 * 1024;
+/// Files that may be attached to a prompt, and their bytes, each and together.
+pub const CONTEXT_FILES: usize = 16;
+pub const CONTEXT_FILE_BYTES: usize = 512 * 1024;
+pub const CONTEXT_BYTES: usize = 1024 * 1024;
+/// Characters of a title, taken from the first line of the prompt.
+pub const TITLE_CHARS: usize = 80;
+/// Syntheses that one board keeps.
+pub const SYNTHESES: usize = 50;
+/// Times that one advisor may be asked again.
+pub const RETRIES_BY_HAND: u32 = 20;
+/// Bytes of one model's name.
+pub const MODEL_NAME_BYTES: usize = 200;
+
+/// Bytes that one model may answer before its answer is refused as too long.
+pub const ANSWER_BYTES: usize = 1024 * 1024;
+/// Bytes of one line or frame on a provider's wire.
+pub const WIRE_LINE_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a provider's error body that are read.
+pub const ERROR_BODY_BYTES: usize = 16 * 1024;
+/// Tokens asked of providers that want to be told a maximum.
+pub const ANSWER_TOKENS: u32 = 8192;
+
+/// Time for a connection to a provider.
+pub const CONNECT_MS: u64 = 10_000;
+/// Time to the first piece of an answer: a local model may have to be loaded.
+pub const FIRST_PIECE_MS: u64 = 180_000;
+/// Silence in the middle of an answer.
+pub const IDLE_MS: u64 = 60_000;
+/// A whole answer.
+pub const ANSWER_MS: u64 = 600_000;
+/// Time to list a provider's models.
+pub const CATALOG_MS: u64 = 5_000;
+/// How long a list of models is believed.
+pub const CATALOG_FRESH_MS: u64 = 30_000;
+
+/// Requests made for one call, the first included.
+pub const ATTEMPTS: u32 = 4;
+/// First pause between two requests for one call; it doubles each time.
+pub const RETRY_PAUSE_MS: u64 = 500;
+/// Longest pause that we wait when a provider asks for one.
+pub const RETRY_AFTER_MS: u64 = 60_000;
+
+/// Quorum's grace time when none is given, and the longest one.
+pub const GRACE_MS: u64 = 20_000;
+pub const GRACE_MOST_MS: u64 = 3_600_000;
+/// Longest time that a person may be given for a reply.
+pub const REPLY_MOST_MS: u64 = 30 * 24 * 3_600_000;
+
+/// Token deltas are gathered for this long, or up to this size.
+pub const DELTA_MS: u64 = 40;
+pub const DELTA_BYTES: usize = 4 * 1024;
+/// Frames that a live reader may fall behind before it is resynced.
+pub const LIVE_FRAMES: usize = 256;
+/// The same for a reader of all sessions.
+pub const LIVE_FRAMES_ALL: usize = 4096;
+/// Partial text is saved this often.
+pub const DRAFT_MS: u64 = 3_000;
+
+/// Sessions that may have calls under way at once.
+pub const SESSIONS: usize = 4_096;
+/// Writes that may wait for the store, and those that one commit gathers.
+pub const WRITES_WAITING: usize = 8_192;
+pub const WRITES_GATHERED: usize = 256;
+/// Times that a command is decided again because another writer was first.
+pub const DECISIONS: u32 = 16;
+/// Days that an idempotency key is remembered.
+pub const IDEMPOTENCY_DAYS: i64 = 7;
+/// Bytes of an idempotency key.
+pub const IDEMPOTENCY_KEY_BYTES: usize = 200;
+
+/// Rows of a page: default and most.
+pub const PAGE: u32 = 50;
+pub const PAGE_MOST: u32 = 200;
+/// Events read from the log in one go.
+pub const EVENTS_PAGE: u32 = 500;
+
+/// Bytes of a request body, request headers, and open connections.
+pub const BODY_BYTES: usize = 4 * 1024 * 1024;
+pub const HEADER_BYTES: usize = 32 * 1024;
+pub const HEADERS: usize = 64;
+pub const HEADER_MS: u64 = 10_000;
+pub const CONNECTIONS: usize = 4_096;
+/// A comment is sent to silent event streams this often.
+pub const KEEP_ALIVE_MS: u64 = 15_000;
+
+/// A command-line agent: its whole run, and what it may print.
+pub const COMMAND_MS: u64 = 600_000;
+pub const COMMAND_STDERR_BYTES: usize = 16 * 1024;

@@ -1,0 +1,36 @@
+//! Why a command was not accepted, in a form that every way in can show.
+
+/// A refusal. Nothing was changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reject {
+    /// The input is wrong; every wrong field is named.
+    Invalid(Vec<Wrong>),
+    /// The input is fine, but not in this state.
+    NotNow {
+        /// The state that the session is in.
+        state: &'static str,
+        message: String,
+        /// What would be accepted now.
+        allowed: Vec<&'static str>,
+    },
+    /// The session has no such part.
+    Unknown(String),
+    /// The outcome of a call that is not due any more. Its driver drops it.
+    Stale,
+}
+
+/// One wrong field, by the name that it has in JSON.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wrong {
+    pub field: String,
+    pub problem: String,
+}
+
+impl Wrong {
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Wrong {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What the engine needs from outside: a log, models, a clock.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use plenary_domain::{Ask, CallId, FailureKind, SessionId, Timestamp, Usage};
+use thiserror::Error;
+
+// ---------------------------------------------------------------------------
+// The log
+
+/// The log of all sessions. Every method that writes returns after the write is
+/// durable: a power cut right after it loses nothing.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Opens a session or adds to one, in one transaction: events, list columns,
+    /// search text, the ends of attempts, and the idempotency record.
+    async fn append(&self, append: Append) -> Result<Appended, StoreError>;
+
+    /// The session's row, or `None`.
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError>;
+
+    /// Events after a version, in order, at most `limit`.
+    async fn events(
+        &self,
+        id: SessionId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Events of all sessions after a position, in commit order, at most `limit`.
+    async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// The position of the newest event of all sessions; 0 when there is none.
+    async fn position(&self) -> Result<u64, StoreError>;
+
+    /// Sessions, newest first.
+    async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError>;
+
+    /// Removes a session and everything of it. False: there was none. The id is
+    /// never used again.
+    async fn remove(&self, id: SessionId) -> Result<bool, StoreError>;
+
+    /// Takes sessions over for this driver: raises each one's epoch, so that a
+    /// former driver's late writes match no row. `None` takes every active one.
+    async fn claim(
+        &self,
+        owner: &str,
+        id: Option<SessionId>,
+    ) -> Result<Vec<(SessionId, u64)>, StoreError>;
+
+    /// Records that a model is about to be asked, and returns the number of this
+    /// attempt at this call, counted from 1 over all restarts. `ended` says how
+    /// the attempt before it ended. A stale epoch is refused.
+    async fn begin_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        call: &CallId,
+        ended: Option<AttemptEnd>,
+    ) -> Result<u32, StoreError>;
+
+    /// All attempts of a session, by call and number.
+    async fn attempts(&self, id: SessionId) -> Result<Vec<AttemptRow>, StoreError>;
+
+    /// Keeps the partial text of a running call. It is removed when the call's
+    /// attempt ends in an append.
+    async fn save_draft(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        call: &CallId,
+        text: &str,
+    ) -> Result<(), StoreError>;
+
+    async fn drafts(&self, id: SessionId) -> Result<Vec<(CallId, String)>, StoreError>;
+
+    /// What an earlier request with this key was answered, if there was one.
+    async fn idempotent(
+        &self,
+        principal: &str,
+        key: &str,
+    ) -> Result<Option<IdempotentAnswer>, StoreError>;
+
+    /// Writes nothing and waits for the disk: whether the store is well.
+    async fn check(&self) -> Result<(), StoreError>;
+}
+
+#[derive(Clone, Debug)]
+pub struct Append {
+    pub session: SessionId,
+    /// The version that the decision was made on; 0 opens the session.
+    pub expected: u64,
+    /// Set by a driver: the append is refused unless it still holds the session.
+    pub epoch: Option<u64>,
+    pub kind: &'static str,
+    pub title: String,
+    pub status: &'static str,
+    pub active: bool,
+    pub actor: String,
+    pub at: Timestamp,
+    /// At least one.
+    pub events: Vec<NewEvent>,
+    pub attempts: Vec<AttemptEnd>,
+    pub idempotency: Option<Idempotency>,
+    /// For a session that this append opens: who drives it, from epoch 1 on.
+    pub owner: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    pub name: &'static str,
+    /// JSON.
+    pub payload: String,
+    /// Words that full-text search should find.
+    pub search: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttemptEnd {
+    pub call: CallId,
+    pub number: u32,
+    pub state: AttemptState,
+    pub usage: Usage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttemptState {
+    /// Recorded, perhaps sent; nothing is known of its end. An attempt that a
+    /// crash cut off stays in this state.
+    Begun,
+    Done,
+    Failed,
+    Stopped,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttemptRow {
+    pub call: CallId,
+    pub number: u32,
+    pub epoch: u64,
+    pub state: AttemptState,
+    pub usage: Usage,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Idempotency {
+    pub principal: String,
+    pub key: String,
+    /// Tells whether a second request with the key is the same request.
+    pub request_hash: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IdempotentAnswer {
+    pub request_hash: String,
+    /// The session that the first request opened or changed.
+    pub session: SessionId,
+    pub version: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Appended {
+    /// The positions of the new events are `first_position ..`, gapless.
+    Written { version: u64, first_position: u64 },
+    /// Somebody else was first: the session stands at this version now.
+    Conflict { version: u64 },
+    /// This driver has lost the session to another one.
+    Fenced,
+    /// A request with this key has been carried out before; nothing was written.
+    Repeated(IdempotentAnswer),
+    /// An append with `expected > 0` for a session that is not there (removed).
+    Gone,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub kind: String,
+    pub title: String,
+    pub status: String,
+    pub active: bool,
+    pub version: u64,
+    pub epoch: u64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredEvent {
+    pub session: SessionId,
+    pub kind: String,
+    pub version: u64,
+    /// Commit order over all sessions.
+    pub position: u64,
+    pub name: String,
+    pub actor: String,
+    pub payload: String,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ListQuery {
+    pub kind: Option<String>,
+    pub status: Option<String>,
+    pub active: Option<bool>,
+    /// Full-text: every word must occur, the last one as a prefix. Any text is
+    /// lawful; punctuation and operators of the database mean nothing.
+    pub words: Option<String>,
+    pub limit: u32,
+    /// From an earlier page's `next`.
+    pub before: Option<SessionId>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ListPage {
+    pub rows: Vec<SessionRow>,
+    /// All that match, whatever the page.
+    pub total: u64,
+    pub next: Option<SessionId>,
+}
+
+/// Named by what the caller can do next.
+#[derive(Clone, Debug, Error)]
+pub enum StoreError {
+    /// Another process uses the data folder; the text names it.
+    #[error("{0}")]
+    InUse(String),
+    /// The disk or the database failed; trying again later may help.
+    #[error("the store failed: {0}")]
+    Failed(String),
+    /// What is stored cannot be read by this version of the program.
+    #[error("the store holds something that this version cannot read: {0}")]
+    Unreadable(String),
+    /// The driver that asked has lost the session to another one.
+    #[error("another driver has taken this session over")]
+    Fenced,
+}
+
+// ---------------------------------------------------------------------------
+// Models
+
+/// All models that can be reached, behind one streaming method.
+pub trait Models: Send + Sync {
+    /// Asks a model. Dropping the stream drops the request at once. The stream
+    /// ends after `Piece::End` or an error; one that ends without either was cut.
+    /// `request_id` names the attempt, for the provider's own records.
+    fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>>;
+
+    /// What is there now, by provider, and for what is not, why not.
+    fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>>;
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Piece {
+    Text(String),
+    /// The model's thinking, where the wire has it apart from the answer.
+    Reasoning(String),
+    /// May come several times; later numbers replace earlier ones.
+    Usage(Usage),
+    /// The model has finished by itself.
+    End,
+}
+
+/// Named by what the caller can do next. `message` is a sentence for a person;
+/// it never holds a key.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ModelError {
+    /// The same request may work later.
+    #[error("{message}")]
+    Retry {
+        kind: FailureKind,
+        message: String,
+        after: Option<Duration>,
+    },
+    /// The same request will fail again.
+    #[error("{message}")]
+    Final { kind: FailureKind, message: String },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProviderReport {
+    pub name: String,
+    /// `ollama`, `openai`, `anthropic`, `gemini`, `command`.
+    pub kind: &'static str,
+    /// Where it is looked for: a base URL or a program.
+    pub place: String,
+    pub state: ProviderState,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ProviderState {
+    /// Names of its models, as that provider knows them, best first.
+    Ready { models: Vec<String> },
+    /// What is wrong, and what to do about it.
+    Unusable { problem: String, hint: String },
+}
+
+// ---------------------------------------------------------------------------
+// The clock
+
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Timestamp;
+    /// Milliseconds on a clock that only goes forward.
+    fn ticks(&self) -> u64;
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
+}
