@@ -1,1 +1,649 @@
-pub struct X;
+//! One prompt, N advisors in parallel, each from a role; then a synthesis.
+//!
+//! Stages: answering → synthesizing → closed. A peer review will stand between
+//! the first two and a ballot before the last; each is a further stage.
+
+mod apply;
+mod check;
+pub mod preset;
+mod prompt;
+mod role;
+mod settle;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub use apply::apply;
+pub use role::Role;
+pub use verdict::{HEADINGS, Headings, Verdict};
+
+use crate::call::{Answer, Ask, Call, Failure, Outcome, Work};
+use settle::{Called, advisor_call, called, deadline_call, grace_call, synthesis_call};
+
+use crate::ids::{CallId, ModelName, Nonce, SessionId};
+use crate::limits;
+use crate::reject::Reject;
+
+// ---------------------------------------------------------------------------
+// State
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    pub title: String,
+    pub prompt: Arc<str>,
+    pub context: Arc<[ContextFile]>,
+    pub advisors: Vec<Advisor>,
+    /// Who may synthesize: the chosen model, then those that take over.
+    pub synthesizers: Vec<ModelName>,
+    pub quorum: Option<Quorum>,
+    pub stage: Stage,
+    /// Numbered from 1; the last one is the current one.
+    pub syntheses: Vec<Synthesis>,
+    pub convened_at: Timestamp,
+    pub imported_from: Option<SessionId>,
+    nonce: Nonce,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stage {
+    Answering(Wait),
+    Synthesizing,
+    Closed,
+    Stopped,
+    /// No advisor answered, or no synthesizer could.
+    Failed(String),
+}
+
+/// What the synthesis waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wait {
+    All,
+    Quorum(Quorum),
+    /// The quorum has answered; the others have until then.
+    Grace(Timestamp),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Quorum {
+    pub need: usize,
+    pub grace_ms: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ContextFile {
+    pub name: String,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SeatId(pub u8);
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seat {
+    pub id: SeatId,
+    pub role: Role,
+    pub sitter: Sitter,
+    /// Replaces the role's system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+}
+
+/// Who sits there.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Sitter {
+    Model(ModelName),
+    Person {
+        name: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_by: Option<Timestamp>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Advisor {
+    pub seat: Seat,
+    /// How often this advisor was asked by hand, from 1.
+    pub asked: u32,
+    pub standing: Standing,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Standing {
+    /// A model is being asked, or a person's reply is awaited.
+    Asked,
+    Done(Answer),
+    Failed {
+        failure: Failure,
+        partial: String,
+    },
+    /// `partial` is `None` until the cancelled call has handed its text back.
+    Stopped {
+        why: Stopping,
+        partial: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopping {
+    ByHand,
+    /// The synthesis began without it.
+    Late,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Synthesis {
+    pub number: u32,
+    /// Which try this is; each failure begins a new one, with the next model.
+    pub tries: u32,
+    pub model: ModelName,
+    pub instruction: Option<String>,
+    pub basis: Vec<SeatId>,
+    pub absent: Vec<Absent>,
+    /// Models that were tried before this one.
+    pub failed: Vec<FailedTry>,
+    pub standing: SynthesisStanding,
+    nonce: Nonce,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct FailedTry {
+    pub model: ModelName,
+    pub failure: Failure,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum SynthesisStanding {
+    Asked,
+    Done { verdict: Verdict, answer: Answer },
+    Failed { failure: Failure, partial: String },
+    Stopped { partial: Option<String> },
+}
+
+/// An advisor whose answer a synthesis had to do without.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Absent {
+    pub seat: SeatId,
+    pub why: String,
+}
+
+// ---------------------------------------------------------------------------
+// Command
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Command {
+    Convene(Convene),
+    /// Takes over the record of a board that was held elsewhere.
+    Import {
+        from: Option<SessionId>,
+        events: Vec<Event>,
+    },
+    Settle {
+        call: CallId,
+        outcome: Outcome,
+    },
+    /// Stops every call; no synthesis follows.
+    Stop,
+    /// Begins the synthesis now, with the answers that are there.
+    Synthesize {
+        model: Option<ModelName>,
+        instruction: Option<String>,
+    },
+    /// Adds a synthesis to a board that is at rest.
+    Resynthesize {
+        model: Option<ModelName>,
+        instruction: Option<String>,
+    },
+    /// Asks one advisor again.
+    Retry {
+        seat: SeatId,
+        model: Option<ModelName>,
+    },
+    /// Asks every advisor again that has no answer, then goes on.
+    Resume,
+    /// A person's own answer.
+    Reply {
+        seat: SeatId,
+        text: String,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Convene {
+    pub prompt: String,
+    pub context: Vec<ContextFile>,
+    pub seats: Vec<Seat>,
+    pub synthesizers: Vec<ModelName>,
+    pub quorum: Option<Quorum>,
+}
+
+// ---------------------------------------------------------------------------
+// Event
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Event {
+    Convened {
+        prompt: Arc<str>,
+        context: Arc<[ContextFile]>,
+        seats: Vec<Seat>,
+        synthesizers: Vec<ModelName>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quorum: Option<Quorum>,
+        nonce: Nonce,
+        at: Timestamp,
+    },
+    AdvisorAnswered {
+        seat: SeatId,
+        answer: Answer,
+    },
+    AdvisorFailed {
+        seat: SeatId,
+        failure: Failure,
+        partial: String,
+    },
+    /// What a stopped advisor had said.
+    AdvisorStopped {
+        seat: SeatId,
+        partial: String,
+    },
+    AdvisorRetried {
+        seat: SeatId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<ModelName>,
+    },
+    QuorumReached {
+        until: Timestamp,
+    },
+    SynthesisBegan {
+        number: u32,
+        model: ModelName,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instruction: Option<String>,
+        basis: Vec<SeatId>,
+        absent: Vec<Absent>,
+        nonce: Nonce,
+    },
+    /// With `next`, that model takes over.
+    SynthesisFailed {
+        number: u32,
+        failure: Failure,
+        partial: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<ModelName>,
+        nonce: Nonce,
+    },
+    /// What a stopped synthesizer had written.
+    SynthesisStopped {
+        number: u32,
+        partial: String,
+    },
+    Synthesized {
+        number: u32,
+        verdict: Verdict,
+        answer: Answer,
+    },
+    Stopped,
+    Failed {
+        reason: String,
+    },
+    Imported {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<SessionId>,
+        at: Timestamp,
+    },
+}
+
+impl Event {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Convened { .. } => "convened",
+            Event::AdvisorAnswered { .. } => "advisorAnswered",
+            Event::AdvisorFailed { .. } => "advisorFailed",
+            Event::AdvisorStopped { .. } => "advisorStopped",
+            Event::AdvisorRetried { .. } => "advisorRetried",
+            Event::QuorumReached { .. } => "quorumReached",
+            Event::SynthesisBegan { .. } => "synthesisBegan",
+            Event::SynthesisFailed { .. } => "synthesisFailed",
+            Event::SynthesisStopped { .. } => "synthesisStopped",
+            Event::Synthesized { .. } => "synthesized",
+            Event::Stopped => "stopped",
+            Event::Failed { .. } => "failed",
+            Event::Imported { .. } => "imported",
+        }
+    }
+
+    pub(crate) fn searchable(&self) -> String {
+        match self {
+            Event::Convened { prompt, .. } => prompt.to_string(),
+            Event::AdvisorAnswered { answer, .. } => answer.text.clone(),
+            Event::Synthesized { verdict, .. } => verdict.text.clone(),
+            Event::AdvisorFailed { .. }
+            | Event::AdvisorStopped { .. }
+            | Event::AdvisorRetried { .. }
+            | Event::QuorumReached { .. }
+            | Event::SynthesisBegan { .. }
+            | Event::SynthesisFailed { .. }
+            | Event::SynthesisStopped { .. }
+            | Event::Stopped
+            | Event::Failed { .. }
+            | Event::Imported { .. } => String::new(),
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------
+// The rules
+
+pub fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    let Some(state) = state else {
+        return match command {
+            Command::Convene(convene) => check::convene(convene, at, nonce),
+            Command::Import { from, events } => check::import(from, events, at),
+            Command::Settle { .. } => Err(Reject::Stale),
+            Command::Stop
+            | Command::Synthesize { .. }
+            | Command::Resynthesize { .. }
+            | Command::Retry { .. }
+            | Command::Resume
+            | Command::Reply { .. } => Err(Reject::Unknown("There is no such board.".into())),
+        };
+    };
+    match command {
+        Command::Convene(_) | Command::Import { .. } => {
+            Err(state.not_now("This board has been convened already."))
+        }
+        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
+        Command::Stop => state.stop(),
+        Command::Synthesize { model, instruction } => match state.stage {
+            Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+            Stage::Answering(_) | Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
+                state.synthesize(model, instruction, nonce)
+            }
+        },
+        Command::Resynthesize { model, instruction } => match state.stage {
+            Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+            Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
+            Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
+                state.synthesize(model, instruction, nonce)
+            }
+        },
+        Command::Retry { seat, model } => state.retry(seat, model),
+        Command::Resume => state.resume(nonce),
+        Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
+    }
+}
+
+impl State {
+    pub fn status(&self) -> &'static str {
+        match self.stage {
+            Stage::Answering(_) => "answering",
+            Stage::Synthesizing => "synthesizing",
+            Stage::Closed => "closed",
+            Stage::Stopped => "stopped",
+            Stage::Failed(_) => "failed",
+        }
+    }
+
+    /// What can be done with the board now, by the names of the interface.
+    pub fn allowed(&self) -> Vec<&'static str> {
+        let answered = !self.answered().is_empty();
+        let mut allowed = match self.stage {
+            Stage::Answering(_) if answered => vec!["stop", "synthesize", "retry"],
+            Stage::Answering(_) => vec!["stop", "retry"],
+            Stage::Synthesizing => vec!["stop"],
+            Stage::Closed => vec!["resynthesize", "retry"],
+            Stage::Stopped | Stage::Failed(_) if answered => {
+                vec!["resume", "synthesize", "resynthesize", "retry"]
+            }
+            Stage::Stopped | Stage::Failed(_) => vec!["resume", "retry"],
+        };
+        let awaited = |advisor: &Advisor| {
+            matches!(advisor.seat.sitter, Sitter::Person { .. })
+                && advisor.standing == Standing::Asked
+        };
+        if self.advisors.iter().any(awaited) {
+            allowed.push("reply");
+        }
+        allowed.push("export");
+        allowed
+    }
+
+    pub fn advisor(&self, seat: SeatId) -> Option<&Advisor> {
+        self.advisors.iter().find(|advisor| advisor.seat.id == seat)
+    }
+
+    /// An advisor's name on this board: the role, numbered where two share it.
+    pub fn label(&self, seat: SeatId) -> String {
+        let Some(advisor) = self.advisor(seat) else { return String::new() };
+        let role = advisor.seat.role;
+        let same: Vec<SeatId> = self
+            .advisors
+            .iter()
+            .filter(|other| other.seat.role == role)
+            .map(|other| other.seat.id)
+            .collect();
+        match same.iter().position(|id| *id == seat) {
+            Some(place) if same.len() > 1 => format!("{} {}", role.name(), place + 1),
+            _ => role.name().to_owned(),
+        }
+    }
+
+    fn not_now(&self, message: &str) -> Reject {
+        Reject::NotNow {
+            state: self.status(),
+            message: message.to_owned(),
+            allowed: self.allowed(),
+        }
+    }
+
+    fn answered(&self) -> Vec<SeatId> {
+        self.advisors
+            .iter()
+            .filter(|advisor| matches!(advisor.standing, Standing::Done(_)))
+            .map(|advisor| advisor.seat.id)
+            .collect()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.advisors.iter().any(|advisor| advisor.standing == Standing::Asked)
+    }
+
+    fn absent(&self) -> Vec<Absent> {
+        let why = |advisor: &Advisor| match &advisor.standing {
+            Standing::Done(_) => None,
+            Standing::Asked => Some(match advisor.seat.sitter {
+                Sitter::Model(_) => "had not finished".to_owned(),
+                Sitter::Person { .. } => "had not replied".to_owned(),
+            }),
+            Standing::Failed { failure, .. } => Some(failure.kind.words().to_owned()),
+            Standing::Stopped { why: Stopping::ByHand, .. } => Some("stopped".to_owned()),
+            Standing::Stopped { why: Stopping::Late, .. } => Some("had not finished".to_owned()),
+        };
+        self.advisors
+            .iter()
+            .filter_map(|advisor| Some(Absent { seat: advisor.seat.id, why: why(advisor)? }))
+            .collect()
+    }
+
+    fn stop(&self) -> Result<Vec<Event>, Reject> {
+        match self.stage {
+            Stage::Answering(_) | Stage::Synthesizing => Ok(vec![Event::Stopped]),
+            Stage::Stopped => Ok(vec![]),
+            Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
+        }
+    }
+
+    fn synthesize(
+        &self,
+        model: Option<ModelName>,
+        instruction: Option<String>,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        let instruction = instruction.filter(|text| !text.trim().is_empty());
+        check::synthesis(model.as_ref(), instruction.as_deref())?;
+        if self.answered().is_empty() {
+            return Err(self.not_now("No advisor has answered yet."));
+        }
+        if self.syntheses.len() >= limits::SYNTHESES {
+            return Err(self.not_now("This board has as many syntheses as it can keep."));
+        }
+        Ok(vec![self.begin_synthesis(model, instruction, nonce)])
+    }
+
+    fn begin_synthesis(
+        &self,
+        model: Option<ModelName>,
+        instruction: Option<String>,
+        nonce: Nonce,
+    ) -> Event {
+        let first = self.synthesizers.first().cloned();
+        Event::SynthesisBegan {
+            number: self.syntheses.len() as u32 + 1,
+            model: model.or(first).unwrap_or_else(|| ModelName(String::new())),
+            instruction,
+            basis: self.answered(),
+            absent: self.absent(),
+            nonce,
+        }
+    }
+
+    fn retry(&self, seat: SeatId, model: Option<ModelName>) -> Result<Vec<Event>, Reject> {
+        let advisor = self.known(seat)?;
+        check::model_field(model.as_ref())?;
+        if self.stage == Stage::Synthesizing {
+            return Err(self.not_now("The synthesis is being written; stop it or wait for it."));
+        }
+        if advisor.standing == Standing::Asked {
+            return Err(self.not_now("This advisor is being asked already."));
+        }
+        if advisor.asked > limits::RETRIES_BY_HAND {
+            return Err(self.not_now("This advisor has been asked too often."));
+        }
+        Ok(vec![Event::AdvisorRetried { seat, model }])
+    }
+
+    fn resume(&self, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+        if !matches!(self.stage, Stage::Stopped | Stage::Failed(_)) {
+            return Err(self.not_now("The board has not been stopped."));
+        }
+        let missing: Vec<Event> = self
+            .absent()
+            .iter()
+            .map(|absent| Event::AdvisorRetried { seat: absent.seat, model: None })
+            .collect();
+        if missing.is_empty() {
+            return self.synthesize(None, None, nonce);
+        }
+        Ok(missing)
+    }
+
+    fn reply(
+        &self,
+        seat: SeatId,
+        text: String,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        let advisor = self.known(seat)?;
+        check::reply(&text)?;
+        match (&advisor.seat.sitter, &self.stage) {
+            (Sitter::Model(_), _) => Err(self.not_now("A model sits there, not a person.")),
+            (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing == Standing::Asked => {
+                let answer = Answer {
+                    text,
+                    reasoning: String::new(),
+                    usage: Default::default(),
+                    timing: Default::default(),
+                    attempts: 1,
+                };
+                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, at, nonce))
+            }
+            (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
+        }
+    }
+
+    fn known(&self, seat: SeatId) -> Result<&Advisor, Reject> {
+        self.advisor(seat).ok_or_else(|| {
+            let seats = self.advisors.len();
+            Reject::Unknown(format!(
+                "This board has no advisor {}; its advisors are numbered 1 to {seats}.",
+                seat.0
+            ))
+        })
+    }
+
+    /// The event, and what follows from it without anybody's doing.
+    fn with_follow_up(&self, event: Event, at: Timestamp, nonce: Nonce) -> Vec<Event> {
+        let Some(after) = apply(Some(self.clone()), &event) else { return vec![event] };
+        let Stage::Answering(wait) = &after.stage else { return vec![event] };
+        let answered = after.answered().len();
+        let follow = match wait {
+            _ if !after.is_awaited() && answered == 0 => {
+                Some(Event::Failed { reason: "No advisor answered.".into() })
+            }
+            _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, nonce)),
+            Wait::Quorum(quorum) if answered >= quorum.need => Some(Event::QuorumReached {
+                until: at + SignedDuration::from_millis(quorum.grace_ms as i64),
+            }),
+            Wait::Quorum(_) | Wait::All | Wait::Grace(_) => None,
+        };
+        [event].into_iter().chain(follow).collect()
+    }
+}
+
+// ---------------------------------------------------------------------------
+// What should be under way
+
+pub fn due(state: &State) -> Vec<Call> {
+    match &state.stage {
+        Stage::Answering(wait) => {
+            let mut calls: Vec<Call> = state.advisors.iter().filter_map(advisor_due).collect();
+            if let Wait::Grace(until) = wait {
+                calls.push(Call { id: grace_call(), work: Work::Sleep { until: *until } });
+            }
+            calls
+        }
+        Stage::Synthesizing => state
+            .syntheses
+            .last()
+            .map(|synthesis| Call { id: synthesis_call(synthesis), work: Work::Ask })
+            .into_iter()
+            .collect(),
+        Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
+    }
+}
+
+fn advisor_due(advisor: &Advisor) -> Option<Call> {
+    if advisor.standing != Standing::Asked {
+        return None;
+    }
+    match &advisor.seat.sitter {
+        Sitter::Model(_) => Some(Call { id: advisor_call(advisor), work: Work::Ask }),
+        Sitter::Person { reply_by, .. } => {
+            reply_by.map(|until| Call { id: deadline_call(advisor), work: Work::Sleep { until } })
+        }
+    }
+}
+
+/// The words of a call.
+pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
+    match called(call)? {
+        Called::Advisor { seat, .. } => prompt::advisor(state, state.advisor(seat)?),
+        Called::Synthesis { .. } => Some(prompt::synthesis(state, state.syntheses.last()?)),
+        Called::Deadline { .. } | Called::Grace => None,
+    }
+}

@@ -153,6 +153,8 @@ pub enum FailureKind {
     Misconfigured,
     /// The provider could not be reached, or broke off.
     Unreachable,
+    /// The answer does not have the form that was asked for.
+    Malformed,
 }
 
 impl FailureKind {
@@ -166,6 +168,7 @@ impl FailureKind {
             FailureKind::Empty => "empty answer",
             FailureKind::Misconfigured => "misconfigured",
             FailureKind::Unreachable => "unreachable",
+            FailureKind::Malformed => "not in the form asked for",
         }
     }
 }

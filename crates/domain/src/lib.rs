@@ -4,10 +4,12 @@
 //! clock or randomness: times, ids and nonces arrive inside commands. A test
 //! fails when its dependency tree gains one of them.
 
+pub mod boardroom;
 pub mod call;
 pub mod ids;
 pub mod limits;
 pub mod reject;
+pub mod room;
 
 pub use call::{
     Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Speaker, Timing, Usage,
@@ -16,3 +18,4 @@ pub use call::{
 pub use ids::{CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
 pub use reject::{Reject, Wrong};
+pub use room::{Command, Event, Input, Room, Summary};

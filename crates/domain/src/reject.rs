@@ -28,9 +28,6 @@ pub struct Wrong {
 
 impl Wrong {
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
-        Wrong {
-            field: field.into(),
-            problem: problem.into(),
-        }
+        Wrong { field: field.into(), problem: problem.into() }
     }
 }

@@ -270,11 +270,7 @@ pub enum Piece {
 pub enum ModelError {
     /// The same request may work later.
     #[error("{message}")]
-    Retry {
-        kind: FailureKind,
-        message: String,
-        after: Option<Duration>,
-    },
+    Retry { kind: FailureKind, message: String, after: Option<Duration> },
     /// The same request will fail again.
     #[error("{message}")]
     Final { kind: FailureKind, message: String },

@@ -1,0 +1,152 @@
+//! What each event does to a board. Total: any event is taken in any state.
+
+use super::{
+    Advisor, Event, FailedTry, SeatId, Sitter, Stage, Standing, State, Stopping, Synthesis,
+    SynthesisStanding, Wait, prompt,
+};
+use crate::call::Failure;
+use crate::ids::{ModelName, Nonce};
+
+pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
+    if let Event::Convened { prompt, context, seats, synthesizers, quorum, nonce, at } = event {
+        return Some(State {
+            title: prompt::title(prompt),
+            prompt: prompt.clone(),
+            context: context.clone(),
+            advisors: seats
+                .iter()
+                .map(|seat| Advisor { seat: seat.clone(), asked: 1, standing: Standing::Asked })
+                .collect(),
+            synthesizers: synthesizers.clone(),
+            quorum: *quorum,
+            stage: Stage::Answering(quorum.map_or(Wait::All, Wait::Quorum)),
+            syntheses: vec![],
+            convened_at: *at,
+            imported_from: None,
+            nonce: nonce.clone(),
+        });
+    }
+    let mut state = state?;
+    state.apply(event);
+    Some(state)
+}
+
+impl State {
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Convened { .. } => {}
+            Event::AdvisorAnswered { seat, answer } => {
+                self.stand(*seat, Standing::Done(answer.clone()));
+            }
+            Event::AdvisorFailed { seat, failure, partial } => {
+                let (failure, partial) = (failure.clone(), partial.clone());
+                self.stand(*seat, Standing::Failed { failure, partial });
+            }
+            Event::AdvisorStopped { seat, partial: text } => {
+                let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
+                if let Some(Standing::Stopped { partial, .. }) = advisor.map(|a| &mut a.standing) {
+                    *partial = Some(text.clone());
+                }
+            }
+            Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref()),
+            Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
+            Event::SynthesisBegan { number, model, instruction, basis, absent, nonce } => {
+                self.stop_awaited(Stopping::Late);
+                self.stage = Stage::Synthesizing;
+                self.syntheses.push(Synthesis {
+                    number: *number,
+                    tries: 1,
+                    model: model.clone(),
+                    instruction: instruction.clone(),
+                    basis: basis.clone(),
+                    absent: absent.clone(),
+                    failed: vec![],
+                    standing: SynthesisStanding::Asked,
+                    nonce: nonce.clone(),
+                });
+            }
+            Event::SynthesisFailed { failure, partial, next, nonce, .. } => {
+                self.synthesis_failed(failure, partial, next.as_ref(), nonce);
+            }
+            Event::SynthesisStopped { partial: text, .. } => {
+                let standing = self.syntheses.last_mut().map(|s| &mut s.standing);
+                if let Some(SynthesisStanding::Stopped { partial }) = standing {
+                    *partial = Some(text.clone());
+                }
+            }
+            Event::Synthesized { verdict, answer, .. } => {
+                if let Some(synthesis) = self.syntheses.last_mut() {
+                    let (verdict, answer) = (verdict.clone(), answer.clone());
+                    synthesis.standing = SynthesisStanding::Done { verdict, answer };
+                }
+                self.stage = Stage::Closed;
+            }
+            Event::Stopped => {
+                self.stop_awaited(Stopping::ByHand);
+                if let (Stage::Synthesizing, Some(last)) = (&self.stage, self.syntheses.last_mut())
+                {
+                    last.standing = SynthesisStanding::Stopped { partial: None };
+                }
+                self.stage = Stage::Stopped;
+            }
+            Event::Failed { reason } => self.stage = Stage::Failed(reason.clone()),
+            Event::Imported { from, .. } => self.imported_from = *from,
+        }
+    }
+
+    fn stand(&mut self, seat: SeatId, standing: Standing) {
+        if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
+            advisor.standing = standing;
+        }
+    }
+
+    fn stop_awaited(&mut self, why: Stopping) {
+        for advisor in &mut self.advisors {
+            if advisor.standing == Standing::Asked {
+                // A person has no call that could hand a partial text back.
+                let partial = match advisor.seat.sitter {
+                    Sitter::Model(_) => None,
+                    Sitter::Person { .. } => Some(String::new()),
+                };
+                advisor.standing = Standing::Stopped { why, partial };
+            }
+        }
+    }
+
+    fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>) {
+        if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
+            advisor.asked += 1;
+            advisor.standing = Standing::Asked;
+            match (&mut advisor.seat.sitter, model) {
+                (sitter, Some(model)) => *sitter = Sitter::Model(model.clone()),
+                // A deadline that has passed once would fail the seat at once.
+                (Sitter::Person { reply_by, .. }, None) => *reply_by = None,
+                (Sitter::Model(_), None) => {}
+            }
+        }
+        // Who asks an advisor again by hand wants its answer: no quorum cuts it.
+        if !matches!(self.stage, Stage::Answering(_)) {
+            self.stage = Stage::Answering(Wait::All);
+        }
+    }
+
+    fn synthesis_failed(
+        &mut self,
+        failure: &Failure,
+        partial: &str,
+        next: Option<&ModelName>,
+        nonce: &Nonce,
+    ) {
+        let Some(synthesis) = self.syntheses.last_mut() else { return };
+        let (failure, partial) = (failure.clone(), partial.to_owned());
+        let Some(next) = next else {
+            self.stage = Stage::Failed(format!("The synthesis failed: {}", failure.message));
+            synthesis.standing = SynthesisStanding::Failed { failure, partial };
+            return;
+        };
+        synthesis.failed.push(FailedTry { model: synthesis.model.clone(), failure });
+        synthesis.model = next.clone();
+        synthesis.tries += 1;
+        synthesis.nonce = nonce.clone();
+    }
+}

@@ -1,0 +1,205 @@
+//! What a board's input must be like. Every wrong field is named at once.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Command, Convene, Event, SeatId, Sitter, State, apply, due};
+use crate::ids::{ModelName, Nonce, SessionId};
+use crate::limits;
+use crate::reject::{Reject, Wrong};
+
+pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    let mut wrong = vec![];
+    text(&mut wrong, "prompt", &convene.prompt, limits::PROMPT_BYTES);
+    context(&mut wrong, &convene);
+    seats(&mut wrong, &convene, at);
+    if convene.synthesizers.is_empty() {
+        wrong.push(Wrong::new("synthesizer", "no model was named"));
+    }
+    for model in &convene.synthesizers {
+        model_name(&mut wrong, "synthesizer", model);
+    }
+    if let Some(quorum) = convene.quorum {
+        let seats = convene.seats.len();
+        if quorum.need == 0 || quorum.need > seats {
+            wrong.push(Wrong::new("quorum.need", format!("must be from 1 to {seats}")));
+        }
+        if quorum.grace_ms > limits::GRACE_MOST_MS {
+            let most = limits::GRACE_MOST_MS / 1000;
+            wrong.push(Wrong::new("quorum.graceSeconds", format!("must be at most {most}")));
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Reject::Invalid(wrong));
+    }
+    let seats = convene
+        .seats
+        .into_iter()
+        .map(|mut seat| {
+            seat.system_prompt = seat.system_prompt.filter(|own| !own.trim().is_empty());
+            seat
+        })
+        .collect();
+    Ok(vec![Event::Convened {
+        prompt: Arc::from(convene.prompt),
+        context: Arc::from(convene.context),
+        seats,
+        synthesizers: convene.synthesizers,
+        quorum: convene.quorum,
+        nonce,
+        at,
+    }])
+}
+
+fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    if value.trim().is_empty() {
+        wrong.push(Wrong::new(field, "must not be empty"));
+    }
+    if value.len() > most {
+        let len = value.len();
+        wrong.push(Wrong::new(field, format!("is {len} bytes long; at most {most} are allowed")));
+    }
+}
+
+fn context(wrong: &mut Vec<Wrong>, convene: &Convene) {
+    let files = &convene.context;
+    if files.len() > limits::CONTEXT_FILES {
+        let most = limits::CONTEXT_FILES;
+        wrong.push(Wrong::new("context", format!("at most {most} files can be attached")));
+    }
+    for (place, file) in files.iter().enumerate() {
+        text(wrong, &format!("context[{place}].name"), &file.name, limits::MODEL_NAME_BYTES);
+        text(wrong, &format!("context[{place}].text"), &file.text, limits::CONTEXT_FILE_BYTES);
+    }
+    let bytes: usize = files.iter().map(|file| file.text.len()).sum();
+    if bytes > limits::CONTEXT_BYTES {
+        let most = limits::CONTEXT_BYTES;
+        let problem = format!("the files have {bytes} bytes together; at most {most} are allowed");
+        wrong.push(Wrong::new("context", problem));
+    }
+}
+
+fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
+    let most = limits::ADVISORS;
+    if convene.seats.is_empty() || convene.seats.len() > most {
+        wrong.push(Wrong::new("advisors", format!("a board has 1 to {most} advisors")));
+    }
+    for (place, seat) in convene.seats.iter().enumerate() {
+        let field = |name: &str| format!("advisors[{place}].{name}");
+        if seat.id != SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)) {
+            wrong.push(Wrong::new(field("id"), "seats are numbered 1, 2, 3, …"));
+        }
+        if let Some(own) = seat.system_prompt.as_ref().filter(|own| !own.trim().is_empty()) {
+            text(wrong, &field("systemPrompt"), own, limits::INSTRUCTION_BYTES);
+        }
+        match &seat.sitter {
+            Sitter::Model(model) => model_name(wrong, &field("model"), model),
+            Sitter::Person { name, reply_by } => {
+                text(wrong, &field("person"), name, limits::MODEL_NAME_BYTES);
+                let latest = at + SignedDuration::from_millis(limits::REPLY_MOST_MS as i64);
+                if reply_by.is_some_and(|by| by <= at || by > latest) {
+                    let problem = "must lie between now and 30 days from now";
+                    wrong.push(Wrong::new(field("replyBy"), problem));
+                }
+            }
+        }
+    }
+}
+
+fn model_name(wrong: &mut Vec<Wrong>, field: &str, model: &ModelName) {
+    let (provider, name) = model.parts();
+    if provider.is_empty() || name.trim().is_empty() {
+        wrong.push(Wrong::new(field, "a model is named provider/model"));
+    } else if model.0.len() > limits::MODEL_NAME_BYTES {
+        wrong.push(Wrong::new(field, "this name of a model is too long"));
+    }
+}
+
+fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
+    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
+}
+
+pub fn model_field(model: Option<&ModelName>) -> Result<(), Reject> {
+    let mut wrong = vec![];
+    if let Some(model) = model {
+        model_name(&mut wrong, "model", model);
+    }
+    settled(wrong)
+}
+
+pub fn synthesis(model: Option<&ModelName>, instruction: Option<&str>) -> Result<(), Reject> {
+    model_field(model)?;
+    let mut wrong = vec![];
+    if let Some(instruction) = instruction {
+        text(&mut wrong, "instruction", instruction, limits::INSTRUCTION_BYTES);
+    }
+    settled(wrong)
+}
+
+pub fn reply(reply: &str) -> Result<(), Reject> {
+    let mut wrong = vec![];
+    text(&mut wrong, "text", reply, limits::REPLY_BYTES);
+    settled(wrong)
+}
+
+/// A record from elsewhere is taken over whole. It must begin as a board of ours
+/// begins, and whatever was running there does not run here.
+pub fn import(
+    from: Option<SessionId>,
+    events: Vec<Event>,
+    at: Timestamp,
+) -> Result<Vec<Event>, Reject> {
+    let wrong = |problem: &str| Err(Reject::Invalid(vec![Wrong::new("events", problem)]));
+    let Some(Event::Convened { prompt, context, seats, synthesizers, quorum, nonce, at: then }) =
+        events.first()
+    else {
+        return wrong("the first event of a board's record must be `convened`");
+    };
+    super::decide(
+        None,
+        Command::Convene(Convene {
+            prompt: prompt.to_string(),
+            context: context.to_vec(),
+            seats: seats.clone(),
+            synthesizers: synthesizers.clone(),
+            quorum: *quorum,
+        }),
+        *then,
+        nonce.clone(),
+    )?;
+    if events.iter().skip(1).any(|event| matches!(event, Event::Convened { .. })) {
+        return wrong("a board is convened once");
+    }
+    let Some(state) = events.iter().fold(None::<State>, apply) else {
+        return wrong("the record is empty");
+    };
+    if state.syntheses.len() > limits::SYNTHESES {
+        return wrong("the record holds more syntheses than a board can keep");
+    }
+    let mut events = events;
+    if !due(&state).is_empty() || state.is_awaited() {
+        events.push(Event::Stopped);
+        events.extend(state.unheard());
+    }
+    events.push(Event::Imported { from, at });
+    Ok(events)
+}
+
+impl State {
+    /// Calls that ran elsewhere hand nothing back here: their text is empty.
+    fn unheard(&self) -> Vec<Event> {
+        use super::{Stage, Standing};
+        let mut events: Vec<Event> = self
+            .advisors
+            .iter()
+            .filter(|advisor| matches!(advisor.seat.sitter, Sitter::Model(_)))
+            .filter(|advisor| advisor.standing == Standing::Asked)
+            .map(|advisor| Event::AdvisorStopped { seat: advisor.seat.id, partial: String::new() })
+            .collect();
+        if let (Stage::Synthesizing, Some(last)) = (&self.stage, self.syntheses.last()) {
+            events.push(Event::SynthesisStopped { number: last.number, partial: String::new() });
+        }
+        events
+    }
+}
