@@ -2,6 +2,21 @@
 //! under way.
 //!
 //! This crate must not know SQL, an HTTP server, a provider's wire, or any one
-//! form of deliberation.
+//! form of deliberation: a test fails when its source names one.
 
+mod attempt;
+mod clock;
+mod drive;
+mod engine;
+mod live;
+pub mod meter;
 pub mod ports;
+mod submit;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+mod watch;
+
+pub use clock::SystemClock;
+pub use engine::{Engine, EngineError, Snapshot};
+pub use live::{Delta, Frame, Retrying};
+pub use submit::By;

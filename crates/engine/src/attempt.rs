@@ -1,0 +1,315 @@
+//! Asking a model: each request is recorded before it is sent, its pieces go to
+//! live readers, and it ends in an answer or a typed failure, always bounded.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use plenary_domain::{
+    Answer, Ask, CallId, Failure, FailureKind, Outcome, Patience, SessionId, Timing, Usage, limits,
+};
+
+use crate::engine::{Engine, Room};
+use crate::live::Retrying;
+use crate::meter::Counted;
+use crate::ports::{AttemptEnd, AttemptState, ModelError, Piece, StoreError};
+
+pub(crate) struct Asking<'a> {
+    pub engine: &'a Arc<Engine>,
+    pub room: &'a Arc<Room>,
+    pub id: SessionId,
+    pub epoch: u64,
+}
+
+impl Asking<'_> {
+    /// Asks until there is an answer, a failure that will not pass, or no more
+    /// attempts.
+    pub async fn run(
+        &self,
+        call: &CallId,
+        ask: Ask,
+    ) -> Result<(Outcome, Option<AttemptEnd>), StoreError> {
+        let meter = &self.engine.meter;
+        let _running = Counted::new(&meter.calls_running);
+        let started = self.engine.clock.ticks();
+        let mut ended = None;
+        for tried in 1.. {
+            let store = &self.engine.store;
+            let number = store.begin_attempt(self.id, self.epoch, call, ended.take()).await?;
+            meter.attempts.fetch_add(1, Relaxed);
+            self.room.live.begin(call, number);
+            let mut heard = Heard::default();
+            let result = self.listen(call, number, &ask, started, &mut heard).await;
+            let end = |state| AttemptEnd { call: call.clone(), number, state, usage: heard.usage };
+            let error = match result {
+                Ok(()) => {
+                    let answer = self.answer(call, tried, started, &heard);
+                    return Ok((Outcome::Answered(answer), Some(end(AttemptState::Done))));
+                }
+                Err(error) => error,
+            };
+            let (kind, message, after) = match error {
+                ModelError::Final { kind, message } => (kind, message, None),
+                ModelError::Retry { kind, message, after } => {
+                    (kind, message, Some(pause(tried, after)))
+                }
+            };
+            match after {
+                Some(wait) if tried < limits::ATTEMPTS && wait <= most_wait() => {
+                    self.room.live.retrying(Retrying {
+                        call: call.clone(),
+                        attempt: number,
+                        wait_ms: wait.as_millis() as u64,
+                        message,
+                    });
+                    self.engine.clock.sleep(wait).await;
+                    ended = Some(end(AttemptState::Failed));
+                }
+                _ => {
+                    meter.failed(kind);
+                    let partial = self.room.live.text(call);
+                    let failure = Failure { kind, message, attempts: tried };
+                    let outcome = Outcome::Failed { failure, partial };
+                    return Ok((outcome, Some(end(AttemptState::Failed))));
+                }
+            }
+        }
+        Err(StoreError::Failed("a call ran out of attempts without an outcome".into()))
+    }
+
+    fn answer(&self, call: &CallId, tried: u32, started: u64, heard: &Heard) -> Answer {
+        self.room.live.flush(call);
+        Answer {
+            text: self.room.live.text(call),
+            reasoning: self.room.live.reasoning(call),
+            usage: heard.usage,
+            timing: Timing {
+                first_text_ms: heard.first_text_ms,
+                latency_ms: self.engine.clock.ticks() - started,
+            },
+            attempts: tried,
+        }
+    }
+
+    /// One request. Text goes to live readers as it comes, gathered for a moment
+    /// so that a fast model does not cost a frame per token.
+    async fn listen(
+        &self,
+        call: &CallId,
+        number: u32,
+        ask: &Ask,
+        started: u64,
+        heard: &mut Heard,
+    ) -> Result<(), ModelError> {
+        let clock = &self.engine.clock;
+        let request_id = format!("{}/{call}/{number}", self.id);
+        let mut pieces = self.engine.models.ask(ask.clone(), request_id);
+        let mut watchdog = Watchdog::new(self.engine, ask.patience);
+        let mut draft = Draft::new(clock.ticks());
+        let mut flush: Option<BoxFuture<'static, ()>> = None;
+        let mut flushed_at = 0;
+        loop {
+            let piece = tokio::select! {
+                biased;
+                piece = pieces.next() => Some(piece),
+                () = when(&mut flush) => None,
+                error = watchdog.barks() => return Err(error),
+            };
+            if let Some(piece) = piece {
+                let (text, reasoning) = match piece {
+                    Some(Ok(Piece::Text(text))) => (text, false),
+                    Some(Ok(Piece::Reasoning(text))) => (text, true),
+                    Some(Ok(Piece::Usage(usage))) => {
+                        heard.usage = merged(heard.usage, usage);
+                        continue;
+                    }
+                    Some(Ok(Piece::End)) => return heard.whole(),
+                    Some(Err(error)) => return Err(error),
+                    None => return Err(cut()),
+                };
+                watchdog.heard();
+                heard.take(&text, reasoning, clock.ticks() - started, ask.patience)?;
+                heard.untold += text.len();
+                self.room.live.push(call, &text, reasoning);
+            }
+            let now = clock.ticks();
+            let wait = limits::DELTA_MS.saturating_sub(now - flushed_at);
+            if wait == 0 || heard.untold > limits::DELTA_BYTES {
+                self.room.live.flush(call);
+                self.engine.meter.deltas.fetch_add(1, Relaxed);
+                (flush, flushed_at, heard.untold) = (None, now, 0);
+                draft.save_if_time(self, call, now);
+            } else if flush.is_none() {
+                flush = Some(clock.sleep(Duration::from_millis(wait)));
+            }
+        }
+    }
+}
+
+/// Waits for a timer if one is set, else for ever.
+async fn when(timer: &mut Option<BoxFuture<'static, ()>>) {
+    match timer {
+        Some(timer) => timer.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What one request has brought so far.
+#[derive(Default)]
+struct Heard {
+    bytes: usize,
+    /// Bytes that readers have not been told yet.
+    untold: usize,
+    has_words: bool,
+    first_text_ms: Option<u64>,
+    usage: Usage,
+}
+
+impl Heard {
+    fn take(
+        &mut self,
+        text: &str,
+        reasoning: bool,
+        elapsed_ms: u64,
+        patience: Patience,
+    ) -> Result<(), ModelError> {
+        self.bytes += text.len();
+        if self.bytes > patience.answer_bytes {
+            let most = patience.answer_bytes;
+            let message = format!("The answer passed {most} bytes and was cut off.");
+            return Err(ModelError::Final { kind: FailureKind::TooLong, message });
+        }
+        if !reasoning && !text.is_empty() {
+            self.first_text_ms.get_or_insert(elapsed_ms);
+            self.has_words |= !text.trim().is_empty();
+        }
+        Ok(())
+    }
+
+    fn whole(&self) -> Result<(), ModelError> {
+        if self.has_words {
+            return Ok(());
+        }
+        let message = "The model ended without a word.".to_owned();
+        Err(ModelError::Final { kind: FailureKind::Empty, message })
+    }
+}
+
+fn merged(old: Usage, new: Usage) -> Usage {
+    Usage {
+        input_tokens: new.input_tokens.or(old.input_tokens),
+        output_tokens: new.output_tokens.or(old.output_tokens),
+    }
+}
+
+fn cut() -> ModelError {
+    ModelError::Retry {
+        kind: FailureKind::Unreachable,
+        message: "The answer broke off in the middle.".into(),
+        after: None,
+    }
+}
+
+fn most_wait() -> Duration {
+    Duration::from_millis(limits::RETRY_AFTER_MS)
+}
+
+/// The provider's own wish, or a pause that doubles, with jitter so that many
+/// calls do not come back in the same moment.
+fn pause(tried: u32, asked_for: Option<Duration>) -> Duration {
+    let base = limits::RETRY_PAUSE_MS << (tried - 1).min(6);
+    let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
+    let jitter = Duration::from_millis(random % (base / 2 + 1));
+    asked_for.unwrap_or(Duration::from_millis(base)) + jitter
+}
+
+/// Watches the three limits on time: to the first piece, between pieces, and of
+/// the whole answer. One sleep at a time; a piece that comes moves no timer.
+struct Watchdog<'a> {
+    engine: &'a Arc<Engine>,
+    patience: Patience,
+    began: u64,
+    last: Option<u64>,
+    sleep: Option<BoxFuture<'static, ()>>,
+}
+
+impl<'a> Watchdog<'a> {
+    fn new(engine: &'a Arc<Engine>, patience: Patience) -> Self {
+        Watchdog { engine, patience, began: engine.clock.ticks(), last: None, sleep: None }
+    }
+
+    fn heard(&mut self) {
+        self.last = Some(self.engine.clock.ticks());
+    }
+
+    async fn barks(&mut self) -> ModelError {
+        loop {
+            let now = self.engine.clock.ticks();
+            let whole = self.began + self.patience.answer_ms;
+            let silence = match self.last {
+                None => self.began + self.patience.first_piece_ms,
+                Some(last) => last + self.patience.idle_ms,
+            };
+            if now >= whole {
+                return self.timed_out();
+            }
+            if now >= silence {
+                return self.silent();
+            }
+            let wait = Duration::from_millis(whole.min(silence) - now);
+            let clock = &self.engine.clock;
+            self.sleep.get_or_insert_with(|| clock.sleep(wait)).await;
+            self.sleep = None;
+        }
+    }
+
+    fn timed_out(&self) -> ModelError {
+        let seconds = self.patience.answer_ms / 1000;
+        let message = format!("The answer was not complete after {seconds} s.");
+        ModelError::Final { kind: FailureKind::TimedOut, message }
+    }
+
+    fn silent(&self) -> ModelError {
+        let message = match self.last {
+            None => {
+                let seconds = self.patience.first_piece_ms / 1000;
+                format!("Nothing came for {seconds} s.")
+            }
+            Some(_) => {
+                let seconds = self.patience.idle_ms / 1000;
+                format!("The answer stopped and nothing more came for {seconds} s.")
+            }
+        };
+        ModelError::Final { kind: FailureKind::Idle, message }
+    }
+}
+
+/// Saves the partial text from time to time, one save at a time and beside the
+/// stream: a slow disk must not hold up tokens.
+struct Draft {
+    saved_at: u64,
+    saving: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl Draft {
+    fn new(now: u64) -> Self {
+        Draft { saved_at: now, saving: None }
+    }
+
+    fn save_if_time(&mut self, asking: &Asking<'_>, call: &CallId, now: u64) {
+        let busy = self.saving.as_ref().is_some_and(|saving| !saving.is_finished());
+        if busy || now - self.saved_at < limits::DRAFT_MS {
+            return;
+        }
+        self.saved_at = now;
+        let (store, id, epoch) = (asking.engine.store.clone(), asking.id, asking.epoch);
+        let (call, text) = (call.clone(), asking.room.live.text(call));
+        self.saving = Some(tokio::spawn(async move {
+            if let Err(error) = store.save_draft(id, epoch, &call, &text).await {
+                tracing::warn!(session = %id, %call, %error, "a draft could not be saved");
+            }
+        }));
+    }
+}

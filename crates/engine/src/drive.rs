@@ -1,0 +1,220 @@
+//! Keeps what is due under way: starts the calls that should run and do not,
+//! cancels those that run and should not, and hands their text back in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use plenary_domain::room::Command;
+use plenary_domain::{Call, CallId, Outcome, SessionId, Timestamp, Usage, Work};
+
+use tokio::task::AbortHandle;
+
+use crate::attempt;
+use crate::engine::{Engine, EngineError, Room, Workings};
+use crate::ports::{AttemptEnd, AttemptState};
+use crate::submit::{By, Step};
+
+impl Engine {
+    /// Takes over every session in which something is due, and goes on with it.
+    /// Returns how many there were.
+    pub async fn resume_all(self: &Arc<Self>) -> Result<usize, EngineError> {
+        let claimed = self.store.claim(&self.owner, None).await?;
+        for (id, epoch) in &claimed {
+            self.take_over(*id, *epoch).await?;
+        }
+        Ok(claimed.len())
+    }
+
+    /// Goes on with one session, if anything is due in it.
+    pub async fn resume(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
+        match self.store.claim(&self.owner, Some(id)).await?.first() {
+            Some((id, epoch)) => self.take_over(*id, *epoch).await,
+            None => Err(EngineError::NotFound(id)),
+        }
+    }
+
+    async fn take_over(self: &Arc<Self>, id: SessionId, epoch: u64) -> Result<(), EngineError> {
+        let room = self.room(id);
+        let mut work = room.work.lock().await;
+        work.epoch = Some(epoch);
+        self.load(id, &mut work).await?;
+        self.hand_in_drafts(id, &room, &mut work).await?;
+        self.reconcile(id, &room, &mut work).await;
+        drop(work);
+        drop(room);
+        self.forget_if_idle(id);
+        Ok(())
+    }
+
+    /// A crash may have come between a stop and the partial text that belongs to
+    /// it; the draft of such a call is the text.
+    async fn hand_in_drafts(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        work: &mut Workings,
+    ) -> Result<(), EngineError> {
+        let Some(state) = work.state.clone() else { return Ok(()) };
+        let due: Vec<CallId> = state.due().into_iter().map(|call| call.id).collect();
+        for (call, partial) in self.store.drafts(id).await? {
+            if !due.contains(&call) {
+                let command = Command::Settle { call, outcome: Outcome::Stopped { partial } };
+                let step = Step { command, attempt: None };
+                match self.commit(id, room, work, &By::actor("engine"), vec![step]).await {
+                    Ok(_) | Err(EngineError::Rejected(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what is running equal to what is due. Called after every change,
+    /// with the room locked.
+    pub(crate) async fn reconcile(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        work: &mut Workings,
+    ) {
+        let Some(state) = work.state.clone() else { return };
+        let due = state.due();
+        let cancelled = cancel(room, work, &due);
+        if !cancelled.is_empty() {
+            let by = By::actor("engine");
+            if let Err(error) = self.commit(id, room, work, &by, cancelled).await
+                && !matches!(error, EngineError::Rejected(_))
+            {
+                tracing::error!(session = %id, %error, "partial text could not be kept");
+            }
+        }
+        let missing: Vec<Call> =
+            due.into_iter().filter(|call| !work.running.contains_key(&call.id)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let Some(epoch) = self.epoch(id, work).await else { return };
+        for call in missing {
+            let name = call.id.clone();
+            let handle = self.start(id, room.clone(), epoch, state.clone(), call);
+            work.running.insert(name, handle);
+        }
+    }
+
+    /// The epoch under which this process drives the session.
+    async fn epoch(&self, id: SessionId, work: &mut Workings) -> Option<u64> {
+        if work.epoch.is_none() {
+            match self.store.claim(&self.owner, Some(id)).await {
+                Ok(claimed) => work.epoch = claimed.first().map(|(_, epoch)| *epoch),
+                Err(error) => {
+                    tracing::error!(session = %id, %error, "the session could not be taken over");
+                }
+            }
+        }
+        work.epoch
+    }
+
+    /// Not async, because a call's end may start the next call: the types of the
+    /// two futures would contain each other.
+    fn start(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: Arc<Room>,
+        epoch: u64,
+        state: Arc<plenary_domain::Room>,
+        call: Call,
+    ) -> AbortHandle {
+        tokio::spawn(self.clone().run(id, room, epoch, state, call)).abort_handle()
+    }
+
+    /// One call from its start to its outcome.
+    async fn run(
+        self: Arc<Self>,
+        id: SessionId,
+        room: Arc<Room>,
+        epoch: u64,
+        state: Arc<plenary_domain::Room>,
+        call: Call,
+    ) {
+        let (outcome, attempt) = match call.work {
+            Work::Sleep { until } => {
+                self.sleep_until(until).await;
+                (Outcome::Elapsed, None)
+            }
+            Work::Ask => {
+                let Some(ask) = state.ask(&call.id) else { return };
+                drop(state);
+                let asking = attempt::Asking { engine: &self, room: &room, id, epoch };
+                match asking.run(&call.id, ask).await {
+                    Ok((outcome, attempt)) => (outcome, attempt),
+                    // Another driver has the session, or the store is gone.
+                    Err(error) => {
+                        tracing::error!(session = %id, call = %call.id, %error, "a call was given up");
+                        return;
+                    }
+                }
+            }
+        };
+        self.hand_in(id, &room, call.id, outcome, attempt).await;
+        drop(room);
+        self.forget_if_idle(id);
+    }
+
+    /// An outcome is worth money: a store that fails for a while is waited for.
+    async fn hand_in(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        call: CallId,
+        outcome: Outcome,
+        attempt: Option<AttemptEnd>,
+    ) {
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let settled =
+                self.settle(id, room, call.clone(), outcome.clone(), attempt.clone()).await;
+            let Err(error) = settled else { return };
+            tracing::error!(session = %id, %call, %error, "an outcome could not be kept yet");
+            self.clock.sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(30));
+        }
+    }
+
+    async fn sleep_until(&self, until: Timestamp) {
+        let now = self.clock.now();
+        let left = until.as_millisecond().saturating_sub(now.as_millisecond());
+        if left > 0 {
+            self.clock.sleep(Duration::from_millis(left as u64)).await;
+        }
+    }
+}
+
+/// Cancels what runs and is no longer due. Dropping a task drops its request.
+fn cancel(room: &Room, work: &mut Workings, due: &[Call]) -> Vec<Step> {
+    let over: Vec<CallId> = work
+        .running
+        .keys()
+        .filter(|running| !due.iter().any(|call| call.id == **running))
+        .cloned()
+        .collect();
+    let mut steps = vec![];
+    for call in over {
+        if let Some(handle) = work.running.remove(&call) {
+            handle.abort();
+        }
+        // A sleep has no text, and a call that never began has none yet.
+        let (number, partial) = match room.live.end(&call) {
+            Some((number, partial, _)) => (number, partial),
+            None => (0, String::new()),
+        };
+        let attempt = (number > 0).then(|| AttemptEnd {
+            call: call.clone(),
+            number,
+            state: AttemptState::Stopped,
+            usage: Usage::default(),
+        });
+        let command = Command::Settle { call, outcome: Outcome::Stopped { partial } };
+        steps.push(Step { command, attempt });
+    }
+    steps
+}

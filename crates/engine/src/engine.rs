@@ -1,0 +1,203 @@
+//! The engine's parts, and the questions that change nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
+use thiserror::Error;
+use tokio::sync::broadcast;
+use tokio::task::AbortHandle;
+
+use crate::live::Live;
+use crate::meter::Meter;
+use crate::ports::{Clock, ListPage, ListQuery, Models, Store, StoreError, StoredEvent};
+
+pub struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) models: Arc<dyn Models>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub meter: Meter,
+    /// This process, as the owner of the sessions that it drives.
+    pub(crate) owner: String,
+    pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
+    rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
+}
+
+/// A session that somebody works on, reads along, or that has calls under way.
+pub(crate) struct Room {
+    pub live: Live,
+    /// Commands to one session are decided one after the other.
+    pub work: tokio::sync::Mutex<Workings>,
+}
+
+#[derive(Default)]
+pub(crate) struct Workings {
+    pub state: Option<Arc<room::Room>>,
+    pub version: u64,
+    /// Set while this process drives the session.
+    pub epoch: Option<u64>,
+    pub running: HashMap<CallId, AbortHandle>,
+}
+
+/// A session as it stands.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub id: SessionId,
+    pub version: u64,
+    pub room: Arc<room::Room>,
+}
+
+/// Named by what the caller can do next.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    #[error("the command was refused")]
+    Rejected(Reject),
+    #[error("there is no session {0}")]
+    NotFound(SessionId),
+    /// The key was used for another request.
+    #[error("this idempotency key was used for another request")]
+    KeyReused,
+    /// Too many sessions are running.
+    #[error("too many sessions are running at once")]
+    Busy,
+    /// Others changed the session each time before this command could.
+    #[error("the session is being changed by others; try again")]
+    Contended,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Engine {
+    pub fn new(store: Arc<dyn Store>, models: Arc<dyn Models>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let (all, _) = broadcast::channel(limits::LIVE_FRAMES_ALL);
+        Arc::new(Engine {
+            store,
+            models,
+            clock,
+            meter: Meter::default(),
+            owner: uuid::Uuid::new_v4().to_string(),
+            all,
+            rooms: Mutex::default(),
+        })
+    }
+
+    pub fn models(&self) -> &dyn Models {
+        &*self.models
+    }
+
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// A session as it stands, without setting anything in motion.
+    pub async fn get(&self, id: SessionId) -> Result<Snapshot, EngineError> {
+        let room = self.room(id);
+        let mut work = room.work.lock().await;
+        self.load(id, &mut work).await?;
+        let snapshot = work.snapshot(id);
+        drop(work);
+        drop(room);
+        self.forget_if_idle(id);
+        snapshot.ok_or(EngineError::NotFound(id))
+    }
+
+    pub async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {
+        Ok(self.store.list(query).await?)
+    }
+
+    pub async fn events(&self, id: SessionId) -> Result<Vec<StoredEvent>, EngineError> {
+        let mut events: Vec<StoredEvent> = vec![];
+        loop {
+            let after = events.last().map_or(0, |event| event.version);
+            let page = self.store.events(id, after, limits::EVENTS_PAGE).await?;
+            let last = page.len() < limits::EVENTS_PAGE as usize;
+            events.extend(page);
+            if last {
+                return Ok(events);
+            }
+        }
+    }
+
+    pub async fn position(&self) -> Result<u64, EngineError> {
+        Ok(self.store.position().await?)
+    }
+
+    pub async fn check(&self) -> Result<(), EngineError> {
+        Ok(self.store.check().await?)
+    }
+
+    /// The text of calls under way, by call.
+    pub fn running_text(&self, id: SessionId, call: &CallId) -> Option<String> {
+        let room = self.rooms().get(&id).cloned()?;
+        Some(room.live.text(call)).filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn room(&self, id: SessionId) -> Arc<Room> {
+        let new = || {
+            Arc::new(Room { live: Live::new(), work: tokio::sync::Mutex::new(Workings::default()) })
+        };
+        self.rooms().entry(id).or_insert_with(new).clone()
+    }
+
+    /// Lets go of a room that nobody holds. Whoever works on it, reads along or
+    /// runs a call of it holds it, so nobody can miss what another one publishes.
+    pub(crate) fn forget_if_idle(&self, id: SessionId) {
+        let mut rooms = self.rooms();
+        if rooms.get(&id).is_some_and(|room| Arc::strong_count(room) == 1) {
+            rooms.remove(&id);
+        }
+    }
+
+    pub(crate) fn rooms(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Room>>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings a room up to the end of its log.
+    pub(crate) async fn load(&self, id: SessionId, work: &mut Workings) -> Result<(), StoreError> {
+        let mut state = work.state.take().map(|state| (*state).clone());
+        let result = loop {
+            let page = match self.store.events(id, work.version, limits::EVENTS_PAGE).await {
+                Ok(page) => page,
+                Err(error) => break Err(error),
+            };
+            let last = page.len() < limits::EVENTS_PAGE as usize;
+            if let Err(error) = fold(&mut state, &mut work.version, page) {
+                break Err(error);
+            }
+            if last {
+                break Ok(());
+            }
+        };
+        work.state = state.map(Arc::new);
+        result
+    }
+}
+
+fn fold(
+    state: &mut Option<room::Room>,
+    version: &mut u64,
+    events: Vec<StoredEvent>,
+) -> Result<(), StoreError> {
+    for stored in events {
+        let event = room::Event::decode(&stored.kind, &stored.payload).map_err(|problem| {
+            StoreError::Unreadable(format!("event {}: {problem}", stored.name))
+        })?;
+        room::apply(state, &event);
+        *version = stored.version;
+    }
+    Ok(())
+}
+
+impl Workings {
+    pub fn snapshot(&self, id: SessionId) -> Option<Snapshot> {
+        let room = self.state.clone()?;
+        Some(Snapshot { id, version: self.version, room })
+    }
+}
+
+/// Random characters for one decision.
+pub(crate) fn nonce() -> Nonce {
+    let mut text = uuid::Uuid::new_v4().simple().to_string();
+    text.truncate(12);
+    Nonce(text)
+}

@@ -1,0 +1,290 @@
+//! Load → decide → append → apply → publish, and then whatever is due.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use plenary_domain::room::{self, Command, Event, Input};
+use plenary_domain::{CallId, Outcome, Reject, SessionId, limits};
+
+use crate::engine::{Engine, EngineError, Room, Snapshot, Workings, nonce};
+use crate::ports::{Append, Appended, AttemptEnd, Idempotency, NewEvent, StoredEvent};
+
+/// Who submits a command, and whether it may arrive twice.
+#[derive(Clone, Debug)]
+pub struct By {
+    pub actor: String,
+    pub idempotency: Option<Idempotency>,
+}
+
+impl By {
+    pub fn actor(actor: impl Into<String>) -> Self {
+        By { actor: actor.into(), idempotency: None }
+    }
+}
+
+/// A command, and the ends of the attempts that brought it.
+pub(crate) struct Step {
+    pub command: Command,
+    pub attempt: Option<AttemptEnd>,
+}
+
+impl Engine {
+    /// Opens a session with the command that its form opens with.
+    pub async fn open(self: &Arc<Self>, by: By, command: Command) -> Result<Snapshot, EngineError> {
+        if let Some(earlier) = self.earlier(&by).await? {
+            return Ok(earlier);
+        }
+        let running = self.rooms().len();
+        if running >= limits::SESSIONS {
+            return Err(EngineError::Busy);
+        }
+        let id = SessionId(uuid::Uuid::now_v7());
+        self.meter.sessions_opened.fetch_add(1, Relaxed);
+        let room = self.room(id);
+        let mut work = room.work.lock().await;
+        let result = self.work(id, &room, &mut work, &by, command).await;
+        drop(work);
+        drop(room);
+        self.forget_if_idle(id);
+        result
+    }
+
+    /// Gives a command to an open session.
+    pub async fn submit(
+        self: &Arc<Self>,
+        id: SessionId,
+        by: By,
+        command: Command,
+    ) -> Result<Snapshot, EngineError> {
+        if let Some(earlier) = self.earlier(&by).await? {
+            return Ok(earlier);
+        }
+        let room = self.room(id);
+        let mut work = room.work.lock().await;
+        let result = self.submit_loaded(id, &room, &mut work, &by, command).await;
+        drop(work);
+        drop(room);
+        self.forget_if_idle(id);
+        result
+    }
+
+    async fn submit_loaded(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        work: &mut Workings,
+        by: &By,
+        command: Command,
+    ) -> Result<Snapshot, EngineError> {
+        if work.state.is_none() {
+            self.load(id, work).await?;
+        }
+        if work.state.is_none() {
+            return Err(EngineError::NotFound(id));
+        }
+        self.work(id, room, work, by, command).await
+    }
+
+    async fn work(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        work: &mut Workings,
+        by: &By,
+        command: Command,
+    ) -> Result<Snapshot, EngineError> {
+        let step = Step { command, attempt: None };
+        if let Some(repeated) = self.commit(id, room, work, by, vec![step]).await? {
+            // The answer to the first request. This room is locked here already.
+            if repeated != id {
+                return self.get(repeated).await;
+            }
+        }
+        self.reconcile(id, room, work).await;
+        work.snapshot(id).ok_or(EngineError::NotFound(id))
+    }
+
+    async fn earlier(&self, by: &By) -> Result<Option<Snapshot>, EngineError> {
+        let Some(wanted) = &by.idempotency else { return Ok(None) };
+        match self.store.idempotent(&wanted.principal, &wanted.key).await? {
+            Some(earlier) if earlier.request_hash == wanted.request_hash => {
+                self.get(earlier.session).await.map(Some)
+            }
+            Some(_) => Err(EngineError::KeyReused),
+            None => Ok(None),
+        }
+    }
+
+    /// Brings the outcome of a call back in. The caller's own handle is taken
+    /// out first: a call that has ended must not be cancelled by what follows.
+    pub(crate) async fn settle(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        call: CallId,
+        outcome: Outcome,
+        attempt: Option<AttemptEnd>,
+    ) -> Result<(), EngineError> {
+        let mut work = room.work.lock().await;
+        let by = By::actor("engine");
+        let command = Command::Settle { call: call.clone(), outcome };
+        let handle = work.running.remove(&call);
+        let committed =
+            self.commit(id, room, &mut work, &by, vec![Step { command, attempt }]).await;
+        match committed {
+            Ok(_) | Err(EngineError::Rejected(_) | EngineError::NotFound(_)) => {}
+            Err(error) => {
+                // Still this task's call: it tries again to hand its outcome in.
+                work.running.extend(handle.map(|handle| (call, handle)));
+                return Err(error);
+            }
+        }
+        room.live.end(&call);
+        self.reconcile(id, room, &mut work).await;
+        Ok(())
+    }
+
+    /// Decides the steps one after the other and appends what comes of them in
+    /// one transaction. Nothing is applied or published before it is durable.
+    /// Returns the session that an earlier request with the same key changed.
+    pub(crate) async fn commit(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        work: &mut Workings,
+        by: &By,
+        steps: Vec<Step>,
+    ) -> Result<Option<SessionId>, EngineError> {
+        for _ in 0..limits::DECISIONS {
+            let at = self.clock.now();
+            let (state, events) = decide(work.state.as_deref(), &steps, at)?;
+            let Some(state) = state.filter(|_| !events.is_empty()) else { return Ok(None) };
+            let append = self.append_of(id, work, by, &steps, &state, &events, at)?;
+            let stored = append.events.clone();
+            match self.store.append(append).await? {
+                Appended::Written { version, first_position } => {
+                    work.state = Some(Arc::new(state));
+                    let first_version = version + 1 - stored.len() as u64;
+                    if work.version == 0 {
+                        work.epoch = Some(1);
+                    }
+                    work.version = version;
+                    let kind = work.state.as_ref().map(|s| s.summary().kind).unwrap_or_default();
+                    for (place, event) in stored.into_iter().enumerate() {
+                        let place = place as u64;
+                        let event = StoredEvent {
+                            session: id,
+                            kind: kind.to_owned(),
+                            version: first_version + place,
+                            position: first_position + place,
+                            name: event.name.to_owned(),
+                            actor: by.actor.clone(),
+                            payload: event.payload,
+                            at,
+                        };
+                        self.publish(room, event);
+                    }
+                    return Ok(None);
+                }
+                Appended::Conflict { .. } => self.load(id, work).await?,
+                Appended::Fenced => {
+                    // Another process drives it now; its calls are not ours any more.
+                    work.epoch = None;
+                    work.running.drain().for_each(|(_, handle)| handle.abort());
+                    self.load(id, work).await?;
+                }
+                Appended::Repeated(earlier) => {
+                    let wanted = by.idempotency.as_ref().map(|wanted| &wanted.request_hash);
+                    if wanted != Some(&earlier.request_hash) {
+                        return Err(EngineError::KeyReused);
+                    }
+                    return Ok(Some(earlier.session));
+                }
+                Appended::Gone => return Err(EngineError::NotFound(id)),
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn append_of(
+        &self,
+        id: SessionId,
+        work: &Workings,
+        by: &By,
+        steps: &[Step],
+        state: &room::Room,
+        events: &[Event],
+        at: plenary_domain::Timestamp,
+    ) -> Result<Append, EngineError> {
+        let summary = state.summary();
+        let events = events.iter().map(encode).collect::<Result<_, _>>()?;
+        Ok(Append {
+            session: id,
+            expected: work.version,
+            epoch: work.epoch,
+            kind: summary.kind,
+            title: summary.title,
+            status: summary.status,
+            active: summary.active,
+            actor: by.actor.clone(),
+            at,
+            events,
+            attempts: steps.iter().filter_map(|step| step.attempt.clone()).collect(),
+            idempotency: by.idempotency.clone(),
+            owner: (work.version == 0).then(|| self.owner.clone()),
+        })
+    }
+
+    fn publish(&self, room: &Room, event: StoredEvent) {
+        self.meter.events.fetch_add(1, Relaxed);
+        let event = Arc::new(event);
+        room.live.event(event.clone());
+        // Nobody reading is no error.
+        let _ = self.all.send(event);
+    }
+
+    /// Removes a session, whatever it is doing.
+    pub async fn remove(&self, id: SessionId) -> Result<(), EngineError> {
+        let room = self.room(id);
+        let mut work = room.work.lock().await;
+        work.running.drain().for_each(|(_, handle)| handle.abort());
+        let removed = self.store.remove(id).await?;
+        *work = Workings::default();
+        room.live.removed();
+        drop(work);
+        drop(room);
+        self.forget_if_idle(id);
+        if removed { Ok(()) } else { Err(EngineError::NotFound(id)) }
+    }
+}
+
+fn encode(event: &Event) -> Result<NewEvent, EngineError> {
+    let payload = event.encode().map_err(|error| {
+        crate::ports::StoreError::Failed(format!("an event could not be written as JSON: {error}"))
+    })?;
+    Ok(NewEvent { name: event.name(), payload, search: event.searchable() })
+}
+
+/// The state after all steps, and their events. When there are several steps,
+/// those that have become stale are passed over.
+fn decide(
+    state: Option<&room::Room>,
+    steps: &[Step],
+    at: plenary_domain::Timestamp,
+) -> Result<(Option<room::Room>, Vec<Event>), EngineError> {
+    let mut state = state.cloned();
+    let mut all = vec![];
+    for step in steps {
+        let input = Input { at, nonce: nonce(), command: step.command.clone() };
+        match room::decide(state.as_ref(), input) {
+            Ok(events) => {
+                events.iter().for_each(|event| room::apply(&mut state, event));
+                all.extend(events);
+            }
+            Err(Reject::Stale) if steps.len() > 1 => {}
+            Err(reject) => return Err(EngineError::Rejected(reject)),
+        }
+    }
+    Ok((state, all))
+}

@@ -1,0 +1,202 @@
+//! Reading along: everything after a version, then live.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use futures::Stream;
+use futures::stream;
+use plenary_domain::{SessionId, limits};
+use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
+
+use crate::engine::{Engine, EngineError, Room};
+use crate::live::{Frame, Numbered};
+use crate::ports::{StoreError, StoredEvent};
+
+impl Engine {
+    /// Every durable event of a session after `after`, exactly once and in
+    /// order, with the token deltas between them. Ends when the session is
+    /// removed or the store fails.
+    pub async fn watch(
+        self: &Arc<Self>,
+        id: SessionId,
+        after: u64,
+    ) -> Result<impl Stream<Item = Frame> + Send + use<>, EngineError> {
+        self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
+        let room = self.room(id);
+        let reader = Reader {
+            frames: room.live.subscribe(),
+            room,
+            engine: self.clone(),
+            id,
+            version: after,
+            // One more than any number: everything before the first sync is stale.
+            joined_at: u64::MAX,
+            ready: VecDeque::new(),
+            over: false,
+        };
+        self.meter.readers.fetch_add(1, Relaxed);
+        Ok(stream::unfold(reader, |mut reader| async move {
+            let frame = reader.next().await?;
+            Some((frame, reader))
+        }))
+    }
+
+    /// Every durable event of all sessions after a position, in commit order.
+    pub fn watch_all(
+        self: &Arc<Self>,
+        after: u64,
+    ) -> impl Stream<Item = Arc<StoredEvent>> + Send + use<> {
+        let reader = AllReader {
+            frames: self.all.subscribe(),
+            engine: self.clone(),
+            position: after,
+            ready: VecDeque::new(),
+            synced: false,
+        };
+        stream::unfold(reader, |mut reader| async move {
+            let event = reader.next().await?;
+            Some((event, reader))
+        })
+    }
+}
+
+struct Reader {
+    engine: Arc<Engine>,
+    room: Arc<Room>,
+    id: SessionId,
+    frames: broadcast::Receiver<Numbered>,
+    /// The last durable event that was handed out.
+    version: u64,
+    /// Frames up to this one are contained in what was handed out at the sync.
+    joined_at: u64,
+    ready: VecDeque<Frame>,
+    over: bool,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.engine.meter.readers.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Frame> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Some(frame);
+            }
+            if self.over {
+                return None;
+            }
+            if self.joined_at == u64::MAX {
+                self.sync().await.ok()?;
+                continue;
+            }
+            match self.frames.recv().await {
+                Ok(numbered) if numbered.sequence <= self.joined_at => {}
+                Ok(numbered) => self.take(numbered.frame),
+                Err(RecvError::Lagged(_)) => {
+                    self.engine.meter.resyncs.fetch_add(1, Relaxed);
+                    self.joined_at = u64::MAX;
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// Reads the log to its end, then joins the live frames without a gap: what
+    /// was published meanwhile comes from the channel, events before the text so
+    /// far, because that text may belong to calls which those events began.
+    async fn sync(&mut self) -> Result<(), StoreError> {
+        loop {
+            let page = self.engine.store.events(self.id, self.version, limits::EVENTS_PAGE).await?;
+            let last = page.len() < limits::EVENTS_PAGE as usize;
+            for event in page {
+                self.take(Frame::Event(Arc::new(event)));
+            }
+            if last {
+                break;
+            }
+        }
+        let joined = self.room.live.join();
+        self.joined_at = joined.sequence;
+        loop {
+            match self.frames.try_recv() {
+                Ok(Numbered { sequence, frame }) if sequence <= joined.sequence => {
+                    // A delta up to here is part of the text so far, or of an answer.
+                    if !matches!(frame, Frame::Delta(_) | Frame::Retrying(_)) {
+                        self.take(frame);
+                    }
+                    if sequence == joined.sequence {
+                        self.ready.extend(joined.so_far);
+                        return Ok(());
+                    }
+                }
+                // It was sent after the join, and nothing before it was missed.
+                Ok(Numbered { frame, .. }) => {
+                    self.ready.extend(joined.so_far);
+                    self.take(frame);
+                    return Ok(());
+                }
+                Err(TryRecvError::Lagged(_)) => {
+                    self.joined_at = u64::MAX;
+                    return Ok(());
+                }
+                Err(TryRecvError::Empty | TryRecvError::Closed) => {
+                    self.ready.extend(joined.so_far);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, frame: Frame) {
+        match &frame {
+            Frame::Event(event) if event.version <= self.version => return,
+            Frame::Event(event) => self.version = event.version,
+            Frame::Removed => self.over = true,
+            Frame::Delta(_) | Frame::Retrying(_) => {}
+        }
+        self.ready.push_back(frame);
+    }
+}
+
+struct AllReader {
+    engine: Arc<Engine>,
+    frames: broadcast::Receiver<Arc<StoredEvent>>,
+    position: u64,
+    ready: VecDeque<Arc<StoredEvent>>,
+    synced: bool,
+}
+
+impl AllReader {
+    async fn next(&mut self) -> Option<Arc<StoredEvent>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if !self.synced {
+                let page = self.engine.store.events_of_all(self.position, limits::EVENTS_PAGE);
+                let page = page.await.ok()?;
+                self.synced = page.len() < limits::EVENTS_PAGE as usize;
+                page.into_iter().for_each(|event| self.take(Arc::new(event)));
+                continue;
+            }
+            match self.frames.recv().await {
+                // Two sessions publish in an order of their own, after one commit.
+                Ok(event) if event.position == self.position + 1 => self.take(event),
+                Ok(event) if event.position <= self.position => {}
+                Ok(_) | Err(RecvError::Lagged(_)) => self.synced = false,
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn take(&mut self, event: Arc<StoredEvent>) {
+        if event.position > self.position {
+            self.position = event.position;
+            self.ready.push_back(event);
+        }
+    }
+}
