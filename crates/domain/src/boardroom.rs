@@ -5,6 +5,7 @@
 
 mod apply;
 mod check;
+mod markdown;
 pub mod preset;
 mod prompt;
 mod role;
@@ -19,11 +20,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use apply::apply;
+pub use markdown::markdown;
 pub use role::Role;
 pub use verdict::{HEADINGS, Headings, Verdict};
 
-use crate::call::{Answer, Ask, Call, Failure, Outcome, Work};
-use settle::{Called, advisor_call, called, deadline_call, grace_call, synthesis_call};
+use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};
+use settle::{Called, called, deadline_call, grace_call};
 
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::limits;
@@ -442,6 +444,21 @@ impl State {
         }
     }
 
+    /// Tokens of all answers that the board holds, where the providers say.
+    pub fn usage(&self) -> Usage {
+        let advisors = self.advisors.iter().filter_map(|advisor| match &advisor.standing {
+            Standing::Done(answer) => Some(answer.usage),
+            Standing::Asked | Standing::Failed { .. } | Standing::Stopped { .. } => None,
+        });
+        let syntheses = self.syntheses.iter().filter_map(|synthesis| match &synthesis.standing {
+            SynthesisStanding::Done { answer, .. } => Some(answer.usage),
+            SynthesisStanding::Asked
+            | SynthesisStanding::Failed { .. }
+            | SynthesisStanding::Stopped { .. } => None,
+        });
+        advisors.chain(syntheses).fold(Usage::default(), Usage::plus)
+    }
+
     fn not_now(&self, message: &str) -> Reject {
         Reject::NotNow {
             state: self.status(),
@@ -620,7 +637,7 @@ pub fn due(state: &State) -> Vec<Call> {
         Stage::Synthesizing => state
             .syntheses
             .last()
-            .map(|synthesis| Call { id: synthesis_call(synthesis), work: Work::Ask })
+            .map(|synthesis| Call { id: synthesis.call_id(), work: Work::Ask })
             .into_iter()
             .collect(),
         Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
@@ -632,7 +649,7 @@ fn advisor_due(advisor: &Advisor) -> Option<Call> {
         return None;
     }
     match &advisor.seat.sitter {
-        Sitter::Model(_) => Some(Call { id: advisor_call(advisor), work: Work::Ask }),
+        Sitter::Model(_) => Some(Call { id: advisor.call_id(), work: Work::Ask }),
         Sitter::Person { reply_by, .. } => {
             reply_by.map(|until| Call { id: deadline_call(advisor), work: Work::Sleep { until } })
         }

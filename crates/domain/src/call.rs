@@ -113,6 +113,20 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
 }
 
+impl Usage {
+    /// What is unknown on both sides stays unknown.
+    pub fn plus(self, other: Usage) -> Usage {
+        let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
+            (None, None) => None,
+            (left, right) => Some(left.unwrap_or(0) + right.unwrap_or(0)),
+        };
+        Usage {
+            input_tokens: sum(self.input_tokens, other.input_tokens),
+            output_tokens: sum(self.output_tokens, other.output_tokens),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Timing {

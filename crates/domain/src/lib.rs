@@ -8,6 +8,7 @@ pub mod boardroom;
 pub mod call;
 pub mod ids;
 pub mod limits;
+pub mod models;
 pub mod reject;
 pub mod room;
 

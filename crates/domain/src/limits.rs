@@ -16,6 +16,10 @@ pub const CONTEXT_BYTES: usize = 1024 * 1024;
 pub const TITLE_CHARS: usize = 80;
 /// Syntheses that one board keeps.
 pub const SYNTHESES: usize = 50;
+/// Models that may take over from one another in a synthesis.
+pub const SYNTHESIZERS: usize = 4;
+/// Events of a record that is imported.
+pub const IMPORT_EVENTS: usize = 2_000;
 /// Times that one advisor may be asked again.
 pub const RETRIES_BY_HAND: u32 = 20;
 /// Bytes of one model's name.

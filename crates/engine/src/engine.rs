@@ -10,7 +10,9 @@ use tokio::task::AbortHandle;
 
 use crate::live::Live;
 use crate::meter::Meter;
-use crate::ports::{Clock, ListPage, ListQuery, Models, Store, StoreError, StoredEvent};
+use crate::ports::{
+    Clock, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
+};
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
@@ -99,6 +101,11 @@ impl Engine {
         drop(room);
         self.forget_if_idle(id);
         snapshot.ok_or(EngineError::NotFound(id))
+    }
+
+    /// What lists know about a session.
+    pub async fn row(&self, id: SessionId) -> Result<SessionRow, EngineError> {
+        self.store.session(id).await?.ok_or(EngineError::NotFound(id))
     }
 
     pub async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {

@@ -249,6 +249,9 @@ pub trait Models: Send + Sync {
     /// `request_id` names the attempt, for the provider's own records.
     fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>>;
 
+    /// The names of the providers that are set up, whether they answer or not.
+    fn providers(&self) -> Vec<String>;
+
     /// What is there now, by provider, and for what is not, why not.
     fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>>;
 }

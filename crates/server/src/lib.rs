@@ -1,1 +1,58 @@
+//! The ways in over HTTP: REST, live events, the page.
+//!
+//! This crate must not know SQL or a provider's wire, and holds no rule of any
+//! form: a handler parses, submits, and shows.
 
+mod auth;
+mod error;
+mod http;
+mod idempotency;
+mod listen;
+mod live;
+mod views;
+mod web;
+
+use std::sync::Arc;
+
+use axum::Router;
+use plenary_engine::Engine;
+use utoipa::OpenApi;
+
+pub use auth::Access;
+pub use error::Code;
+pub use listen::serve;
+
+#[derive(Clone)]
+pub struct App {
+    pub engine: Arc<Engine>,
+}
+
+/// Everything on one port. `access` says who may come in.
+pub fn router(app: App, access: Access) -> Router {
+    let (router, document) = http::routes().split_for_parts();
+    let document = Arc::new(document);
+    router
+        .merge(web::routes(document))
+        .fallback(error::not_found)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .with_state(app)
+        .layer(axum::middleware::from_fn_with_state(Arc::new(access), auth::check))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(error::panicked))
+}
+
+/// The OpenAPI document, as `/api/openapi.json` serves it.
+pub fn document() -> utoipa::openapi::OpenApi {
+    http::routes().split_for_parts().1
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Plenary",
+        description = "Models, agents and people deliberate; the record is kept.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    servers((url = "/")),
+    components(schemas(error::ProblemBody))
+)]
+pub(crate) struct Document;

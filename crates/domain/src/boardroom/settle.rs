@@ -16,16 +16,22 @@ pub enum Called {
     Grace,
 }
 
-pub fn advisor_call(advisor: &Advisor) -> CallId {
-    CallId(format!("advisor/{}#{}", advisor.seat.id.0, advisor.asked))
+impl Advisor {
+    /// The call that brings this advisor's answer.
+    pub fn call_id(&self) -> CallId {
+        CallId(format!("advisor/{}#{}", self.seat.id.0, self.asked))
+    }
 }
 
 pub fn deadline_call(advisor: &Advisor) -> CallId {
     CallId(format!("deadline/{}#{}", advisor.seat.id.0, advisor.asked))
 }
 
-pub fn synthesis_call(synthesis: &Synthesis) -> CallId {
-    CallId(format!("synthesis/{}#{}", synthesis.number, synthesis.tries))
+impl Synthesis {
+    /// The call that brings this synthesis.
+    pub fn call_id(&self) -> CallId {
+        CallId(format!("synthesis/{}#{}", self.number, self.tries))
+    }
 }
 
 pub fn grace_call() -> CallId {

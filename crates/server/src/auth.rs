@@ -1,0 +1,111 @@
+//! Who may come in. A token proves the caller where tokens are set; Host and
+//! Origin are checked so that a web page cannot reach a loopback server.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::error::{Code, Problem};
+
+/// What the server demands of a caller.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Any one of these; none means that no token is needed.
+    pub tokens: Vec<String>,
+    /// Also accepted, for commands on the same machine. Not a demand by itself.
+    pub local_token: Option<String>,
+    /// Names under which the server may be addressed; empty means any.
+    pub hosts: Vec<String>,
+    /// For calls inside this process, which have no caller.
+    pub inside: bool,
+}
+
+impl Access {
+    /// For a router that is called in the same process and never listens.
+    pub fn inside() -> Self {
+        Access { inside: true, ..Access::default() }
+    }
+}
+
+/// The caller, as the record knows them.
+#[derive(Clone, Debug)]
+pub struct Principal(pub String);
+
+pub async fn check(
+    State(access): State<Arc<Access>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match admit(&access, request.headers(), request.uri().path()) {
+        Ok(principal) => {
+            request.extensions_mut().insert(principal);
+            next.run(request).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn admit(access: &Access, headers: &HeaderMap, path: &str) -> Result<Principal, Problem> {
+    if access.inside {
+        return Ok(Principal("local".into()));
+    }
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    check_host(access, host)?;
+    check_origin(headers, host)?;
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    if let (Some(given), Some(local)) = (given, &access.local_token)
+        && same(given, local)
+    {
+        return Ok(Principal("local".into()));
+    }
+    // Whoever watches over the server needs no token to see that it lives.
+    if access.tokens.is_empty() || matches!(path, "/healthz" | "/readyz") {
+        return Ok(Principal("local".into()));
+    }
+    let known = given.and_then(|given| access.tokens.iter().position(|token| same(given, token)));
+    match known {
+        Some(place) => Ok(Principal(format!("token-{}", place + 1))),
+        None => Err(Problem::new(Code::Unauthorized, "This server wants a token.")
+            .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN.")),
+    }
+}
+
+/// Takes the same time wherever the first difference is.
+fn same(left: &str, right: &str) -> bool {
+    left.len() == right.len()
+        && left.bytes().zip(right.bytes()).fold(0, |diff, (l, r)| diff | (l ^ r)) == 0
+}
+
+fn check_host(access: &Access, host: &str) -> Result<(), Problem> {
+    let name = host_name(host);
+    if access.hosts.is_empty() || access.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+    {
+        return Ok(());
+    }
+    Err(Problem::new(Code::ForbiddenHost, "This server is not addressed by that name.")
+        .hint("Use 127.0.0.1 or localhost, or add the name to `hosts` in plenary.toml."))
+}
+
+/// A browser names the page that asks. Only our own pages may.
+fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Problem> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let own = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    if own.is_some_and(|(_, origin_host)| origin_host.eq_ignore_ascii_case(host)) {
+        return Ok(());
+    }
+    Err(Problem::new(Code::ForbiddenOrigin, "A page from elsewhere may not use this server."))
+}
+
+/// The name without the port: `localhost:7171`, `[::1]:7171`.
+fn host_name(host: &str) -> &str {
+    if let Some((name, _)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return name;
+    }
+    host.split_once(':').map_or(host, |(name, _)| name)
+}

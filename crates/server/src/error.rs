@@ -1,0 +1,300 @@
+//! Errors on the wire. The only file with status codes of errors.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use plenary_domain::Reject;
+use plenary_engine::EngineError;
+use plenary_engine::ports::StoreError;
+use serde::Serialize;
+use utoipa::{IntoResponses, ToSchema};
+
+/// A stable name for each thing that can be wrong. Each has a page in
+/// `docs/errors/`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Code {
+    InvalidJson,
+    InvalidQuery,
+    InvalidHeader,
+    Unauthorized,
+    ForbiddenHost,
+    ForbiddenOrigin,
+    NotFound,
+    MethodNotAllowed,
+    NotNow,
+    NoModel,
+    TooLarge,
+    UnsupportedMediaType,
+    InvalidInput,
+    IdempotencyKeyReused,
+    Busy,
+    Internal,
+    StoreFailed,
+}
+
+impl Code {
+    pub const ALL: [Code; 17] = [
+        Code::InvalidJson,
+        Code::InvalidQuery,
+        Code::InvalidHeader,
+        Code::Unauthorized,
+        Code::ForbiddenHost,
+        Code::ForbiddenOrigin,
+        Code::NotFound,
+        Code::MethodNotAllowed,
+        Code::NotNow,
+        Code::NoModel,
+        Code::TooLarge,
+        Code::UnsupportedMediaType,
+        Code::InvalidInput,
+        Code::IdempotencyKeyReused,
+        Code::Busy,
+        Code::Internal,
+        Code::StoreFailed,
+    ];
+
+    pub fn status(self) -> StatusCode {
+        match self {
+            Code::InvalidJson | Code::InvalidQuery | Code::InvalidHeader => StatusCode::BAD_REQUEST,
+            Code::Unauthorized => StatusCode::UNAUTHORIZED,
+            Code::ForbiddenHost | Code::ForbiddenOrigin => StatusCode::FORBIDDEN,
+            Code::NotFound => StatusCode::NOT_FOUND,
+            Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Code::NotNow | Code::NoModel => StatusCode::CONFLICT,
+            Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::InvalidInput | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Code::Busy => StatusCode::TOO_MANY_REQUESTS,
+            Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Code::StoreFailed => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The name on the wire.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+}
+
+/// An error that is about to be sent.
+#[derive(Clone, Debug)]
+pub struct Problem(Box<ErrorBody>);
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ProblemBody {
+    /// Always false.
+    success: bool,
+    error: ErrorBody,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ErrorBody {
+    code: Code,
+    /// What was wrong, in a sentence.
+    message: String,
+    /// What would be right, or what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    hint: Option<String>,
+    /// Every wrong field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    fields: Vec<FieldBody>,
+    /// With `not-now`: the state that the session is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    state: Option<&'static str>,
+    /// With `not-now`: what can be done in this state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    allowed: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FieldBody {
+    field: String,
+    problem: String,
+}
+
+impl Problem {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Problem(Box::new(ErrorBody {
+            code,
+            message: message.into(),
+            hint: None,
+            fields: vec![],
+            state: None,
+            allowed: vec![],
+        }))
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    pub fn field(mut self, field: impl Into<String>, problem: impl Into<String>) -> Self {
+        self.0.fields.push(FieldBody { field: field.into(), problem: problem.into() });
+        self
+    }
+
+    /// Wrong input, with every wrong field.
+    pub fn invalid(fields: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut problem = Problem::new(Code::InvalidInput, "");
+        for (field, wrong) in fields {
+            problem = problem.field(field, wrong);
+        }
+        problem.0.message = match problem.0.fields.as_slice() {
+            [one] => format!("`{}`: {}", one.field, one.problem),
+            many => format!("{} fields are wrong.", many.len()),
+        };
+        problem
+    }
+
+    pub fn no_such_session(id: impl std::fmt::Display) -> Self {
+        Problem::new(Code::NotFound, format!("There is no session {id}."))
+            .hint("List them with GET /api/sessions.")
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Rejected(reject) => reject.into(),
+            EngineError::NotFound(id) => Problem::no_such_session(id),
+            EngineError::KeyReused => Problem::new(
+                Code::IdempotencyKeyReused,
+                "This Idempotency-Key was used for another request.",
+            )
+            .hint("Make a new key for each new request; repeat a key only to repeat the request."),
+            EngineError::Busy => Problem::new(Code::Busy, "Too many sessions are running at once.")
+                .hint("Try again when some have ended."),
+            EngineError::Contended => {
+                Problem::new(Code::Busy, "Others are changing this session at the same moment.")
+                    .hint("Try again.")
+            }
+            EngineError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<Reject> for Problem {
+    fn from(reject: Reject) -> Self {
+        match reject {
+            Reject::Invalid(wrong) => {
+                Problem::invalid(wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)))
+            }
+            Reject::NotNow { state, message, allowed } => {
+                let mut problem = Problem::new(Code::NotNow, message)
+                    .hint(format!("It is {state}; possible now: {}.", allowed.join(", ")));
+                problem.0.state = Some(state);
+                problem.0.allowed = allowed;
+                problem
+            }
+            Reject::Unknown(message) => Problem::new(Code::NotFound, message),
+            Reject::Stale => Problem::new(Code::NotNow, "This call has ended already."),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the store failed");
+        Problem::new(Code::StoreFailed, "The store could not be read or written.")
+            .hint("Nothing was changed. `plenary doctor` says what is wrong.")
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let (code, status) = (self.0.code, self.0.code.status());
+        let body = Json(ProblemBody { success: false, error: *self.0 });
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        match code {
+            Code::Busy | Code::StoreFailed => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+            }
+            Code::Unauthorized => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+pub async fn not_found() -> Problem {
+    Problem::new(Code::NotFound, "There is nothing at this address.")
+        .hint("GET /api/openapi.json lists every route; /docs shows it.")
+}
+
+pub async fn method_not_allowed() -> Problem {
+    Problem::new(Code::MethodNotAllowed, "This address does not take this method.")
+        .hint("GET /api/openapi.json lists every route; /docs shows it.")
+}
+
+pub fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    Problem::new(Code::Internal, "Something went wrong inside Plenary.")
+        .hint("Please report it, with the server's log.")
+        .into_response()
+}
+
+/// What any request may be answered instead of what it asked for.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "the variants stand in the OpenAPI document only")]
+pub enum ReadProblems {
+    /// The query or a header is wrong.
+    #[response(status = 400)]
+    Query(ProblemBody),
+    /// A token is missing or wrong.
+    #[response(status = 401)]
+    Unauthorized(ProblemBody),
+    /// This host or this web page may not use the server.
+    #[response(status = 403)]
+    Forbidden(ProblemBody),
+    /// There is no such thing.
+    #[response(status = 404)]
+    NotFound(ProblemBody),
+    /// The store failed; nothing was changed.
+    #[response(status = 503)]
+    StoreFailed(ProblemBody),
+}
+
+/// What a request that changes something may be answered besides.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "the variants stand in the OpenAPI document only")]
+pub enum WriteProblems {
+    /// The body is no JSON, or a header is wrong.
+    #[response(status = 400)]
+    Json(ProblemBody),
+    /// A token is missing or wrong.
+    #[response(status = 401)]
+    Unauthorized(ProblemBody),
+    /// This host or this web page may not use the server.
+    #[response(status = 403)]
+    Forbidden(ProblemBody),
+    /// There is no such thing.
+    #[response(status = 404)]
+    NotFound(ProblemBody),
+    /// Not in this state; the answer names the state and what is possible.
+    #[response(status = 409)]
+    NotNow(ProblemBody),
+    /// The body is too large.
+    #[response(status = 413)]
+    TooLarge(ProblemBody),
+    /// The body must be `application/json`.
+    #[response(status = 415)]
+    MediaType(ProblemBody),
+    /// Fields are wrong; each is named.
+    #[response(status = 422)]
+    Invalid(ProblemBody),
+    /// Too much at once; `Retry-After` says when to try again.
+    #[response(status = 429)]
+    Busy(ProblemBody),
+    /// The store failed; nothing was changed.
+    #[response(status = 503)]
+    StoreFailed(ProblemBody),
+}

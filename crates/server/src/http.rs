@@ -1,0 +1,30 @@
+//! One file per noun. Each begins with its routes.
+
+mod boardrooms;
+mod events;
+mod health;
+mod models;
+mod sessions;
+
+use axum::extract::DefaultBodyLimit;
+use plenary_domain::{SessionId, limits};
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::error::Problem;
+use crate::{App, Document};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .merge(boardrooms::routes())
+        .merge(sessions::routes())
+        .merge(events::routes())
+        .merge(models::routes())
+        .merge(health::routes())
+        .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
+}
+
+/// An id from a path. One that no session can have is one that no session has.
+fn session_id(text: &str) -> Result<SessionId, Problem> {
+    text.parse().map_err(|_| Problem::no_such_session(text))
+}

@@ -1,0 +1,306 @@
+//! Boardrooms: convene, follow, stop, synthesize, export.
+
+mod export;
+mod seating;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use plenary_domain::boardroom::{Command, Role, SeatId, preset};
+use plenary_domain::{ModelName, Room, room};
+use plenary_engine::{By, Snapshot};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::events::After;
+use super::session_id;
+use super::sessions::{self, Empty, Filter};
+use crate::App;
+use crate::error::{Problem, ReadProblems, WriteProblems};
+use crate::idempotency::{Change, Query};
+use crate::live;
+use crate::views::{self, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(presets))
+        .routes(routes!(list, convene))
+        .routes(routes!(export::import))
+        .routes(routes!(get, remove))
+        .routes(routes!(stop))
+        .routes(routes!(resume))
+        .routes(routes!(synthesize))
+        .routes(routes!(resynthesize))
+        .routes(routes!(retry))
+        .routes(routes!(answer))
+        .routes(routes!(export::export))
+        .routes(routes!(events))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Presets {
+    roles: Vec<RoleView>,
+    boards: Vec<BoardView>,
+    prompts: Vec<PromptView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RoleView {
+    id: RoleName,
+    name: &'static str,
+    colour: &'static str,
+    perspective: &'static str,
+    system_prompt: &'static str,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct BoardView {
+    id: &'static str,
+    name: &'static str,
+    roles: Vec<RoleName>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct PromptView {
+    id: &'static str,
+    name: &'static str,
+    text: &'static str,
+}
+
+/// Roles with their colours, boards, and prompts to begin with.
+#[utoipa::path(get, path = "/api/boardrooms/presets", tag = "boardrooms",
+    responses((status = 200, body = Reply<Presets>), ReadProblems))]
+async fn presets() -> impl IntoResponse {
+    let role = |role: Role| RoleView {
+        id: role.into(),
+        name: role.name(),
+        colour: role.colour(),
+        perspective: role.perspective(),
+        system_prompt: role.system_prompt(),
+    };
+    let board = |board: preset::Board| BoardView {
+        id: board.id,
+        name: board.name,
+        roles: board.roles.iter().copied().map(RoleName::from).collect(),
+    };
+    let prompt = |p: preset::Prompt| PromptView { id: p.id, name: p.name, text: p.text };
+    reply(Presets {
+        roles: Role::ALL.map(role).into(),
+        boards: preset::BOARDS.map(board).into(),
+        prompts: preset::PROMPTS.map(prompt).into(),
+    })
+}
+
+/// Boards, newest first.
+#[utoipa::path(get, path = "/api/boardrooms", tag = "boardrooms", params(Filter),
+    responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
+async fn list(
+    State(app): State<App>,
+    Query(filter): Query<Filter>,
+) -> Result<impl IntoResponse, Problem> {
+    let kind = Some("boardroom".to_owned());
+    sessions::show(&app, Filter { kind, ..filter }).await
+}
+
+/// Convenes a board: every advisor is asked at once, and a synthesis follows.
+/// Answers at once; follow the events, or get the board again.
+#[utoipa::path(post, path = "/api/boardrooms", tag = "boardrooms",
+    request_body = seating::NewBoardroom,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat a request safely.")),
+    responses((status = 201, body = Reply<BoardroomView>), WriteProblems))]
+async fn convene(
+    State(app): State<App>,
+    Change { by, body }: Change<seating::NewBoardroom>,
+) -> Result<impl IntoResponse, Problem> {
+    let convene = seating::seat(&app, body).await?;
+    let opened = app.engine.open(by, room::Command::Boardroom(Command::Convene(convene))).await?;
+    Ok((StatusCode::CREATED, show(&app, &opened)?))
+}
+
+/// A board as it stands, with the text so far of answers under way.
+#[utoipa::path(get, path = "/api/boardrooms/{id}", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    responses((status = 200, body = Reply<BoardroomView>), ReadProblems))]
+async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
+    let snapshot = app.engine.get(session_id(&id)?).await?;
+    show(&app, &snapshot)
+}
+
+/// Removes a board and its record for good.
+#[utoipa::path(delete, path = "/api/boardrooms/{id}", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    responses((status = 200, body = Reply<Nothing>), WriteProblems))]
+async fn remove(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { body: Empty {}, .. }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    app.engine.remove(session_id(&id)?).await?;
+    Ok(reply(Nothing {}))
+}
+
+/// Stops every call at once and keeps what has arrived. No synthesis follows.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/stop", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn stop(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { by, body: Empty {} }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    submit(&app, &id, by, Command::Stop).await
+}
+
+/// Asks again whoever has no answer, on a board that was stopped or failed.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/resume", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn resume(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { by, body: Empty {} }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    let id = session_id(&id)?;
+    // One that was cut off by a crash has nothing to decide, only to go on with.
+    if app.engine.row(id).await?.active {
+        app.engine.resume(id).await?;
+        let snapshot = app.engine.get(id).await?;
+        return show(&app, &snapshot);
+    }
+    submit(&app, &id.to_string(), by, Command::Resume).await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewSynthesis {
+    /// Another model than the board's synthesizer.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// What the reader asks of it: "for a board of directors", "in French".
+    #[serde(default)]
+    #[schema(nullable = false, max_length = 8192)]
+    instruction: Option<String>,
+}
+
+/// Begins the synthesis now, with the answers that are there; who has not
+/// finished is stopped.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/synthesize", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    request_body = NewSynthesis,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn synthesize(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { by, body }: Change<NewSynthesis>,
+) -> Result<impl IntoResponse, Problem> {
+    let model = seating::named(&app, body.model).await?;
+    submit(&app, &id, by, Command::Synthesize { model, instruction: body.instruction }).await
+}
+
+/// Adds a synthesis to a board at rest. Earlier ones are kept.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/resynthesize", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    request_body = NewSynthesis,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn resynthesize(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { by, body }: Change<NewSynthesis>,
+) -> Result<impl IntoResponse, Problem> {
+    let model = seating::named(&app, body.model).await?;
+    submit(&app, &id, by, Command::Resynthesize { model, instruction: body.instruction }).await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Retry {
+    /// Another model for this seat.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    model: Option<String>,
+}
+
+/// Asks one advisor again; a new synthesis follows.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/retry", tag = "boardrooms",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The board."),
+        ("advisor" = u8, Path, description = "The seat's number.")),
+    request_body = Retry,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn retry(
+    State(app): State<App>,
+    Path((id, advisor)): Path<(String, String)>,
+    Change { by, body }: Change<Retry>,
+) -> Result<impl IntoResponse, Problem> {
+    // A number that no seat can have is one that no seat has.
+    let seat = SeatId(advisor.parse().unwrap_or(0));
+    let model: Option<ModelName> = seating::named(&app, body.model).await?;
+    submit(&app, &id, by, Command::Retry { seat, model }).await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Answer {
+    /// The seat's number; needed when persons hold several.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    advisor: Option<u8>,
+    #[schema(min_length = 1, max_length = 65536)]
+    text: String,
+}
+
+/// A person's own answer as an advisor.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/reply", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    request_body = Answer,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn answer(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { by, body }: Change<Answer>,
+) -> Result<impl IntoResponse, Problem> {
+    let seat = match body.advisor {
+        Some(seat) => SeatId(seat),
+        None => seating::persons_seat(&app.engine.get(session_id(&id)?).await?)?,
+    };
+    submit(&app, &id, by, Command::Reply { seat, text: body.text }).await
+}
+
+/// Everything that happens on a board, live. `id` is the version; a reader that
+/// comes with `Last-Event-ID` gets everything after it, then live. Between
+/// durable events come `delta`, `reasoning` and `retrying` frames without an id.
+#[utoipa::path(get, path = "/api/boardrooms/{id}/events", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board."), After),
+    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<After>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let after = live::after(&headers, query.after)?.unwrap_or(0);
+    let frames = app.engine.watch(session_id(&id)?, after).await?;
+    Ok(live::respond(frames.map(|frame| live::frame(&frame))))
+}
+
+async fn submit(
+    app: &App,
+    id: &str,
+    by: By,
+    command: Command,
+) -> Result<axum::Json<Reply<BoardroomView>>, Problem> {
+    let command = room::Command::Boardroom(command);
+    let snapshot = app.engine.submit(session_id(id)?, by, command).await?;
+    show(app, &snapshot)
+}
+
+fn show(app: &App, snapshot: &Snapshot) -> Result<axum::Json<Reply<BoardroomView>>, Problem> {
+    let Room::Boardroom(state) = &*snapshot.room;
+    let running = |call: &_| app.engine.running_text(snapshot.id, call);
+    Ok(reply(views::boardroom(snapshot.id, snapshot.version, state, &running)))
+}

@@ -1,0 +1,168 @@
+//! A board as a document, and back.
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use plenary_domain::boardroom::{self, Command};
+use plenary_domain::{Room, SessionId, Timestamp, limits, room};
+use plenary_engine::ports::StoredEvent;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{show, views};
+use crate::App;
+use crate::error::{Problem, ReadProblems, WriteProblems};
+use crate::http::session_id;
+use crate::idempotency::{Change, Query};
+use crate::views::{BoardroomView, Reply};
+
+const FORMAT: &str = "plenary.boardroom";
+const FORMAT_VERSION: u32 = 1;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Format {
+    /// `json` when absent.
+    #[param(nullable = false, inline)]
+    format: Option<FormatName>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FormatName {
+    Json,
+    Markdown,
+}
+
+/// A board's whole record. `boardroom` is for reading; `events` is what an
+/// import goes by.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Exported {
+    /// Always `plenary.boardroom`.
+    format: &'static str,
+    format_version: u32,
+    exported_at: Timestamp,
+    boardroom: BoardroomView,
+    events: Vec<ExportedEvent>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ExportedEvent {
+    version: u64,
+    at: Timestamp,
+    actor: String,
+    /// An object with a `type`.
+    #[schema(value_type = Object)]
+    event: Value,
+}
+
+/// What an import reads of an export; the rest may be there.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Import {
+    /// Must be `plenary.boardroom`.
+    format: String,
+    /// Must be 1.
+    format_version: u32,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    boardroom: Option<ImportedFrom>,
+    #[schema(min_items = 1)]
+    events: Vec<ImportedEvent>,
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct ImportedFrom {
+    id: uuid::Uuid,
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct ImportedEvent {
+    #[schema(value_type = Object)]
+    event: Value,
+}
+
+/// A board as JSON, which can be imported again, or as Markdown to read.
+#[utoipa::path(get, path = "/api/boardrooms/{id}/export", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board."), Format),
+    responses(
+        (status = 200, description = "The record.", content(
+            (Exported = "application/json"), (String = "text/markdown"))),
+        ReadProblems))]
+pub async fn export(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<Format>,
+) -> Result<Response, Problem> {
+    let id = session_id(&id)?;
+    let snapshot = app.engine.get(id).await?;
+    let Room::Boardroom(state) = &*snapshot.room;
+    let (kind, name, body) = match query.format.unwrap_or(FormatName::Json) {
+        FormatName::Markdown => ("text/markdown; charset=utf-8", "md", boardroom::markdown(state)),
+        FormatName::Json => {
+            let exported = Exported {
+                format: FORMAT,
+                format_version: FORMAT_VERSION,
+                exported_at: app.engine.clock().now(),
+                boardroom: views::boardroom(id, snapshot.version, state, &|_| None),
+                events: app.engine.events(id).await?.into_iter().map(exported).collect(),
+            };
+            let body = serde_json::to_string_pretty(&exported).unwrap_or_default();
+            ("application/json", "json", body)
+        }
+    };
+    let disposition = format!("attachment; filename=\"boardroom-{id}.{name}\"");
+    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
+    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    Ok(response)
+}
+
+fn exported(event: StoredEvent) -> ExportedEvent {
+    ExportedEvent {
+        version: event.version,
+        at: event.at,
+        actor: event.actor,
+        event: serde_json::from_str(&event.payload).unwrap_or_default(),
+    }
+}
+
+/// Takes over a board that was exported here or elsewhere, under a new id.
+#[utoipa::path(post, path = "/api/boardrooms/import", tag = "boardrooms",
+    request_body = Import,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat a request safely.")),
+    responses((status = 201, body = Reply<BoardroomView>), WriteProblems))]
+pub async fn import(
+    State(app): State<App>,
+    Change { by, body }: Change<Import>,
+) -> Result<impl IntoResponse, Problem> {
+    let mut wrong = vec![];
+    if body.format != FORMAT {
+        wrong.push(("format".to_owned(), format!("must be {FORMAT:?}")));
+    }
+    if body.format_version != FORMAT_VERSION {
+        wrong.push(("formatVersion".to_owned(), format!("must be {FORMAT_VERSION}")));
+    }
+    if body.events.len() > limits::IMPORT_EVENTS {
+        let most = limits::IMPORT_EVENTS;
+        wrong.push(("events".to_owned(), format!("at most {most} can be imported")));
+    }
+    let mut events = vec![];
+    for (place, imported) in body.events.into_iter().enumerate() {
+        match serde_json::from_value(imported.event) {
+            Ok(event) => events.push(event),
+            Err(error) => wrong.push((format!("events[{place}].event"), error.to_string())),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Problem::invalid(wrong));
+    }
+    let from = body.boardroom.map(|boardroom| SessionId(boardroom.id));
+    let command = room::Command::Boardroom(Command::Import { from, events });
+    let opened = app.engine.open(by, command).await?;
+    Ok((StatusCode::CREATED, show(&app, &opened)?))
+}

@@ -1,0 +1,345 @@
+//! Who sits where: from what a person asked for to a whole board.
+
+use std::time::Duration;
+
+use plenary_domain::boardroom::{
+    ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
+};
+use plenary_domain::{ModelName, Room, limits, models};
+use plenary_engine::Snapshot;
+use plenary_engine::ports::{ProviderReport, ProviderState};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::error::{Code, Problem};
+use crate::http::models::available;
+use crate::views::RoleName;
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewBoardroom {
+    /// The question.
+    #[schema(min_length = 1, max_length = 65536)]
+    prompt: String,
+    /// A preset board; `classic-triad` when neither this nor `advisors` is given.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    board: Option<BoardName>,
+    /// The advisors, in place of a preset board.
+    #[serde(default)]
+    #[schema(nullable = false, min_items = 1, max_items = 16)]
+    advisors: Option<Vec<NewAdvisor>>,
+    /// Models to seat round-robin where none is named; those available, if absent.
+    #[serde(default)]
+    #[schema(nullable = false, min_items = 1)]
+    models: Option<Vec<String>>,
+    /// Who writes the synthesis.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    synthesizer: Option<String>,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    quorum: Option<NewQuorum>,
+    /// Files that belong to the question.
+    #[serde(default)]
+    #[schema(nullable = false, max_items = 16)]
+    context: Option<Vec<NewContext>>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardName {
+    ClassicTriad,
+    DevilsCourt,
+    FullBoard,
+    PeerReview,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewAdvisor {
+    role: RoleName,
+    /// `provider/model`, or a bare name that one provider has.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// A person's name, in place of a model.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    person: Option<String>,
+    /// How long the person has; without it the board waits.
+    #[serde(default)]
+    #[schema(nullable = false, minimum = 1)]
+    reply_within_seconds: Option<u32>,
+    /// In place of the role's own; an empty one means the role's own.
+    #[serde(default)]
+    #[schema(nullable = false, max_length = 8192)]
+    system_prompt: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewQuorum {
+    /// How many answers suffice.
+    #[schema(minimum = 1, maximum = 16)]
+    need: usize,
+    /// How long the others still have; 20 when absent.
+    #[serde(default)]
+    #[schema(nullable = false, minimum = 0, maximum = 3600)]
+    grace_seconds: Option<f64>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewContext {
+    name: String,
+    text: String,
+}
+
+/// Fills in what was left open. Providers are only asked for their models when
+/// that is needed: a board whose models are all named in full starts at once.
+pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
+    if new.board.is_some() && new.advisors.is_some() {
+        let problem = "give either a preset board or the advisors, not both";
+        return Err(Problem::invalid([("board".to_owned(), problem.to_owned())]));
+    }
+    let advisors = new.advisors.unwrap_or_else(|| preset_advisors(new.board));
+    let mut names = Names::new(app);
+    let pool = match &new.models {
+        Some(written) => names.all("models", written).await?,
+        None => vec![],
+    };
+    let mut wrong = vec![];
+    let mut seats = vec![];
+    for (place, advisor) in advisors.iter().enumerate() {
+        match names.sitter(app, advisor, place, &pool).await {
+            Ok(sitter) => seats.push(Seat {
+                id: SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)),
+                role: advisor.role.into(),
+                sitter,
+                system_prompt: advisor.system_prompt.clone(),
+            }),
+            Err(Trouble::Field(field, problem)) => {
+                wrong.push((format!("advisors[{place}].{field}"), problem));
+            }
+            Err(Trouble::Whole(problem)) => return Err(problem),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Problem::invalid(wrong));
+    }
+    let synthesizers = synthesizers(&mut names, new.synthesizer, &pool, &seats).await?;
+    let grace = |seconds: f64| (seconds.max(0.0) * 1000.0) as u64;
+    Ok(Convene {
+        prompt: new.prompt,
+        context: new
+            .context
+            .unwrap_or_default()
+            .into_iter()
+            .map(|file| ContextFile { name: file.name, text: file.text })
+            .collect(),
+        seats,
+        synthesizers,
+        quorum: new.quorum.map(|quorum| Quorum {
+            need: quorum.need,
+            grace_ms: quorum.grace_seconds.map_or(limits::GRACE_MS, grace),
+        }),
+    })
+}
+
+fn preset_advisors(board: Option<BoardName>) -> Vec<NewAdvisor> {
+    let id = match board.unwrap_or(BoardName::ClassicTriad) {
+        BoardName::ClassicTriad => "classic-triad",
+        BoardName::DevilsCourt => "devils-court",
+        BoardName::FullBoard => "full-board",
+        BoardName::PeerReview => "peer-review",
+    };
+    let roles = preset::board(id).map(|board| board.roles).unwrap_or_default();
+    let advisor = |role: &_| NewAdvisor {
+        role: RoleName::from(*role),
+        model: None,
+        person: None,
+        reply_within_seconds: None,
+        system_prompt: None,
+    };
+    roles.iter().map(advisor).collect()
+}
+
+/// The chosen synthesizer, then the board's other models, which take over in
+/// turn when it fails.
+async fn synthesizers(
+    names: &mut Names<'_>,
+    chosen: Option<String>,
+    pool: &[ModelName],
+    seats: &[Seat],
+) -> Result<Vec<ModelName>, Problem> {
+    let seated = seats.iter().filter_map(|seat| match &seat.sitter {
+        Sitter::Model(model) => Some(model.clone()),
+        Sitter::Person { .. } => None,
+    });
+    let mut all: Vec<ModelName> = vec![];
+    match chosen {
+        Some(written) => all.push(names.one("synthesizer", &written).await?),
+        None if !pool.is_empty() => all.extend(preset::synthesizer(pool).cloned()),
+        None if names.listed() => {
+            all.extend(preset::synthesizer(names.available().await?).cloned())
+        }
+        None => {}
+    }
+    all.extend(pool.iter().cloned().chain(seated));
+    if all.is_empty() {
+        all.extend(preset::synthesizer(names.available().await?).cloned());
+    }
+    let mut unique: Vec<ModelName> = vec![];
+    for model in all {
+        if !unique.contains(&model) && unique.len() < limits::SYNTHESIZERS {
+            unique.push(model);
+        }
+    }
+    Ok(unique)
+}
+
+enum Trouble {
+    Field(&'static str, String),
+    Whole(Problem),
+}
+
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        Trouble::Whole(problem)
+    }
+}
+
+/// Looks names up, and asks the providers at most once.
+struct Names<'a> {
+    app: &'a App,
+    catalog: Option<(Vec<ProviderReport>, Vec<ModelName>)>,
+}
+
+impl<'a> Names<'a> {
+    fn new(app: &'a App) -> Self {
+        Names { app, catalog: None }
+    }
+
+    fn listed(&self) -> bool {
+        self.catalog.is_some()
+    }
+
+    async fn sitter(
+        &mut self,
+        app: &App,
+        advisor: &NewAdvisor,
+        place: usize,
+        pool: &[ModelName],
+    ) -> Result<Sitter, Trouble> {
+        match (&advisor.person, &advisor.model) {
+            (Some(_), Some(_)) => {
+                Err(Trouble::Field("person", "give either a person or a model, not both".into()))
+            }
+            (Some(name), None) => {
+                let wait = advisor.reply_within_seconds.map(|s| Duration::from_secs(s.into()));
+                let reply_by = wait.map(|wait| app.engine.clock().now() + wait);
+                Ok(Sitter::Person { name: name.clone(), reply_by })
+            }
+            (None, Some(written)) => {
+                let found = self.find(written).await;
+                found.map(Sitter::Model).map_err(|problem| Trouble::Field("model", problem))
+            }
+            (None, None) => {
+                let models = if pool.is_empty() { self.available().await? } else { pool };
+                Ok(Sitter::Model(models[place % models.len()].clone()))
+            }
+        }
+    }
+
+    async fn one(&mut self, field: &str, written: &str) -> Result<ModelName, Problem> {
+        let found = self.find(written).await;
+        found.map_err(|problem| Problem::invalid([(field.to_owned(), problem)]))
+    }
+
+    async fn all(&mut self, field: &str, written: &[String]) -> Result<Vec<ModelName>, Problem> {
+        let mut found = vec![];
+        let mut wrong = vec![];
+        for (place, name) in written.iter().enumerate() {
+            match self.find(name).await {
+                Ok(model) => found.push(model),
+                Err(problem) => wrong.push((format!("{field}[{place}]"), problem)),
+            }
+        }
+        if wrong.is_empty() { Ok(found) } else { Err(Problem::invalid(wrong)) }
+    }
+
+    async fn find(&mut self, written: &str) -> Result<ModelName, String> {
+        let providers = self.app.engine.models().providers();
+        if let Ok(full) = models::resolve(written, &providers, &[]) {
+            return Ok(full);
+        }
+        let (_, available) = self.catalog().await;
+        models::resolve(written, &providers, available)
+    }
+
+    /// At least one model, or what to do to get one.
+    async fn available(&mut self) -> Result<&[ModelName], Problem> {
+        let (catalog, available) = self.catalog().await;
+        if available.is_empty() { Err(no_model(catalog)) } else { Ok(available) }
+    }
+
+    async fn catalog(&mut self) -> &(Vec<ProviderReport>, Vec<ModelName>) {
+        if self.catalog.is_none() {
+            let catalog = self.app.engine.models().catalog().await;
+            let available = available(&catalog);
+            self.catalog = Some((catalog, available));
+        }
+        self.catalog.get_or_insert_default()
+    }
+}
+
+fn no_model(catalog: &[ProviderReport]) -> Problem {
+    let whys: Vec<String> = catalog
+        .iter()
+        .filter_map(|provider| match &provider.state {
+            ProviderState::Unusable { problem, .. } => {
+                Some(format!("{}: {problem}", provider.name))
+            }
+            ProviderState::Ready { .. } => None,
+        })
+        .collect();
+    let message = match whys.is_empty() {
+        true => "No model can be reached.".to_owned(),
+        false => format!("No model can be reached. {}", whys.join(" ")),
+    };
+    Problem::new(Code::NoModel, message).hint(
+        "Start Ollama and pull a model, or set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
+         GEMINI_API_KEY or OPENROUTER_API_KEY. `plenary doctor` says more.",
+    )
+}
+
+/// A model that a person named, in full.
+pub async fn named(app: &App, written: Option<String>) -> Result<Option<ModelName>, Problem> {
+    match written {
+        Some(written) => Names::new(app).one("model", &written).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The one seat that waits for a person.
+pub fn persons_seat(snapshot: &Snapshot) -> Result<SeatId, Problem> {
+    let Room::Boardroom(state) = &*snapshot.room;
+    let waiting: Vec<SeatId> = state
+        .advisors
+        .iter()
+        .filter(|advisor| matches!(advisor.seat.sitter, Sitter::Person { .. }))
+        .filter(|advisor| advisor.standing == Standing::Asked)
+        .map(|advisor| advisor.seat.id)
+        .collect();
+    match waiting.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Problem::new(Code::NotNow, "No reply is awaited on this board.")),
+        many => {
+            let seats: Vec<String> = many.iter().map(|seat| seat.0.to_string()).collect();
+            let problem = format!("say for which seat: {}", seats.join(", "));
+            Err(Problem::invalid([("advisor".to_owned(), problem)]))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Live events of all sessions.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::error::{Problem, ReadProblems};
+use crate::idempotency::Query;
+use crate::live;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(all))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct After {
+    /// Everything after this id; `Last-Event-ID` does the same and wins.
+    #[param(nullable = false)]
+    pub after: Option<u64>,
+}
+
+/// Durable events of all sessions, live, in the order in which they were kept.
+/// Without `Last-Event-ID` or `after` it begins with what comes next.
+#[utoipa::path(get, path = "/api/events", tag = "events", params(After),
+    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+async fn all(
+    State(app): State<App>,
+    Query(query): Query<After>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let after = match live::after(&headers, query.after)? {
+        Some(after) => after,
+        None => app.engine.position().await?,
+    };
+    let events = app.engine.watch_all(after).map(|event| live::any_event(&event));
+    Ok(live::respond(events).into_response())
+}

@@ -1,0 +1,62 @@
+//! For whoever watches over the server.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::error::{Problem, ReadProblems};
+use crate::views::{Nothing, Reply, reply};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(metrics))
+}
+
+/// The process lives.
+#[utoipa::path(get, path = "/healthz", tag = "health",
+    responses((status = 200, body = Reply<Nothing>), ReadProblems))]
+async fn healthz() -> impl IntoResponse {
+    reply(Nothing {})
+}
+
+/// The store answers.
+#[utoipa::path(get, path = "/readyz", tag = "health",
+    responses((status = 200, body = Reply<Nothing>), ReadProblems))]
+async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Problem> {
+    app.engine.check().await?;
+    Ok(reply(Nothing {}))
+}
+
+/// Counters for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "health",
+    responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
+async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    let meter = &app.engine.meter;
+    let mut text = String::new();
+    let mut line = |name: &str, kind: &str, help: &str, value: u64| {
+        let _ = writeln!(text, "# HELP plenary_{name} {help}\n# TYPE plenary_{name} {kind}");
+        let _ = writeln!(text, "plenary_{name} {value}");
+    };
+    let opened = meter.sessions_opened.load(Relaxed);
+    line("sessions_opened_total", "counter", "Sessions opened.", opened);
+    line("events_total", "counter", "Events appended.", meter.events.load(Relaxed));
+    line("attempts_total", "counter", "Requests to models.", meter.attempts.load(Relaxed));
+    line("calls_running", "gauge", "Calls under way.", meter.calls_running.load(Relaxed));
+    line("deltas_total", "counter", "Deltas sent to live readers.", meter.deltas.load(Relaxed));
+    line("readers", "gauge", "Live readers.", meter.readers.load(Relaxed));
+    line("resyncs_total", "counter", "Readers that fell behind.", meter.resyncs.load(Relaxed));
+    let _ = writeln!(
+        text,
+        "# HELP plenary_failures_total Calls that failed.\n# TYPE plenary_failures_total counter"
+    );
+    for (kind, count) in meter.failures() {
+        let kind = kind.words();
+        let _ = writeln!(text, "plenary_failures_total{{kind=\"{kind}\"}} {count}");
+    }
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+}

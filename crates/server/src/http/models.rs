@@ -1,0 +1,84 @@
+//! Which models can be used now.
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use plenary_domain::ModelName;
+use plenary_engine::ports::{ProviderReport, ProviderState};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::error::ReadProblems;
+use crate::views::{Reply, reply};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(models)).routes(routes!(providers))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ModelView {
+    /// `provider/model`, as other routes take it.
+    name: String,
+    provider: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ProviderView {
+    name: String,
+    kind: &'static str,
+    /// Where it is looked for.
+    place: String,
+    ready: bool,
+    models: Vec<String>,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    problem: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    hint: Option<String>,
+}
+
+/// Every model that can be used now.
+#[utoipa::path(get, path = "/api/models", tag = "models",
+    responses((status = 200, body = Reply<Vec<ModelView>>), ReadProblems))]
+async fn models(State(app): State<App>) -> impl IntoResponse {
+    let view = |name: ModelName| ModelView { provider: name.parts().0.to_owned(), name: name.0 };
+    reply(available(&app.engine.models().catalog().await).into_iter().map(view).collect::<Vec<_>>())
+}
+
+/// The providers that were looked for, and why some cannot be used.
+#[utoipa::path(get, path = "/api/providers", tag = "models",
+    responses((status = 200, body = Reply<Vec<ProviderView>>), ReadProblems))]
+async fn providers(State(app): State<App>) -> impl IntoResponse {
+    let catalog = app.engine.models().catalog().await;
+    reply(catalog.into_iter().map(ProviderView::from).collect::<Vec<_>>())
+}
+
+impl From<ProviderReport> for ProviderView {
+    fn from(report: ProviderReport) -> Self {
+        let (ready, models, problem, hint) = match report.state {
+            ProviderState::Ready { models } => (true, models, None, None),
+            ProviderState::Unusable { problem, hint } => (false, vec![], Some(problem), Some(hint)),
+        };
+        let (name, kind, place) = (report.name, report.kind, report.place);
+        ProviderView { name, kind, place, ready, models, problem, hint }
+    }
+}
+
+/// All models of all providers that are ready, in the catalog's order.
+pub fn available(catalog: &[ProviderReport]) -> Vec<ModelName> {
+    let mut names = vec![];
+    for provider in catalog {
+        match &provider.state {
+            ProviderState::Ready { models } => {
+                names.extend(models.iter().map(|model| ModelName::new(&provider.name, model)));
+            }
+            ProviderState::Unusable { .. } => {}
+        }
+    }
+    names
+}

@@ -1,0 +1,136 @@
+//! A request that may arrive twice, and its body.
+
+use std::hash::{Hash, Hasher};
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderMap, header, request::Parts};
+use plenary_domain::limits;
+use plenary_engine::By;
+use plenary_engine::ports::Idempotency;
+use serde::de::DeserializeOwned;
+
+use crate::auth::Principal;
+use crate::error::{Code, Problem};
+
+/// Who changes something, with what, and under which key.
+pub struct Change<T> {
+    pub by: By,
+    pub body: T,
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let key = key(&parts.headers)?;
+        let principal = principal(&parts);
+        let address = format!("{} {}", parts.method, parts.uri.path());
+        let headers = parts.headers.clone();
+        let bytes = Bytes::from_request(Request::from_parts(parts, body), state);
+        let bytes = bytes.await.map_err(|rejection| {
+            if rejection.status() == Code::TooLarge.status() {
+                let most = limits::BODY_BYTES;
+                Problem::new(Code::TooLarge, format!("A body may have {most} bytes."))
+            } else {
+                Problem::new(Code::InvalidJson, "The body could not be read to its end.")
+            }
+        })?;
+        let body = parse(&headers, &bytes)?;
+        let idempotency = key.map(|key| Idempotency {
+            principal: principal.clone(),
+            key,
+            request_hash: hash(&address, &bytes),
+        });
+        Ok(Change { by: By { actor: principal, idempotency }, body })
+    }
+}
+
+fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Problem> {
+    // A command without arguments may come without a body.
+    let bytes = if bytes.is_empty() { b"{}".as_slice() } else { bytes };
+    if bytes != b"{}" {
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            return Err(Problem::new(
+                Code::UnsupportedMediaType,
+                "The body must be JSON, with `Content-Type: application/json`.",
+            ));
+        }
+    }
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        if inner.is_data() {
+            // A missing field is reported at the object that lacks it.
+            let field = if path == "." { String::new() } else { path };
+            let problem = inner.to_string();
+            let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
+            Problem::invalid([(named(&field, &problem), problem)])
+        } else {
+            Problem::new(Code::InvalidJson, format!("The body is no JSON: {inner}."))
+        }
+    })?;
+    json.end().map_err(|error| {
+        Problem::new(Code::InvalidJson, format!("The body is no JSON: {error}."))
+    })?;
+    Ok(parsed)
+}
+
+/// Serde names a missing or unknown field in its sentence, not in its path.
+fn named(path: &str, problem: &str) -> String {
+    let quoted = problem.split('`').nth(1).unwrap_or_default();
+    let names_field = problem.starts_with("missing field") || problem.starts_with("unknown field");
+    match (path.is_empty(), names_field) {
+        (_, false) => path.to_owned(),
+        (true, true) => quoted.to_owned(),
+        (false, true) if path.ends_with(quoted) => path.to_owned(),
+        (false, true) => format!("{path}.{quoted}"),
+    }
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let fits = |key: &&str| !key.is_empty() && key.len() <= limits::IDEMPOTENCY_KEY_BYTES;
+    let key = value.to_str().ok().filter(fits).ok_or_else(|| {
+        let most = limits::IDEMPOTENCY_KEY_BYTES;
+        Problem::new(
+            Code::InvalidHeader,
+            format!("An Idempotency-Key has 1 to {most} printable ASCII characters."),
+        )
+    })?;
+    Ok(Some(key.to_owned()))
+}
+
+fn principal(parts: &Parts) -> String {
+    parts.extensions.get::<Principal>().map_or_else(String::new, |who| who.0.clone())
+}
+
+/// Tells a repeated request from another one with the same key. The hash is
+/// compared with hashes of this program only, and keys live for days.
+fn hash(address: &str, body: &[u8]) -> String {
+    let mut hasher = std::hash::DefaultHasher::new();
+    address.hash(&mut hasher);
+    body.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// A query string, with our own words when it is wrong.
+pub struct Query<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = axum::extract::Query::<T>::from_request_parts(parts, state).await;
+        query.map(|query| Query(query.0)).map_err(|rejection| {
+            Problem::new(
+                Code::InvalidQuery,
+                format!("The query is wrong: {}.", rejection.body_text()),
+            )
+        })
+    }
+}

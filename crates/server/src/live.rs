@@ -1,0 +1,90 @@
+//! Frames as server-sent events.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt, stream};
+use plenary_domain::limits;
+use plenary_engine::Frame;
+use plenary_engine::ports::StoredEvent;
+
+use crate::error::{Code, Problem};
+
+/// Where a reader left off: `Last-Event-ID`, or `?after=`.
+pub fn after(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>, Problem> {
+    let Some(header) = headers.get("last-event-id") else { return Ok(query) };
+    let after = header.to_str().ok().and_then(|text| text.trim().parse().ok());
+    after.map(Some).ok_or_else(|| {
+        Problem::new(Code::InvalidHeader, "Last-Event-ID must be the id of an earlier event.")
+    })
+}
+
+pub fn session_event(event: &StoredEvent) -> String {
+    text(event, event.version)
+}
+
+pub fn any_event(event: &StoredEvent) -> String {
+    text(event, event.position)
+}
+
+fn text(event: &StoredEvent, id: u64) -> String {
+    // The payload is JSON already; so are the other parts, being plain names.
+    format!(
+        "id: {id}\nevent: {}\ndata: {{\"sessionId\":\"{}\",\"kind\":\"{}\",\"version\":{},\
+         \"at\":\"{}\",\"actor\":{},\"event\":{}}}\n\n",
+        event.name,
+        event.session,
+        event.kind,
+        event.version,
+        event.at,
+        serde_json::Value::from(event.actor.as_str()),
+        event.payload,
+    )
+}
+
+pub fn frame(frame: &Frame) -> String {
+    match frame {
+        Frame::Event(event) => session_event(event),
+        Frame::Delta(delta) => {
+            let name = if delta.reasoning { "reasoning" } else { "delta" };
+            let data = serde_json::json!({
+                "callId": delta.call, "attempt": delta.attempt,
+                "offset": delta.offset, "text": delta.text,
+            });
+            format!("event: {name}\ndata: {data}\n\n")
+        }
+        Frame::Retrying(retrying) => {
+            let data = serde_json::json!({
+                "callId": retrying.call, "attempt": retrying.attempt,
+                "waitMs": retrying.wait_ms, "message": retrying.message,
+            });
+            format!("event: retrying\ndata: {data}\n\n")
+        }
+        Frame::Removed => "event: removed\ndata: {}\n\n".to_owned(),
+    }
+}
+
+/// A response that goes on until its stream ends. A comment now and then keeps
+/// proxies from closing a quiet one, and shows a dead client.
+pub fn respond(frames: impl Stream<Item = String> + Send + 'static) -> Response {
+    let quiet = Duration::from_millis(limits::KEEP_ALIVE_MS);
+    let body = stream::unfold(Box::pin(frames), move |mut frames| async move {
+        match tokio::time::timeout(quiet, frames.next()).await {
+            Ok(Some(frame)) => {
+                Some((Ok::<_, std::convert::Infallible>(Bytes::from(frame)), frames))
+            }
+            Ok(None) => None,
+            Err(_) => Some((Ok(Bytes::from_static(b": still here\n\n")), frames)),
+        }
+    });
+    // The first bytes go out at once, so that a client knows it is connected.
+    let hello = stream::once(async { Ok(Bytes::from_static(b": plenary\n\n")) });
+    let mut response = Body::from_stream(hello.chain(body)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

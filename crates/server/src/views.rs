@@ -1,0 +1,500 @@
+//! Wire types: what goes out, in camelCase, and how a state becomes it.
+
+use axum::Json;
+use plenary_domain::boardroom::{
+    self, Advisor, Headings, Role, SeatId, Sitter, Stage, Standing, Synthesis, SynthesisStanding,
+    Wait,
+};
+use plenary_domain::{
+    Answer, CallId, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage,
+};
+use plenary_engine::ports::SessionRow;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Every good answer.
+#[derive(Serialize, ToSchema)]
+pub struct Reply<T> {
+    /// Always true.
+    success: bool,
+    data: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    meta: Option<Meta>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Meta {
+    /// All that match, whatever the page.
+    total: u64,
+    limit: u32,
+    /// Give it as `cursor` to get the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<String>,
+}
+
+pub fn reply<T>(data: T) -> Json<Reply<T>> {
+    Json(Reply { success: true, data, meta: None })
+}
+
+pub fn page<T>(data: T, total: u64, limit: u32, next: Option<String>) -> Json<Reply<T>> {
+    Json(Reply { success: true, data, meta: Some(Meta { total, limit, next }) })
+}
+
+/// Nothing to say but that it is done.
+#[derive(Serialize, ToSchema)]
+pub struct Nothing {}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    id: Uuid,
+    /// The form: `boardroom`.
+    kind: String,
+    title: String,
+    status: String,
+    /// Something runs, or goes on by itself after a restart.
+    active: bool,
+    version: u64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl From<SessionRow> for SessionView {
+    fn from(row: SessionRow) -> Self {
+        SessionView {
+            id: row.id.0,
+            kind: row.kind,
+            title: row.title,
+            status: row.status,
+            active: row.active,
+            version: row.version,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoleName {
+    Advocate,
+    Critic,
+    Analyst,
+    DevilsAdvocate,
+    Expert,
+    Generalist,
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Advocate => RoleName::Advocate,
+            Role::Critic => RoleName::Critic,
+            Role::Analyst => RoleName::Analyst,
+            Role::DevilsAdvocate => RoleName::DevilsAdvocate,
+            Role::Expert => RoleName::Expert,
+            Role::Generalist => RoleName::Generalist,
+        }
+    }
+}
+
+impl From<RoleName> for Role {
+    fn from(role: RoleName) -> Self {
+        match role {
+            RoleName::Advocate => Role::Advocate,
+            RoleName::Critic => Role::Critic,
+            RoleName::Analyst => Role::Analyst,
+            RoleName::DevilsAdvocate => Role::DevilsAdvocate,
+            RoleName::Expert => Role::Expert,
+            RoleName::Generalist => Role::Generalist,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BoardroomView {
+    id: Uuid,
+    version: u64,
+    title: String,
+    prompt: String,
+    status: BoardStatus,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    failure: Option<String>,
+    /// What can be done with it now.
+    allowed: Vec<&'static str>,
+    context: Vec<ContextView>,
+    advisors: Vec<AdvisorView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    quorum: Option<QuorumView>,
+    /// The chosen synthesizer, then the models that would take over.
+    synthesizers: Vec<String>,
+    /// Numbered from 1; the last one is the current one.
+    syntheses: Vec<SynthesisView>,
+    /// Tokens of all calls, where the providers say.
+    usage: UsageView,
+    convened_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    imported_from: Option<Uuid>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BoardStatus {
+    Answering,
+    Synthesizing,
+    Closed,
+    Stopped,
+    Failed,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ContextView {
+    name: String,
+    bytes: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QuorumView {
+    need: usize,
+    grace_seconds: f64,
+    /// The quorum is reached; the others have until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    until: Option<Timestamp>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdvisorView {
+    /// The seat's number, from 1.
+    id: u8,
+    role: RoleName,
+    /// The name on this board: `Critic`, or `Critic 2` where two share a role.
+    name: String,
+    colour: &'static str,
+    /// Absent where a person sits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// Absent where a model sits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    person: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reply_by: Option<Timestamp>,
+    /// Given when it replaces the role's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    system_prompt: Option<String>,
+    /// The call that brings, or brought, its text; `delta` frames carry it.
+    call_id: String,
+    #[serde(flatten)]
+    said: Said,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SynthesisView {
+    number: u32,
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    instruction: Option<String>,
+    /// The advisors that it is made from.
+    basis: Vec<u8>,
+    /// Those that it had to do without, and why.
+    absent: Vec<AbsentView>,
+    /// The same, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    degraded: Option<String>,
+    /// Models that failed before this one took over.
+    failed_before: Vec<FailedTryView>,
+    /// Whether the four headings came as asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    headings: Option<HeadingsView>,
+    call_id: String,
+    #[serde(flatten)]
+    said: Said,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum HeadingsView {
+    AsAsked,
+    Repaired,
+    Missing,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct AbsentView {
+    advisor: u8,
+    name: String,
+    why: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct FailedTryView {
+    model: String,
+    error: FailureView,
+}
+
+/// What an advisor or a synthesizer has said, and how that went.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    status: SaidStatus,
+    /// The whole text, the text so far, or the partial text of a failed or
+    /// stopped one.
+    text: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schema(required = false)]
+    reasoning: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    latency_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    first_text_ms: Option<u64>,
+    usage: UsageView,
+    /// Requests that it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    attempts: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    error: Option<FailureView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SaidStatus {
+    /// A model is answering.
+    Answering,
+    /// A person's reply is awaited.
+    Waiting,
+    Done,
+    Failed,
+    Stopped,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct FailureView {
+    kind: FailureName,
+    message: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FailureName {
+    TimedOut,
+    Idle,
+    Refused,
+    RateLimited,
+    TooLong,
+    Empty,
+    Misconfigured,
+    Unreachable,
+    Malformed,
+}
+
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    output_tokens: Option<u64>,
+}
+
+/// Gives the text of a call that is under way.
+pub type Running<'a> = &'a dyn Fn(&CallId) -> Option<String>;
+
+pub fn boardroom(
+    id: SessionId,
+    version: u64,
+    state: &boardroom::State,
+    running: Running<'_>,
+) -> BoardroomView {
+    let until = match &state.stage {
+        Stage::Answering(Wait::Grace(until)) => Some(*until),
+        Stage::Answering(Wait::All | Wait::Quorum(_))
+        | Stage::Synthesizing
+        | Stage::Closed
+        | Stage::Stopped
+        | Stage::Failed(_) => None,
+    };
+    let (status, failure) = match &state.stage {
+        Stage::Answering(_) => (BoardStatus::Answering, None),
+        Stage::Synthesizing => (BoardStatus::Synthesizing, None),
+        Stage::Closed => (BoardStatus::Closed, None),
+        Stage::Stopped => (BoardStatus::Stopped, None),
+        Stage::Failed(reason) => (BoardStatus::Failed, Some(reason.clone())),
+    };
+    let context = state.context.iter();
+    BoardroomView {
+        id: id.0,
+        version,
+        title: state.title.clone(),
+        prompt: state.prompt.to_string(),
+        status,
+        failure,
+        allowed: state.allowed(),
+        context: context
+            .map(|file| ContextView { name: file.name.clone(), bytes: file.text.len() })
+            .collect(),
+        advisors: state.advisors.iter().map(|a| advisor(state, a, running)).collect(),
+        quorum: state.quorum.map(|quorum| QuorumView {
+            need: quorum.need,
+            grace_seconds: quorum.grace_ms as f64 / 1000.0,
+            until,
+        }),
+        synthesizers: state.synthesizers.iter().map(|model| model.0.clone()).collect(),
+        syntheses: state.syntheses.iter().map(|s| synthesis(state, s, running)).collect(),
+        usage: usage(state.usage()),
+        convened_at: state.convened_at,
+        imported_from: state.imported_from.map(|id| id.0),
+    }
+}
+
+fn advisor(state: &boardroom::State, advisor: &Advisor, running: Running<'_>) -> AdvisorView {
+    let seat = &advisor.seat;
+    let call = advisor.call_id();
+    let (model, person, reply_by) = match &seat.sitter {
+        Sitter::Model(model) => (Some(model.0.clone()), None, None),
+        Sitter::Person { name, reply_by } => (None, Some(name.clone()), *reply_by),
+    };
+    let said = match &advisor.standing {
+        Standing::Asked if person.is_some() => Said::bare(SaidStatus::Waiting, String::new()),
+        Standing::Asked => Said::bare(SaidStatus::Answering, running(&call).unwrap_or_default()),
+        Standing::Done(answer) => Said::done(answer, &answer.text),
+        Standing::Failed { failure, partial } => Said::failed(failure, partial),
+        Standing::Stopped { partial, .. } => {
+            Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default())
+        }
+    };
+    AdvisorView {
+        id: seat.id.0,
+        role: seat.role.into(),
+        name: state.label(seat.id),
+        colour: seat.role.colour(),
+        model,
+        person,
+        reply_by,
+        system_prompt: seat.system_prompt.clone(),
+        call_id: call.0,
+        said,
+    }
+}
+
+fn synthesis(
+    state: &boardroom::State,
+    synthesis: &Synthesis,
+    running: Running<'_>,
+) -> SynthesisView {
+    let call = synthesis.call_id();
+    let (said, headings) = match &synthesis.standing {
+        SynthesisStanding::Asked => {
+            (Said::bare(SaidStatus::Answering, running(&call).unwrap_or_default()), None)
+        }
+        SynthesisStanding::Done { verdict, answer } => {
+            let headings = match verdict.headings {
+                Headings::AsAsked => HeadingsView::AsAsked,
+                Headings::Repaired => HeadingsView::Repaired,
+                Headings::Missing => HeadingsView::Missing,
+            };
+            (Said::done(answer, &verdict.text), Some(headings))
+        }
+        SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
+        SynthesisStanding::Stopped { partial } => {
+            (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
+        }
+    };
+    let name = |seat: SeatId| state.label(seat);
+    SynthesisView {
+        number: synthesis.number,
+        model: synthesis.model.0.clone(),
+        instruction: synthesis.instruction.clone(),
+        basis: synthesis.basis.iter().map(|seat| seat.0).collect(),
+        absent: synthesis
+            .absent
+            .iter()
+            .map(|a| AbsentView { advisor: a.seat.0, name: name(a.seat), why: a.why.clone() })
+            .collect(),
+        degraded: state.degraded(synthesis),
+        failed_before: synthesis.failed.iter().map(|f| failed_try(&f.model, &f.failure)).collect(),
+        headings,
+        call_id: call.0,
+        said,
+    }
+}
+
+fn failed_try(model: &ModelName, failure: &Failure) -> FailedTryView {
+    FailedTryView { model: model.0.clone(), error: failure_view(failure) }
+}
+
+impl Said {
+    fn bare(status: SaidStatus, text: String) -> Self {
+        Said {
+            status,
+            text,
+            reasoning: String::new(),
+            latency_ms: None,
+            first_text_ms: None,
+            usage: UsageView::default(),
+            attempts: None,
+            error: None,
+        }
+    }
+
+    fn done(answer: &Answer, text: &str) -> Self {
+        Said {
+            reasoning: answer.reasoning.clone(),
+            latency_ms: (answer.timing.latency_ms > 0).then_some(answer.timing.latency_ms),
+            first_text_ms: answer.timing.first_text_ms,
+            usage: usage(answer.usage),
+            attempts: Some(answer.attempts),
+            ..Said::bare(SaidStatus::Done, text.to_owned())
+        }
+    }
+
+    fn failed(failure: &Failure, partial: &str) -> Self {
+        Said {
+            attempts: Some(failure.attempts),
+            error: Some(failure_view(failure)),
+            ..Said::bare(SaidStatus::Failed, partial.to_owned())
+        }
+    }
+}
+
+fn usage(usage: Usage) -> UsageView {
+    UsageView { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }
+}
+
+fn failure_view(failure: &Failure) -> FailureView {
+    let kind = match failure.kind {
+        FailureKind::TimedOut => FailureName::TimedOut,
+        FailureKind::Idle => FailureName::Idle,
+        FailureKind::Refused => FailureName::Refused,
+        FailureKind::RateLimited => FailureName::RateLimited,
+        FailureKind::TooLong => FailureName::TooLong,
+        FailureKind::Empty => FailureName::Empty,
+        FailureKind::Misconfigured => FailureName::Misconfigured,
+        FailureKind::Unreachable => FailureName::Unreachable,
+        FailureKind::Malformed => FailureName::Malformed,
+    };
+    FailureView { kind, message: failure.message.clone() }
+}
