@@ -1,1 +1,38 @@
-fn main() {}
+//! The binary `plenary`: reads the command line and the configuration, wires the
+//! crates together, and prints.
+//!
+//! It must not hold a rule of any form or know a provider's wire. Every command
+//! is a client of the same REST interface, inside this process or over the net.
+
+mod api;
+mod cli;
+mod config;
+mod context;
+mod reach;
+mod sse;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = match cli::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            terminal::complain(&format!("the program could not start: {error}"), None);
+            return ExitCode::from(1);
+        }
+    };
+    let code = runtime.block_on(cli::run(arguments));
+    // A thread that waits for a key must not hold the program open.
+    runtime.shutdown_background();
+    ExitCode::from(code)
+}

@@ -33,6 +33,16 @@ impl Engine {
         }
     }
 
+    /// Drops every call without a word: after a restart they are due again.
+    pub async fn shut_down(&self) {
+        let rooms: Vec<Arc<Room>> = self.rooms().values().cloned().collect();
+        for room in rooms {
+            let mut work = room.work.lock().await;
+            work.running.drain().for_each(|(_, handle)| handle.abort());
+            work.epoch = None;
+        }
+    }
+
     async fn take_over(self: &Arc<Self>, id: SessionId, epoch: u64) -> Result<(), EngineError> {
         let room = self.room(id);
         let mut work = room.work.lock().await;

@@ -1,0 +1,100 @@
+//! The command line. One file per noun.
+
+mod ask;
+mod board;
+mod doctor;
+mod follow;
+mod models;
+mod panes;
+mod render;
+mod serve;
+mod sessions;
+
+use clap::{Parser, Subcommand};
+
+use crate::api::ApiError;
+use crate::config::Config;
+use crate::terminal;
+
+/// Models, agents and people deliberate; the record is kept.
+#[derive(Parser)]
+#[command(name = "plenary", version, max_term_width = 100)]
+pub struct Arguments {
+    /// Use this server in place of a store of one's own [env: PLENARY_SERVER]
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Convene a boardroom here and now
+    Ask(ask::Ask),
+    /// Work with sessions that are running or kept
+    Sessions(sessions::Sessions),
+    /// Show what models can be used now, and why others cannot
+    Models(models::Models),
+    /// Check configuration, store and providers, and say what to do
+    Doctor(doctor::Doctor),
+    /// Serve REST, live events and the page on one port
+    Serve(serve::Serve),
+}
+
+/// Exit codes of the program.
+pub mod exit {
+    pub const DONE: u8 = 0;
+    pub const FAILED: u8 = 1;
+    pub const USAGE: u8 = 2;
+    pub const NO_MODEL: u8 = 3;
+    pub const INTERRUPTED: u8 = 130;
+}
+
+pub async fn run(arguments: Arguments) -> u8 {
+    let env = |name: &str| std::env::var(name).ok();
+    let config = Config::load(&env).map(|mut config| {
+        config.server = arguments.server.clone().or(config.server.take());
+        config
+    });
+    let config = match (config, &arguments.command) {
+        (Ok(config), _) => config,
+        // The doctor looks at a broken configuration too.
+        (Err(problem), Command::Doctor(_)) => return doctor::broken(&problem),
+        (Err(problem), _) => {
+            terminal::complain(&problem, None);
+            return exit::USAGE;
+        }
+    };
+    let result = match arguments.command {
+        Command::Ask(ask) => ask.run(config).await,
+        Command::Sessions(sessions) => sessions.run(config).await,
+        Command::Models(models) => models.run(config).await,
+        Command::Doctor(doctor) => doctor.run(config).await,
+        Command::Serve(serve) => serve.run(config).await,
+    };
+    result.unwrap_or_else(|error| report(&error))
+}
+
+/// Says what was wrong, and chooses the exit code for it.
+fn report(error: &ApiError) -> u8 {
+    terminal::complain(&terminal::clean(&error.message), None);
+    // One wrong field is named in the message already.
+    if error.fields.len() > 1 {
+        for (field, problem) in &error.fields {
+            terminal::note(&terminal::clean(&format!("  {field}: {problem}")));
+        }
+    }
+    if let Some(hint) = &error.hint {
+        terminal::note(&format!("  → {}", terminal::clean(hint)));
+    }
+    match error.code.as_str() {
+        "no-model" => exit::NO_MODEL,
+        "usage" | "invalid-input" | "not-found" => exit::USAGE,
+        _ => exit::FAILED,
+    }
+}
+
+/// Wrong usage that only shows after parsing.
+fn usage(message: impl Into<String>) -> ApiError {
+    ApiError::new("usage", message)
+}

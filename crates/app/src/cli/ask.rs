@@ -1,0 +1,298 @@
+//! `plenary ask`
+
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use plenary_domain::boardroom::{Role, preset};
+use serde_json::{Map, Value, json};
+
+use super::board::Board;
+use super::follow::{self, Ending, Followed, Show};
+use super::{exit, render, usage};
+use crate::api::{Api, ApiError};
+use crate::config::Config;
+use crate::reach::Reach;
+use crate::{context, terminal};
+
+#[derive(Args)]
+pub struct Ask {
+    /// The question; `-` reads it from standard input
+    #[arg(value_name = "PROMPT", required_unless_present = "preset")]
+    prompt: Option<String>,
+    /// A prepared question: microservices-vs-monolith, ai-in-hiring, remote-first,
+    /// open-source-the-product, rewrite-in-rust
+    #[arg(long, value_name = "NAME", conflicts_with = "prompt")]
+    preset: Option<String>,
+    /// The board
+    #[arg(long, value_enum, value_name = "BOARD")]
+    board: Option<BoardName>,
+    /// An advisor, in place of a board; ROLE=person for a seat of your own (repeat)
+    #[arg(long = "advisor", value_name = "ROLE[=MODEL]", conflicts_with = "board")]
+    advisors: Vec<String>,
+    /// A model to seat advisors from, in turn (repeat)
+    #[arg(long = "model", value_name = "MODEL")]
+    models: Vec<String>,
+    /// A system prompt in place of a role's own; @FILE reads it from a file (repeat)
+    #[arg(long = "system", value_name = "ROLE=TEXT")]
+    systems: Vec<String>,
+    /// Who writes the synthesis
+    #[arg(long, value_name = "MODEL")]
+    synthesizer: Option<String>,
+    /// Synthesize when this many have answered …
+    #[arg(long, value_name = "N")]
+    quorum: Option<usize>,
+    /// … and the others have had this much longer: 20s, 2m
+    #[arg(long, value_name = "TIME", requires = "quorum")]
+    grace: Option<String>,
+    /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is printed, and where to.
+#[derive(Args)]
+pub struct Output {
+    /// Print the session as JSON, and nothing else
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print the session as Markdown, and nothing else
+    #[arg(long)]
+    markdown: bool,
+    /// Write it to a file (Markdown unless --json)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BoardName {
+    ClassicTriad,
+    DevilsCourt,
+    FullBoard,
+    PeerReview,
+}
+
+impl Ask {
+    pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        let body = self.body()?;
+        let reach = Reach::open(config, "plenary ask").await?;
+        let board: Board = reach.api.post("/api/boardrooms", &body).await?;
+        let code = to_the_end(&reach.api, board, &self.output).await;
+        reach.close().await;
+        code
+    }
+
+    fn body(&self) -> Result<Value, ApiError> {
+        let mut body = Map::new();
+        body.insert("prompt".into(), json!(self.question()?));
+        let systems = self.systems()?;
+        if self.advisors.is_empty() && systems.is_empty() {
+            if let Some(board) = self.board {
+                body.insert("board".into(), json!(board.id()));
+            }
+        } else {
+            body.insert("advisors".into(), json!(self.seats(&systems)?));
+        }
+        if !self.models.is_empty() {
+            body.insert("models".into(), json!(self.models));
+        }
+        if let Some(synthesizer) = &self.synthesizer {
+            body.insert("synthesizer".into(), json!(synthesizer));
+        }
+        if let Some(need) = self.quorum {
+            let mut quorum = json!({ "need": need });
+            if let Some(grace) = &self.grace {
+                quorum["graceSeconds"] = json!(seconds(grace)?);
+            }
+            body.insert("quorum".into(), quorum);
+        }
+        if !self.files.is_empty() {
+            let files: Result<Vec<Value>, String> =
+                self.files.iter().map(|path| context::read(path)).collect();
+            body.insert("context".into(), json!(files.map_err(usage)?));
+        }
+        Ok(Value::Object(body))
+    }
+
+    fn question(&self) -> Result<String, ApiError> {
+        if let Some(name) = &self.preset {
+            let found = preset::PROMPTS.iter().find(|prompt| prompt.id == name);
+            let names = || preset::PROMPTS.map(|prompt| prompt.id).join(", ");
+            return found
+                .map(|prompt| prompt.text.to_owned())
+                .ok_or_else(|| usage(format!("there is no preset {name:?}; there are {}", names())));
+        }
+        match self.prompt.as_deref() {
+            Some("-") => {
+                let mut text = String::new();
+                let read = std::io::stdin().read_to_string(&mut text);
+                read.map_err(|error| usage(format!("standard input cannot be read: {error}")))?;
+                Ok(text)
+            }
+            other => Ok(other.unwrap_or_default().to_owned()),
+        }
+    }
+
+    /// The advisors that were named, or those of the board, with their prompts.
+    fn seats(&self, systems: &[(Role, String)]) -> Result<Vec<Value>, ApiError> {
+        let mut seats = vec![];
+        if self.advisors.is_empty() {
+            let id = self.board.unwrap_or(BoardName::ClassicTriad).id();
+            let roles = preset::board(id).map(|board| board.roles).unwrap_or_default();
+            seats.extend(roles.iter().map(|role| json!({ "role": role.id() })));
+        }
+        for written in &self.advisors {
+            let (role, who) = written.split_once('=').unwrap_or((written, ""));
+            let mut seat = json!({ "role": parse_role(role)?.id() });
+            match who.split_once(':').unwrap_or((who, "")) {
+                ("", _) => {}
+                ("person", "") => seat["person"] = json!("you"),
+                ("person", name) => seat["person"] = json!(name),
+                _ => seat["model"] = json!(who),
+            }
+            seats.push(seat);
+        }
+        for (role, prompt) in systems {
+            let held = seats.iter_mut().filter(|seat| seat["role"] == role.id());
+            let mut found = false;
+            for seat in held {
+                seat["systemPrompt"] = json!(prompt);
+                found = true;
+            }
+            if !found {
+                let name = role.id();
+                return Err(usage(format!("--system {name}=…: no advisor has the role {name}")));
+            }
+        }
+        Ok(seats)
+    }
+
+    fn systems(&self) -> Result<Vec<(Role, String)>, ApiError> {
+        let read = |written: &String| {
+            let (role, text) = written
+                .split_once('=')
+                .ok_or_else(|| usage(format!("--system {written}: write ROLE=TEXT")))?;
+            let text = match text.strip_prefix('@') {
+                Some(path) => std::fs::read_to_string(path)
+                    .map_err(|error| usage(format!("{path} cannot be read: {error}")))?,
+                None => text.to_owned(),
+            };
+            Ok((parse_role(role)?, text))
+        };
+        self.systems.iter().map(read).collect()
+    }
+}
+
+impl BoardName {
+    fn id(self) -> &'static str {
+        match self {
+            BoardName::ClassicTriad => "classic-triad",
+            BoardName::DevilsCourt => "devils-court",
+            BoardName::FullBoard => "full-board",
+            BoardName::PeerReview => "peer-review",
+        }
+    }
+}
+
+fn parse_role(text: &str) -> Result<Role, ApiError> {
+    Role::parse(text).ok_or_else(|| {
+        let roles = Role::ALL.map(Role::id).join(", ");
+        usage(format!("there is no role {text:?}; there are {roles}"))
+    })
+}
+
+/// `20s`, `2m`, `1.5m`, `30`.
+fn seconds(text: &str) -> Result<f64, ApiError> {
+    let (number, factor) = match text.strip_suffix('m') {
+        Some(minutes) => (minutes, 60.0),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let wrong = || usage(format!("{text:?} is no time; write 20s or 2m"));
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    if number.is_finite() && number >= 0.0 { Ok(number * factor) } else { Err(wrong()) }
+}
+
+/// Follows a board and prints it as asked for. The exit code says how it ended.
+pub async fn to_the_end(api: &Api, board: Board, output: &Output) -> Result<u8, ApiError> {
+    let show = output.show();
+    let followed = follow::follow(api, board, show).await?;
+    output.write(api, &followed.board.id).await?;
+    Ok(conclude(&followed, show))
+}
+
+impl Output {
+    fn show(&self) -> Show {
+        let quiet = (self.json || self.markdown) && self.output.is_none();
+        match (quiet, std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
+            (true, _) => Show::Nothing,
+            (false, true) => Show::Panes,
+            (false, false) => Show::Plain,
+        }
+    }
+
+    /// Neither JSON nor Markdown nor a file was asked for.
+    pub fn is_plain(&self) -> bool {
+        !self.json && !self.markdown && self.output.is_none()
+    }
+
+    pub async fn write(&self, api: &Api, id: &str) -> Result<(), ApiError> {
+        let path = format!("/api/boardrooms/{id}");
+        let text = match (self.json, self.markdown || self.output.is_some()) {
+            (true, _) => {
+                let board: Value = api.get(&path).await?;
+                serde_json::to_string_pretty(&board).unwrap_or_default()
+            }
+            (false, true) => api.text(&format!("{path}/export?format=markdown")).await?,
+            (false, false) => return Ok(()),
+        };
+        match &self.output {
+            Some(file) => write_file(file, &text),
+            None => {
+                terminal::say(text.trim_end());
+                Ok(())
+            }
+        }
+    }
+}
+
+pub fn write_file(path: &Path, text: &str) -> Result<(), ApiError> {
+    let text = format!("{}\n", text.trim_end());
+    std::fs::write(path, text)
+        .map_err(|error| usage(format!("{} cannot be written: {error}", path.display())))
+}
+
+fn conclude(followed: &Followed, show: Show) -> u8 {
+    let board = &followed.board;
+    let id = &board.id;
+    match followed.ending {
+        Ending::Interrupted => {
+            terminal::note(&format!("Stopped; what had arrived is kept. Go on with: plenary sessions resume {id}"));
+            return exit::INTERRUPTED;
+        }
+        Ending::Awaiting => {
+            let seat = board.waiting().map_or(0, |advisor| advisor.id);
+            terminal::note(&format!(
+                "The board waits for a reply: plenary sessions reply {id} --advisor {seat} \"…\""
+            ));
+            return exit::DONE;
+        }
+        Ending::Over => {}
+    }
+    if show == Show::Panes {
+        terminal::note(&render::footer(board));
+    }
+    match board.status.as_str() {
+        "closed" => exit::DONE,
+        _ => {
+            let why = board.failure.as_deref().unwrap_or("The board was stopped.");
+            terminal::complain(&terminal::clean(why), Some(&format!("plenary sessions resume {id}")));
+            let failures = board.advisors.iter().filter_map(|a| a.said.error.as_ref());
+            let kinds: Vec<&str> = failures.map(|error| error.kind.as_str()).collect();
+            let unreachable = kinds.len() == board.advisors.len()
+                && kinds.iter().all(|kind| *kind == "unreachable");
+            if unreachable { exit::NO_MODEL } else { exit::FAILED }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A board as the terminal shows it: the server's view of it, kept current by
+//! token deltas.
+
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::terminal::{clean, duration};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Board {
+    pub id: String,
+    pub prompt: String,
+    pub title: String,
+    pub status: String,
+    pub failure: Option<String>,
+    pub allowed: Vec<String>,
+    pub advisors: Vec<Advisor>,
+    pub syntheses: Vec<Synthesis>,
+    pub usage: Usage,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Advisor {
+    pub id: u8,
+    pub role: String,
+    pub name: String,
+    pub model: Option<String>,
+    pub person: Option<String>,
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Synthesis {
+    pub number: u32,
+    pub model: String,
+    pub instruction: Option<String>,
+    pub degraded: Option<String>,
+    pub failed_before: Vec<FailedTry>,
+    pub headings: Option<String>,
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct FailedTry {
+    pub model: String,
+    pub error: Failure,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    pub call_id: String,
+    pub status: String,
+    pub text: String,
+    pub latency_ms: Option<u64>,
+    pub error: Option<Failure>,
+    /// Since when this program has seen it running.
+    #[serde(skip)]
+    pub since: Option<Instant>,
+    /// That a request is being made again, and why.
+    #[serde(skip)]
+    pub retrying: Option<String>,
+    #[serde(skip)]
+    pub thinking: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Failure {
+    pub kind: String,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+}
+
+impl Board {
+    /// Takes over a newer view, and keeps what only this program knows.
+    pub fn update(&mut self, mut newer: Board) {
+        let now = Instant::now();
+        for said in newer.saids_mut() {
+            let older = self.saids().into_iter().find(|older| older.call_id == said.call_id);
+            if said.status == "answering" {
+                said.since = older.and_then(|older| older.since).or(Some(now));
+                said.retrying = older.and_then(|older| older.retrying.clone());
+                said.thinking = older.is_some_and(|older| older.thinking);
+            }
+        }
+        *self = newer;
+    }
+
+    /// A `delta`, `reasoning` or `retrying` frame.
+    pub fn frame(&mut self, name: &str, data: &Value) {
+        let call = data["callId"].as_str().unwrap_or_default();
+        let Some(said) = self.saids_mut().into_iter().find(|said| said.call_id == call) else {
+            return;
+        };
+        let text = data["text"].as_str().unwrap_or_default();
+        match name {
+            "delta" => {
+                let offset = data["offset"].as_u64().unwrap_or(0) as usize;
+                // The view may be ahead of the frames; both say the same.
+                if offset <= said.text.len() && said.text.is_char_boundary(offset) {
+                    said.text.truncate(offset);
+                    said.text.push_str(text);
+                }
+                (said.retrying, said.thinking) = (None, false);
+            }
+            "reasoning" => said.thinking = said.text.is_empty(),
+            "retrying" => {
+                let message = clean(data["message"].as_str().unwrap_or_default());
+                let wait = duration(data["waitMs"].as_u64().unwrap_or(0));
+                said.retrying = Some(format!("{message} Trying again in {wait}."));
+            }
+            _ => {}
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        matches!(self.status.as_str(), "closed" | "stopped" | "failed")
+    }
+
+    /// Seats whose reply is awaited, when nothing else is.
+    pub fn waits_for_persons_only(&self) -> bool {
+        let any = |status: &str| self.advisors.iter().any(|a| a.said.status == status);
+        self.status == "answering" && any("waiting") && !any("answering")
+    }
+
+    pub fn waiting(&self) -> Option<&Advisor> {
+        self.advisors.iter().find(|advisor| advisor.said.status == "waiting")
+    }
+
+    fn saids(&self) -> Vec<&Said> {
+        let advisors = self.advisors.iter().map(|advisor| &advisor.said);
+        advisors.chain(self.syntheses.iter().map(|synthesis| &synthesis.said)).collect()
+    }
+
+    fn saids_mut(&mut self) -> Vec<&mut Said> {
+        let advisors = self.advisors.iter_mut().map(|advisor| &mut advisor.said);
+        advisors.chain(self.syntheses.iter_mut().map(|synthesis| &mut synthesis.said)).collect()
+    }
+}
+
+impl Advisor {
+    pub fn who(&self) -> String {
+        clean(self.model.as_deref().or(self.person.as_deref()).unwrap_or_default())
+    }
+}
+
+impl Said {
+    /// How it stands, in a few words.
+    pub fn state(&self) -> String {
+        match self.status.as_str() {
+            "answering" => {
+                let elapsed = self.since.map_or(0, |since| since.elapsed().as_millis() as u64);
+                let doing = match (&self.retrying, self.thinking, self.text.is_empty()) {
+                    (Some(_), _, _) => "trying again",
+                    (None, true, _) => "thinking",
+                    (None, false, true) => "waiting",
+                    (None, false, false) => "answering",
+                };
+                format!("{doing} {}", duration(elapsed / 100 * 100))
+            }
+            "waiting" => "your turn".to_owned(),
+            "done" => self.latency_ms.map_or_else(|| "done".to_owned(), duration),
+            "failed" => "failed".to_owned(),
+            other => other.to_owned(),
+        }
+    }
+
+    /// The text to show, with what went wrong.
+    pub fn shown(&self) -> String {
+        let text = clean(self.text.trim_end());
+        let note = match (&self.error, &self.retrying) {
+            (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
+            (None, Some(retrying)) => format!("[{retrying}]"),
+            (None, None) if self.status == "stopped" => "[stopped]".to_owned(),
+            (None, None) => String::new(),
+        };
+        match (text.is_empty(), note.is_empty()) {
+            (_, true) => text,
+            (true, false) => note,
+            (false, false) => format!("{text}\n\n{note}"),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `plenary doctor`
+
+use clap::Args;
+use serde_json::Value;
+
+use super::exit;
+use crate::api::ApiError;
+use crate::config::Config;
+use crate::reach::Reach;
+use crate::terminal;
+
+#[derive(Args)]
+pub struct Doctor {}
+
+/// A configuration that cannot be read ends the examination.
+pub fn broken(problem: &str) -> u8 {
+    bad("configuration", problem, "Mend the file, or move it away to use the defaults.");
+    exit::FAILED
+}
+
+impl Doctor {
+    pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        match &config.file {
+            Some(file) => good("configuration", &file.display().to_string()),
+            None => good("configuration", "no plenary.toml; the defaults are used"),
+        }
+        match config.address() {
+            Ok(address) => good("address", &format!("`plenary serve` listens on {address}")),
+            Err(problem) => bad("address", &problem, "Only `plenary serve` needs it."),
+        }
+        let home = config.home.display().to_string();
+        let reach = match Reach::open(config, "plenary doctor").await {
+            Ok(reach) => reach,
+            Err(error) => {
+                let hint = error.hint.as_deref();
+                let hint = hint.unwrap_or("Check the folder's owner, its rights and the disk.");
+                bad("store", &error.message, hint);
+                return Ok(exit::FAILED);
+            }
+        };
+        match reach.api.get::<Value>("/readyz").await {
+            Ok(_) => good("store", &home),
+            Err(error) => bad("store", &error.message, "See the server's log."),
+        }
+        let providers: Vec<Value> = reach.api.get("/api/providers").await?;
+        reach.close().await;
+        let mut models = 0;
+        for provider in &providers {
+            let text = |key: &str| terminal::clean(provider[key].as_str().unwrap_or_default());
+            let name = format!("provider {}", text("name"));
+            let count = provider["models"].as_array().map_or(0, Vec::len);
+            models += count;
+            match (provider["ready"] == true, count) {
+                (true, 0) => bad(&name, "it answers, but has no models", "Pull or add one."),
+                (true, _) => good(&name, &format!("{count} models at {}", text("place"))),
+                (false, _) => bad(&name, &text("problem"), &text("hint")),
+            }
+        }
+        if models == 0 {
+            bad(
+                "models",
+                "none can be used, so no board can be convened",
+                "Start Ollama and pull a model, or set one of OPENAI_API_KEY, ANTHROPIC_API_KEY, \
+                 GEMINI_API_KEY, OPENROUTER_API_KEY.",
+            );
+            return Ok(exit::NO_MODEL);
+        }
+        Ok(exit::DONE)
+    }
+}
+
+fn good(what: &str, found: &str) {
+    terminal::say(&format!("ok    {what}: {found}"));
+}
+
+fn bad(what: &str, problem: &str, hint: &str) {
+    terminal::say(&format!("wrong {what}: {problem}\n      → {hint}"));
+}

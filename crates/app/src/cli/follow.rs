@@ -1,0 +1,209 @@
+//! Follows a board to its end, on a terminal, in a pipe or silently.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+use super::board::Board;
+use super::panes::{Intent, Panes};
+use super::render;
+use crate::api::{Api, ApiError};
+use crate::terminal;
+
+/// How a board is shown while it runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Live panes, then the whole as rendered Markdown.
+    Panes,
+    /// Each answer as plain text when it is there.
+    Plain,
+    Nothing,
+}
+
+/// How the following ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Over,
+    /// The person stopped it.
+    Interrupted,
+    /// Only persons are awaited, and nobody can be asked here.
+    Awaiting,
+}
+
+pub struct Followed {
+    pub board: Board,
+    pub ending: Ending,
+}
+
+/// Redraws at most this often.
+const FRAME_MS: u64 = 50;
+/// How often a lost server is looked for again.
+const RECONNECTS: u32 = 60;
+
+pub async fn follow(api: &Api, board: Board, show: Show) -> Result<Followed, ApiError> {
+    let mut following = Following {
+        api,
+        path: format!("/api/boardrooms/{}", board.id),
+        version: 0,
+        printed: BTreeSet::new(),
+        stopping: false,
+        board,
+        show,
+    };
+    let first = following.board.clone();
+    following.board.update(first);
+    let mut panes = match show {
+        Show::Panes => Some(Panes::open().map_err(|error| {
+            ApiError::new("terminal", format!("the terminal cannot be drawn on: {error}"))
+        })?),
+        Show::Plain | Show::Nothing => None,
+    };
+    let result = following.run(&mut panes).await;
+    drop(panes);
+    let ending = result?;
+    if show == Show::Panes {
+        let styled = terminal::colours(&std::io::stdout());
+        terminal::say(&render::whole(&following.board, styled));
+    }
+    Ok(Followed { board: following.board, ending })
+}
+
+struct Following<'a> {
+    api: &'a Api,
+    path: String,
+    board: Board,
+    version: u64,
+    show: Show,
+    printed: BTreeSet<String>,
+    stopping: bool,
+}
+
+impl Following<'_> {
+    /// Reads along; a connection that is lost is taken up where it was.
+    async fn run(&mut self, panes: &mut Option<Panes>) -> Result<Ending, ApiError> {
+        let mut lost = 0;
+        loop {
+            match self.read_along(panes, &mut lost).await {
+                Err(error) if error.code == "unreachable" && lost < RECONNECTS => {
+                    lost += 1;
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn read_along(
+        &mut self,
+        panes: &mut Option<Panes>,
+        lost: &mut u32,
+    ) -> Result<Ending, ApiError> {
+        let mut events = self.api.events(&format!("{}/events", self.path), self.version).await?;
+        let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
+        self.refresh().await?;
+        *lost = 0;
+        loop {
+            if let Some(ending) = self.ending() {
+                return Ok(ending);
+            }
+            tokio::select! {
+                event = events.next() => {
+                    let broken = || ApiError::new("unreachable", "the server has gone away");
+                    let event = event.ok_or_else(broken)??;
+                    let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+                    match event.id {
+                        Some(version) => {
+                            self.version = version;
+                            self.refresh().await?;
+                        }
+                        None => self.board.frame(&event.name, &data),
+                    }
+                }
+                _ = frames.tick(), if panes.is_some() => {
+                    if let Some(panes) = panes {
+                        panes.draw(&self.board);
+                    }
+                }
+                intent = next_intent(panes) => {
+                    if let Some(panes) = panes.as_mut()
+                        && let Some(intent) = panes.intend(intent, &self.board)
+                    {
+                        self.carry_out(intent, panes).await?;
+                    }
+                }
+                _ = tokio::signal::ctrl_c() => self.stop().await?,
+            }
+        }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        if self.board.is_over() {
+            return Some(if self.stopping { Ending::Interrupted } else { Ending::Over });
+        }
+        // On panes the person can answer; elsewhere nobody would.
+        let nobody = self.show != Show::Panes && self.board.waits_for_persons_only();
+        nobody.then_some(Ending::Awaiting)
+    }
+
+    async fn refresh(&mut self) -> Result<(), ApiError> {
+        let newer: Board = self.api.get(&self.path).await?;
+        self.board.update(newer);
+        if self.show == Show::Plain {
+            self.print_settled();
+        }
+        Ok(())
+    }
+
+    /// Prints each answer once, when it will not change any more.
+    fn print_settled(&mut self) {
+        let settled = |status: &str| matches!(status, "done" | "failed" | "stopped");
+        for advisor in &self.board.advisors {
+            let said = &advisor.said;
+            if settled(&said.status) && self.printed.insert(said.call_id.clone()) {
+                terminal::say(&render::advisor(advisor, false));
+            }
+        }
+        for synthesis in &self.board.syntheses {
+            let said = &synthesis.said;
+            if settled(&said.status) && self.printed.insert(said.call_id.clone()) {
+                terminal::say(&render::synthesis(synthesis, false));
+            }
+        }
+    }
+
+    async fn carry_out(&mut self, intent: Intent, panes: &mut Panes) -> Result<(), ApiError> {
+        let done = match intent {
+            Intent::Stop => return self.stop().await,
+            Intent::Synthesize => {
+                self.api.post::<Value>(&format!("{}/synthesize", self.path), &json!({})).await
+            }
+            Intent::Reply { advisor, text } => {
+                let body = json!({ "advisor": advisor, "text": text });
+                self.api.post(&format!("{}/reply", self.path), &body).await
+            }
+        };
+        if let Err(error) = done {
+            panes.say(&error.message);
+        }
+        Ok(())
+    }
+
+    async fn stop(&mut self) -> Result<(), ApiError> {
+        self.stopping = true;
+        match self.api.post::<Value>(&format!("{}/stop", self.path), &json!({})).await {
+            // It ended in the same moment.
+            Err(error) if error.code == "not-now" => {}
+            other => drop(other?),
+        }
+        self.refresh().await
+    }
+}
+
+async fn next_intent(panes: &mut Option<Panes>) -> ratatui::crossterm::event::Event {
+    match panes {
+        Some(panes) => panes.next_event().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,54 @@
+//! `plenary models`
+
+use clap::Args;
+use serde_json::Value;
+
+use super::exit;
+use crate::api::ApiError;
+use crate::config::Config;
+use crate::reach::Reach;
+use crate::terminal::{self, clean};
+
+#[derive(Args)]
+pub struct Models {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Models {
+    pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        let reach = Reach::open(config, "plenary models").await?;
+        let providers: Vec<Value> = reach.api.get("/api/providers").await?;
+        if self.json {
+            terminal::say(&serde_json::to_string_pretty(&providers).unwrap_or_default());
+        } else {
+            print(&providers);
+        }
+        reach.close().await;
+        let ready = providers.iter().any(|p| p["models"].as_array().is_some_and(|m| !m.is_empty()));
+        Ok(if ready { exit::DONE } else { exit::NO_MODEL })
+    }
+}
+
+pub fn print(providers: &[Value]) {
+    for provider in providers {
+        let text = |key: &str| clean(provider[key].as_str().unwrap_or_default());
+        let place = format!("{} at {}", text("kind"), text("place"));
+        if provider["ready"] == true {
+            terminal::say(&format!("{}  ({place})", text("name")));
+            let models = provider["models"].as_array().map(Vec::as_slice).unwrap_or_default();
+            for model in models {
+                let model = clean(model.as_str().unwrap_or_default());
+                terminal::say(&format!("  {}/{model}", text("name")));
+            }
+            if models.is_empty() {
+                terminal::say("  no models yet");
+            }
+        } else {
+            terminal::say(&format!("{}  ({place}) cannot be used", text("name")));
+            terminal::say(&format!("  {}", text("problem")));
+            terminal::say(&format!("  → {}", text("hint")));
+        }
+    }
+}

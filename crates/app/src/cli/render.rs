@@ -1,0 +1,152 @@
+//! A finished board on paper: rendered Markdown on a terminal, plain elsewhere.
+
+use std::fmt::Write;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Text};
+use ratatui::widgets::{Paragraph, Widget, Wrap};
+
+use super::board::{Advisor, Board, Synthesis};
+use crate::terminal::{self, clean, role_colour};
+
+/// Tokens, times and the way back to the session.
+pub fn footer(board: &Board) -> String {
+    let mut out = format!("session {}", board.id);
+    if let (Some(input), Some(output)) = (board.usage.input_tokens, board.usage.output_tokens) {
+        let _ = write!(out, " · {input} tokens in, {output} out");
+    }
+    out
+}
+
+pub fn advisor(advisor: &Advisor, styled: bool) -> String {
+    let head = format!("{} · {} · {}", advisor.name, advisor.who(), advisor.said.state());
+    section(&head, role_colour(&advisor.role), &advisor.said.shown(), styled)
+}
+
+pub fn synthesis(synthesis: &Synthesis, styled: bool) -> String {
+    let model = clean(&synthesis.model);
+    let head = match synthesis.number {
+        1 => format!("Synthesis · {model} · {}", synthesis.said.state()),
+        n => format!("Synthesis {n} · {model} · {}", synthesis.said.state()),
+    };
+    let mut notes = vec![];
+    notes.extend(synthesis.instruction.as_ref().map(|text| format!("Asked for: {}", clean(text))));
+    notes.extend(synthesis.degraded.clone());
+    for failed in &synthesis.failed_before {
+        let (model, message) = (clean(&failed.model), clean(&failed.error.message));
+        notes.push(format!("{model} was tried before: {message}"));
+    }
+    if synthesis.headings.as_deref() == Some("missing") {
+        notes.push("The synthesizer did not keep to the four headings.".into());
+    }
+    let notes: String = notes.iter().map(|note| format!("_{note}_\n\n")).collect();
+    section(&head, Color::Green, &format!("{notes}{}", synthesis.said.shown()), styled)
+}
+
+fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
+    if !styled {
+        return format!("=== {head} ===\n\n{body}\n");
+    }
+    let width = terminal::width();
+    let rule = Style::default().fg(colour).add_modifier(Modifier::BOLD);
+    let mut out = ansi(Text::from(Line::styled(format!("▌ {head}"), rule)), width);
+    out.push('\n');
+    out.push_str(&ansi(tui_markdown::from_str(body), width));
+    out
+}
+
+/// Wraps styled text and writes it with escape codes of our own.
+fn ansi(text: Text<'_>, width: u16) -> String {
+    let paragraph = Paragraph::new(text).wrap(Wrap { trim: false });
+    let height = u16::try_from(paragraph.line_count(width)).unwrap_or(u16::MAX);
+    let area = Rect::new(0, 0, width, height.max(1));
+    let mut buffer = Buffer::empty(area);
+    paragraph.render(area, &mut buffer);
+    let mut out = String::new();
+    for y in 0..area.height {
+        let mut style = Style::default();
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in 0..area.width {
+            let cell = &buffer[(x, y)];
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            if cell.style() != style {
+                style = cell.style();
+                line.push_str(&codes(style));
+            }
+            line.push_str(cell.symbol());
+            // A wide character covers the cell after it.
+            skip = ratatui::text::Span::raw(cell.symbol()).width().saturating_sub(1);
+        }
+        out.push_str(line.trim_end());
+        out.push_str("\x1b[0m\n");
+    }
+    out
+}
+
+fn codes(style: Style) -> String {
+    let mut out = String::from("\x1b[0");
+    for (modifier, code) in [
+        (Modifier::BOLD, 1),
+        (Modifier::DIM, 2),
+        (Modifier::ITALIC, 3),
+        (Modifier::UNDERLINED, 4),
+        (Modifier::CROSSED_OUT, 9),
+    ] {
+        if style.add_modifier.contains(modifier) {
+            let _ = write!(out, ";{code}");
+        }
+    }
+    let colour = |colour: Option<Color>, base: u8| match colour {
+        Some(Color::Rgb(r, g, b)) => format!(";{};2;{r};{g};{b}", base + 8),
+        Some(Color::Indexed(n)) => format!(";{};5;{n}", base + 8),
+        Some(named) => named_code(named).map_or_else(String::new, |n| format!(";{}", base + n)),
+        None => String::new(),
+    };
+    out.push_str(&colour(style.fg, 30));
+    out.push_str(&colour(style.bg, 40));
+    out.push('m');
+    out
+}
+
+fn named_code(colour: Color) -> Option<u8> {
+    let plain = [
+        Color::Black,
+        Color::Red,
+        Color::Green,
+        Color::Yellow,
+        Color::Blue,
+        Color::Magenta,
+        Color::Cyan,
+        Color::Gray,
+    ];
+    let bright = [
+        Color::DarkGray,
+        Color::LightRed,
+        Color::LightGreen,
+        Color::LightYellow,
+        Color::LightBlue,
+        Color::LightMagenta,
+        Color::LightCyan,
+        Color::White,
+    ];
+    let place = |colours: [Color; 8]| colours.iter().position(|known| *known == colour);
+    let found = place(plain).or_else(|| place(bright).map(|n| n + 60));
+    found.and_then(|n| u8::try_from(n).ok())
+}
+
+/// The whole board, one section after the other.
+pub fn whole(board: &Board, styled: bool) -> String {
+    let mut parts: Vec<String> =
+        board.advisors.iter().map(|one| advisor(one, styled)).collect();
+    parts.extend(board.syntheses.iter().map(|one| synthesis(one, styled)));
+    if let Some(failure) = &board.failure {
+        parts.push(format!("{}\n", clean(failure)));
+    }
+    parts.join("\n")
+}

@@ -1,0 +1,195 @@
+//! Settings: `plenary.toml`, then the environment, then flags.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plenary_providers::{CommandConfig, Kind, Output, ProviderConfig, Secret, discover};
+use serde::Deserialize;
+
+const FILE: &str = "plenary.toml";
+const LISTEN: &str = "127.0.0.1:7171";
+
+/// What the program goes by.
+pub struct Config {
+    /// The file that was read, if there was one.
+    pub file: Option<PathBuf>,
+    pub home: PathBuf,
+    pub listen: String,
+    pub tokens: Vec<String>,
+    pub hosts: Vec<String>,
+    /// A server to use in place of a store of one's own.
+    pub server: Option<String>,
+    pub providers: Vec<ProviderConfig>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    home: Option<PathBuf>,
+    listen: Option<String>,
+    #[serde(default)]
+    tokens: Vec<String>,
+    #[serde(default)]
+    hosts: Vec<String>,
+    server: Option<String>,
+    #[serde(default)]
+    providers: BTreeMap<String, Provider>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Provider {
+    kind: String,
+    url: Option<String>,
+    key_env: Option<String>,
+    models: Option<Vec<String>>,
+    num_ctx: Option<u32>,
+    preset: Option<String>,
+    program: Option<String>,
+    args: Option<Vec<String>>,
+    output: Option<String>,
+    env: Option<Vec<String>>,
+    folder: Option<PathBuf>,
+    timeout_seconds: Option<u64>,
+}
+
+impl Config {
+    /// Reads the file in the working directory, else the user's own. A mistake
+    /// in it is said with its place.
+    pub fn load(env: &dyn Fn(&str) -> Option<String>) -> Result<Config, String> {
+        let directories = directories::ProjectDirs::from("", "", "plenary");
+        let own = directories.as_ref().map(|dirs| dirs.config_dir().join(FILE));
+        let file = [Some(PathBuf::from(FILE)), own].into_iter().flatten().find(|path| path.exists());
+        let settings = match &file {
+            Some(path) => read(path)?,
+            None => File::default(),
+        };
+        check_database(env)?;
+        let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let usual_home = directories.map(|dirs| dirs.data_dir().to_path_buf());
+        let home = set("PLENARY_HOME").map(PathBuf::from).or(settings.home).or(usual_home);
+        let listed = |text: String| -> Vec<String> {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            parts.map(str::to_owned).collect()
+        };
+        Ok(Config {
+            home: home.ok_or("no data folder could be found; set PLENARY_HOME")?,
+            listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
+            tokens: set("PLENARY_TOKEN").map_or(settings.tokens, listed),
+            hosts: set("PLENARY_HOSTS").map_or(settings.hosts, listed),
+            server: set("PLENARY_SERVER").or(settings.server),
+            providers: providers(settings.providers, env)?,
+            file,
+        })
+    }
+
+    /// The address to listen on; one that others can reach needs a token.
+    pub fn address(&self) -> Result<SocketAddr, String> {
+        let with_port = match self.listen.parse::<u16>() {
+            Ok(port) => format!("127.0.0.1:{port}"),
+            Err(_) => self.listen.replacen("localhost", "127.0.0.1", 1),
+        };
+        let address: SocketAddr = with_port.parse().map_err(|_| {
+            format!("{:?} is no address to listen on; write 127.0.0.1:7171", self.listen)
+        })?;
+        if !address.ip().is_loopback() && self.tokens.is_empty() {
+            return Err(format!(
+                "{address} can be reached by others, so a token is needed: set PLENARY_TOKEN"
+            ));
+        }
+        Ok(address)
+    }
+}
+
+fn check_database(env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
+    match env("PLENARY_DATABASE_URL").filter(|url| !url.trim().is_empty()) {
+        Some(_) => Err("PLENARY_DATABASE_URL is not supported yet: the store is SQLite in the \
+                        data folder; set PLENARY_HOME to move it"
+            .into()),
+        None => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> Result<File, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    toml::from_str(&text).map_err(|error| format!("{} is wrong: {error}", path.display()))
+}
+
+/// Those in the file first, then those that the environment shows.
+fn providers(
+    written: BTreeMap<String, Provider>,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<ProviderConfig>, String> {
+    let mut all = vec![];
+    for (name, settings) in written {
+        let wrong = |problem: String| format!("[providers.{name}]: {problem}");
+        if name.is_empty() || name.contains('/') {
+            return Err(wrong("a provider's name must not be empty or have a slash".into()));
+        }
+        all.push(provider(&name, settings, env).map_err(wrong)?);
+    }
+    for found in discover(env) {
+        if !all.iter().any(|known: &ProviderConfig| known.name == found.name) {
+            all.push(found);
+        }
+    }
+    Ok(all)
+}
+
+fn provider(
+    name: &str,
+    settings: Provider,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<ProviderConfig, String> {
+    let kind: Kind = settings.kind.parse()?;
+    let mut config = match kind {
+        Kind::Command => command(name, &settings)?,
+        Kind::Ollama | Kind::OpenAi | Kind::Anthropic | Kind::Gemini => {
+            if settings.program.is_some() || settings.preset.is_some() {
+                return Err("`program` and `preset` belong to kind = \"command\"".into());
+            }
+            ProviderConfig::new(name, kind)
+        }
+    };
+    if let Some(url) = &settings.url {
+        config = config.at(url);
+    }
+    if let Some(variable) = settings.key_env {
+        config.key = env(&variable).map(|key| Secret::new(&key));
+        config.key_env = Some(variable);
+    }
+    config.models = settings.models.or(config.models);
+    config.num_ctx = settings.num_ctx;
+    Ok(config)
+}
+
+fn command(name: &str, settings: &Provider) -> Result<ProviderConfig, String> {
+    let (mut command, models) = match (&settings.preset, &settings.program) {
+        (Some(preset), _) => CommandConfig::preset(preset)
+            .ok_or_else(|| format!("there is no preset {preset:?}; there are claude and codex"))?,
+        (None, Some(program)) => {
+            (CommandConfig::new(program, &[], Output::Text), vec!["default".to_owned()])
+        }
+        (None, None) => return Err("a command needs `program` or `preset`".into()),
+    };
+    if let Some(program) = &settings.program {
+        command.program.clone_from(program);
+    }
+    if let Some(args) = &settings.args {
+        command.args.clone_from(args);
+    }
+    if let Some(output) = &settings.output {
+        command.output = output.parse()?;
+    }
+    command.env.extend(settings.env.iter().flatten().cloned());
+    command.folder = settings.folder.clone();
+    if let Some(seconds) = settings.timeout_seconds {
+        command.limit_ms = Duration::from_secs(seconds).as_millis() as u64;
+    }
+    let mut config = ProviderConfig::command(name, command);
+    config.models = Some(models);
+    Ok(config)
+}
