@@ -1,6 +1,7 @@
 //! The log on SQLite: one process, one writer, many readers.
 
 mod append;
+mod batch;
 mod drive;
 mod failure;
 mod reads;

@@ -3,14 +3,12 @@
 use async_trait::async_trait;
 use plenary_domain::SessionId;
 use plenary_engine::ports::{Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer};
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::SqliteConnection;
 use uuid::Uuid;
 
+use super::batch::{Batch, EventToInsert};
 use super::rows::{signed, state_name, unsigned};
 use super::writer::Write;
-
-/// Rows of one insert. One statement is kept prepared for each number of rows.
-const ROWS: usize = 32;
 
 /// Bits of a search row's id that hold the event's version.
 pub(super) const VERSION_BITS: u32 = 24;
@@ -19,36 +17,26 @@ pub(super) const VERSION_BITS: u32 = 24;
 impl Write for Append {
     type Answer = Appended;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> Result<Appended, sqlx::Error> {
-        if let Some(idempotency) = &self.idempotency
-            && let Some(answer) = earlier_answer(&mut *connection, idempotency).await?
+    async fn run(&self, batch: &mut Batch) -> Result<Appended, sqlx::Error> {
+        if let Some(Idempotency { principal, key, .. }) = &self.idempotency
+            && let Some(answer) = answer_for(&mut batch.connection, principal, key).await?
         {
             return Ok(Appended::Repeated(answer));
         }
-        let standing = standing(connection, self.session).await?;
-        if let Some(refusal) = refusal(self, standing.as_ref()) {
-            return Ok(refusal);
-        }
-        let number = match &standing {
-            None => match open(connection, self).await? {
-                None => return Ok(Appended::Gone),
-                Some(number) => number,
-            },
-            Some(standing) => {
-                advance(connection, self).await?;
-                standing.number
-            }
+        let place = match place(batch, self).await? {
+            Ok(place) => place,
+            Err(refusal) => return Ok(refusal),
         };
-        let first_position = insert_events(connection, self).await?;
-        let retitled = standing.is_none_or(|standing| standing.title != self.title);
-        insert_words(connection, self, number, retitled).await?;
+        let first_position = insert_events(batch, self, place.number).await?;
+        if place.retitled {
+            insert_title(batch, self, place.number).await?;
+        }
         for end in &self.attempts {
-            end_attempt(connection, self.session, end).await?;
-            drop_draft(connection, self.session, end).await?;
+            end_call(&mut batch.connection, self.session, end).await?;
         }
         let version = self.expected + self.events.len() as u64;
         if let Some(idempotency) = &self.idempotency {
-            keep_answer(connection, self, idempotency, version).await?;
+            keep_answer(&mut batch.connection, self, idempotency, version).await?;
         }
         Ok(Appended::Written {
             version,
@@ -57,48 +45,62 @@ impl Write for Append {
     }
 }
 
-/// How a session stands before an append.
-struct Standing {
+/// Where an append goes.
+struct Place {
     number: i64,
-    version: u64,
-    epoch: u64,
-    title: String,
+    retitled: bool,
 }
 
+/// Opens the session or moves it forward, or says why not. The ordinary case of
+/// each is one statement; only what it refuses is looked at more closely.
+async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appended>, sqlx::Error> {
+    let connection = &mut batch.connection;
+    let (number, retitled) = match append.expected {
+        0 => (open(connection, append).await?, true),
+        _ => (advance(connection, append).await?, false),
+    };
+    if let Some(number) = number {
+        return Ok(Ok(Place { number, retitled }));
+    }
+    let standing = standing(connection, append.session).await?;
+    if let Some(refusal) = refusal(append, standing) {
+        return Ok(Err(refusal));
+    }
+    // Nothing stands against it, so it was the title that did not match.
+    rename(connection, append).await?;
+    let number = advance(connection, append).await?;
+    let retitled = true;
+    Ok(number
+        .map(|number| Place { number, retitled })
+        .ok_or(Appended::Gone))
+}
+
+/// Version and epoch of a session.
 async fn standing(
     connection: &mut SqliteConnection,
     session: SessionId,
-) -> Result<Option<Standing>, sqlx::Error> {
-    let row: Option<(i64, i64, i64, String)> =
-        sqlx::query_as("select number, version, epoch, title from stream where id = ?")
-            .bind(session.0)
-            .fetch_optional(connection)
-            .await?;
-    Ok(row.map(|(number, version, epoch, title)| Standing {
-        number,
-        version: unsigned(version),
-        epoch: unsigned(epoch),
-        title,
-    }))
+) -> Result<Option<(u64, u64)>, sqlx::Error> {
+    let row: Option<(i64, i64)> = sqlx::query_as("select version, epoch from stream where id = ?")
+        .bind(session.0)
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.map(|(version, epoch)| (unsigned(version), unsigned(epoch))))
 }
 
 /// Losing the session weighs more than being late: a driver that was replaced
 /// must not decide again.
-fn refusal(append: &Append, standing: Option<&Standing>) -> Option<Appended> {
+fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
     match standing {
-        None if append.expected > 0 => Some(Appended::Gone),
-        None => None,
-        Some(standing) if append.epoch.is_some_and(|epoch| epoch != standing.epoch) => {
+        None => Some(Appended::Gone),
+        Some((_, epoch)) if append.epoch.is_some_and(|held| held != epoch) => {
             Some(Appended::Fenced)
         }
-        Some(standing) if append.expected != standing.version => Some(Appended::Conflict {
-            version: standing.version,
-        }),
+        Some((version, _)) if append.expected != version => Some(Appended::Conflict { version }),
         Some(_) => None,
     }
 }
 
-/// The new session's number, or `None` for an id that was removed.
+/// The new session's number. `None`: the id is in use, or was removed.
 async fn open(
     connection: &mut SqliteConnection,
     append: &Append,
@@ -108,6 +110,7 @@ async fn open(
              (id, kind, title, status, active, version, epoch, owner, created_at, updated_at)
          select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9
          where not exists (select 1 from removed where id = ?1)
+         on conflict (id) do nothing
          returning number",
     )
     .bind(append.session.0)
@@ -123,87 +126,77 @@ async fn open(
     .await
 }
 
-async fn advance(connection: &mut SqliteConnection, append: &Append) -> Result<(), sqlx::Error> {
-    sqlx::query(
+/// The session's number. `None`: it is not there, stands elsewhere, is held by
+/// another driver, or has another title.
+async fn advance(
+    connection: &mut SqliteConnection,
+    append: &Append,
+) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar(
         "update stream
-         set version = version + ?2, title = ?3, status = ?4, active = ?5, updated_at = ?6
-         where id = ?1",
+         set version = version + ?5, status = ?6, active = ?7, updated_at = ?8
+         where id = ?1 and version = ?2 and epoch = coalesce(?3, epoch) and title = ?4
+         returning number",
     )
     .bind(append.session.0)
-    .bind(append.events.len() as i64)
+    .bind(signed(append.expected))
+    .bind(append.epoch.map(signed))
     .bind(&append.title)
+    .bind(append.events.len() as i64)
     .bind(append.status)
     .bind(append.active)
     .bind(append.at.as_millisecond())
-    .execute(connection)
-    .await?;
+    .fetch_optional(connection)
+    .await
+}
+
+async fn rename(connection: &mut SqliteConnection, append: &Append) -> Result<(), sqlx::Error> {
+    sqlx::query("update stream set title = ?2 where id = ?1")
+        .bind(append.session.0)
+        .bind(&append.title)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
-/// The position of the first event. Positions of one append have no gap: nobody
-/// else writes while its transaction is open.
+/// The position of the first event. Positions of one append have no gap.
 async fn insert_events(
-    connection: &mut SqliteConnection,
-    append: &Append,
-) -> Result<u64, sqlx::Error> {
-    let mut last = 0;
-    let mut version = signed(append.expected);
-    for events in append.events.chunks(ROWS) {
-        let mut insert = QueryBuilder::<Sqlite>::new(
-            "insert into event (stream_id, version, type, actor, payload, at) ",
-        );
-        insert.push_values(events, |mut row, event| {
-            version += 1;
-            row.push_bind(append.session.0)
-                .push_bind(version)
-                .push_bind(event.name)
-                .push_bind(&append.actor)
-                .push_bind(&event.payload)
-                .push_bind(append.at.as_millisecond());
-        });
-        last = insert
-            .build()
-            .execute(&mut *connection)
-            .await?
-            .last_insert_rowid();
-    }
-    Ok(unsigned(last + 1 - append.events.len() as i64))
-}
-
-async fn insert_words(
-    connection: &mut SqliteConnection,
+    batch: &mut Batch,
     append: &Append,
     number: i64,
-    retitled: bool,
-) -> Result<(), sqlx::Error> {
-    let row_of_title = number << VERSION_BITS;
-    if retitled && append.expected > 0 {
-        sqlx::query("delete from search where rowid = ?")
-            .bind(row_of_title)
-            .execute(&mut *connection)
+) -> Result<u64, sqlx::Error> {
+    let mut first_position = None;
+    for (version, event) in (signed(append.expected) + 1..).zip(&append.events) {
+        let position = batch
+            .insert_event(EventToInsert {
+                session: append.session,
+                version,
+                name: event.name,
+                actor: append.actor.clone(),
+                payload: event.payload.clone(),
+                at_ms: append.at.as_millisecond(),
+            })
             .await?;
+        first_position.get_or_insert(position);
+        // A version past the bits that there are for it is kept and not found.
+        if version >> VERSION_BITS == 0 {
+            let row = number << VERSION_BITS | version;
+            batch.insert_words(row, &event.search).await?;
+        }
     }
-    let title = retitled.then_some((row_of_title, append.title.as_str()));
-    let rows: Vec<(i64, &str)> = title
-        .into_iter()
-        .chain(words_of_events(append, row_of_title))
-        .filter(|(_, words)| !words.is_empty())
-        .collect();
-    for rows in rows.chunks(ROWS) {
-        let mut insert = QueryBuilder::<Sqlite>::new("insert into search (rowid, words) ");
-        insert.push_values(rows, |mut row, (rowid, words)| {
-            row.push_bind(*rowid).push_bind(*words);
-        });
-        insert.build().execute(&mut *connection).await?;
-    }
-    Ok(())
+    Ok(unsigned(first_position.unwrap_or(0)))
 }
 
-/// Events past the bits that a row's id has for them are kept and not indexed.
-fn words_of_events(append: &Append, row_of_title: i64) -> impl Iterator<Item = (i64, &str)> {
-    (append.expected + 1..1 << VERSION_BITS)
-        .zip(&append.events)
-        .map(move |(version, event)| (row_of_title | signed(version), event.search.as_str()))
+async fn insert_title(batch: &mut Batch, append: &Append, number: i64) -> Result<(), sqlx::Error> {
+    let row = number << VERSION_BITS;
+    if append.expected > 0 {
+        batch.flush().await?;
+        sqlx::query("delete from search where rowid = ?")
+            .bind(row)
+            .execute(&mut batch.connection)
+            .await?;
+    }
+    batch.insert_words(row, &append.title).await
 }
 
 /// Says how an attempt ended. One that was never begun is passed over.
@@ -227,24 +220,19 @@ pub(super) async fn end_attempt(
     Ok(())
 }
 
-async fn drop_draft(
+/// Ends a call's last attempt, and with it the partial text.
+async fn end_call(
     connection: &mut SqliteConnection,
     session: SessionId,
     end: &AttemptEnd,
 ) -> Result<(), sqlx::Error> {
+    end_attempt(connection, session, end).await?;
     sqlx::query("delete from draft where stream_id = ? and call_id = ?")
         .bind(session.0)
         .bind(&end.call.0)
         .execute(connection)
         .await?;
     Ok(())
-}
-
-async fn earlier_answer(
-    connection: &mut SqliteConnection,
-    idempotency: &Idempotency,
-) -> Result<Option<IdempotentAnswer>, sqlx::Error> {
-    answer_for(connection, &idempotency.principal, &idempotency.key).await
 }
 
 /// What an earlier request with this key was answered.
@@ -295,12 +283,13 @@ pub(super) struct Remove(pub(super) SessionId);
 impl Write for Remove {
     type Answer = bool;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
+        batch.flush().await?;
         // Events, attempts, drafts and idempotency rows go by their foreign keys.
         let number: Option<i64> =
             sqlx::query_scalar("delete from stream where id = ? returning number")
                 .bind(self.0.0)
-                .fetch_optional(&mut *connection)
+                .fetch_optional(&mut batch.connection)
                 .await?;
         let Some(number) = number else {
             return Ok(false);
@@ -308,11 +297,11 @@ impl Write for Remove {
         sqlx::query("delete from search where rowid between ? and ?")
             .bind(number << VERSION_BITS)
             .bind(((number + 1) << VERSION_BITS) - 1)
-            .execute(&mut *connection)
+            .execute(&mut batch.connection)
             .await?;
         sqlx::query("insert into removed (id) values (?)")
             .bind(self.0.0)
-            .execute(connection)
+            .execute(&mut batch.connection)
             .await?;
         Ok(true)
     }

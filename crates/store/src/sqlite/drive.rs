@@ -4,10 +4,10 @@
 use async_trait::async_trait;
 use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::AttemptEnd;
-use sqlx::SqliteConnection;
 use uuid::Uuid;
 
 use super::append::end_attempt;
+use super::batch::Batch;
 use super::rows::{signed, unsigned};
 use super::writer::Write;
 
@@ -20,7 +20,7 @@ pub(super) struct Claim {
 impl Write for Claim {
     type Answer = Vec<(SessionId, u64)>;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> Result<Self::Answer, sqlx::Error> {
+    async fn run(&self, batch: &mut Batch) -> Result<Self::Answer, sqlx::Error> {
         let claim = match self.session {
             Some(id) => sqlx::query_as(
                 "update stream set epoch = epoch + 1, owner = ?1 where id = ?2
@@ -34,7 +34,7 @@ impl Write for Claim {
             )
             .bind(&self.owner),
         };
-        let rows: Vec<(Uuid, i64)> = claim.fetch_all(connection).await?;
+        let rows: Vec<(Uuid, i64)> = claim.fetch_all(&mut batch.connection).await?;
         let mut claimed: Vec<(SessionId, u64)> = rows
             .into_iter()
             .map(|(id, epoch)| (SessionId(id), unsigned(epoch)))
@@ -56,7 +56,7 @@ pub(super) struct BeginAttempt {
 impl Write for BeginAttempt {
     type Answer = Option<u32>;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> Result<Option<u32>, sqlx::Error> {
+    async fn run(&self, batch: &mut Batch) -> Result<Option<u32>, sqlx::Error> {
         let number: Option<u32> = sqlx::query_scalar(
             "insert into attempt (stream_id, call_id, number, epoch, state)
              select ?1, ?2,
@@ -69,12 +69,12 @@ impl Write for BeginAttempt {
         .bind(self.session.0)
         .bind(&self.call.0)
         .bind(signed(self.epoch))
-        .fetch_optional(&mut *connection)
+        .fetch_optional(&mut batch.connection)
         .await?;
         if number.is_some()
             && let Some(end) = &self.ended
         {
-            end_attempt(connection, self.session, end).await?;
+            end_attempt(&mut batch.connection, self.session, end).await?;
         }
         Ok(number)
     }
@@ -92,7 +92,7 @@ pub(super) struct SaveDraft {
 impl Write for SaveDraft {
     type Answer = bool;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
         let saved = sqlx::query(
             "insert into draft (stream_id, call_id, text)
              select ?1, ?2, ?4 from stream where id = ?1 and epoch = ?3
@@ -102,7 +102,7 @@ impl Write for SaveDraft {
         .bind(&self.call.0)
         .bind(signed(self.epoch))
         .bind(&self.text)
-        .execute(connection)
+        .execute(&mut batch.connection)
         .await?;
         Ok(saved.rows_affected() > 0)
     }
@@ -115,7 +115,7 @@ pub(super) struct Check;
 impl Write for Check {
     type Answer = ();
 
-    async fn run(&self, _: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    async fn run(&self, _: &mut Batch) -> Result<(), sqlx::Error> {
         Ok(())
     }
 }

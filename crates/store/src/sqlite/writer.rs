@@ -4,11 +4,12 @@
 use async_trait::async_trait;
 use plenary_domain::limits;
 use plenary_engine::ports::StoreError;
-use sqlx::{Connection, SqliteConnection};
+use sqlx::SqliteConnection;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use super::batch::Batch;
 use super::failure::failure;
 
 /// One write, as plain data. It may be run a second time after a rollback, so it
@@ -17,7 +18,7 @@ use super::failure::failure;
 pub(crate) trait Write: Send + Sync + 'static {
     type Answer: Send;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> Result<Self::Answer, sqlx::Error>;
+    async fn run(&self, batch: &mut Batch) -> Result<Self::Answer, sqlx::Error>;
 }
 
 /// The way to the writer task.
@@ -31,7 +32,7 @@ impl Writer {
     pub(crate) fn start(connection: SqliteConnection) -> Writer {
         let (queue, waiting) = mpsc::channel(limits::WRITES_WAITING);
         let closing = Arc::new(Notify::new());
-        let task = tokio::spawn(work(connection, waiting, closing.clone()));
+        let task = tokio::spawn(work(Batch::new(connection), waiting, closing.clone()));
         Writer {
             queue,
             closing,
@@ -72,7 +73,7 @@ fn closed() -> StoreError {
 }
 
 async fn work(
-    mut connection: SqliteConnection,
+    mut batch: Batch,
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
     closing: Arc<Notify>,
 ) -> Result<(), sqlx::Error> {
@@ -81,25 +82,22 @@ async fn work(
         tokio::select! {
             count = waiting.recv_many(&mut group, limits::WRITES_GATHERED) => match count {
                 0 => break,
-                _ => commit(&mut connection, &mut group).await,
+                _ => commit(&mut batch, &mut group).await,
             },
             // What waits already is still received; nothing new gets in.
             () = closing.notified() => waiting.close(),
         }
     }
-    sqlx::query("pragma wal_checkpoint(truncate)")
-        .execute(&mut connection)
-        .await?;
-    connection.close().await
+    batch.close().await
 }
 
-async fn commit(connection: &mut SqliteConnection, group: &mut Vec<Box<dyn Job>>) {
-    let outcome = together(connection, group).await;
+async fn commit(batch: &mut Batch, group: &mut Vec<Box<dyn Job>>) {
+    let outcome = together(batch, group).await;
     match outcome {
         Err(Broken::InJob(_)) if group.len() > 1 => {
             // One bad write must not spoil the others: each stands for itself.
             for mut job in group.drain(..) {
-                let outcome = together(connection, std::slice::from_mut(&mut job)).await;
+                let outcome = together(batch, std::slice::from_mut(&mut job)).await;
                 job.answer(outcome.map_err(Broken::into_error));
             }
         }
@@ -132,42 +130,31 @@ impl Broken {
 /// All of these or none. The transaction's own statements are given by hand,
 /// because SQLite ends a transaction by itself when the disk is full, and
 /// sqlx's count of open transactions would then be wrong for good.
-async fn together(
-    connection: &mut SqliteConnection,
-    jobs: &mut [Box<dyn Job>],
-) -> Result<(), Broken> {
-    let outcome = async {
-        execute(connection, "begin immediate")
-            .await
-            .map_err(Broken::AtCommit)?;
-        for job in jobs {
-            job.run(connection).await.map_err(Broken::InJob)?;
+async fn together(batch: &mut Batch, jobs: &mut [Box<dyn Job>]) -> Result<(), Broken> {
+    let outcome = run(batch, jobs).await;
+    if outcome.is_err() {
+        batch.forget();
+        if let Err(error) = batch.execute("rollback").await {
+            tracing::debug!(%error, "there was nothing left to roll back");
         }
-        execute(connection, "commit")
-            .await
-            .map_err(Broken::AtCommit)
-    }
-    .await;
-    if outcome.is_err()
-        && let Err(error) = execute(connection, "rollback").await
-    {
-        tracing::debug!(%error, "there was nothing left to roll back");
     }
     outcome
 }
 
-async fn execute(
-    connection: &mut SqliteConnection,
-    statement: &'static str,
-) -> Result<(), sqlx::Error> {
-    sqlx::query(statement).execute(connection).await?;
-    Ok(())
+async fn run(batch: &mut Batch, jobs: &mut [Box<dyn Job>]) -> Result<(), Broken> {
+    let begun = batch.execute("begin immediate").await;
+    begun.map_err(Broken::AtCommit)?;
+    for job in jobs {
+        job.run(batch).await.map_err(Broken::InJob)?;
+    }
+    batch.flush().await.map_err(Broken::InJob)?;
+    batch.execute("commit").await.map_err(Broken::AtCommit)
 }
 
 /// A write of any kind, waiting in the queue.
 #[async_trait]
 trait Job: Send {
-    async fn run(&mut self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error>;
+    async fn run(&mut self, batch: &mut Batch) -> Result<(), sqlx::Error>;
     fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
@@ -179,8 +166,8 @@ struct Pending<W: Write> {
 
 #[async_trait]
 impl<W: Write> Job for Pending<W> {
-    async fn run(&mut self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        self.answer = Some(self.write.run(connection).await?);
+    async fn run(&mut self, batch: &mut Batch) -> Result<(), sqlx::Error> {
+        self.answer = Some(self.write.run(batch).await?);
         Ok(())
     }
 
