@@ -71,8 +71,9 @@ impl Write for BeginAttempt {
         .bind(signed(self.epoch))
         .fetch_optional(&mut batch.connection)
         .await?;
-        if number.is_some()
-            && let Some(end) = &self.ended
+        if let (Some(number), Some(end)) = (number, &self.ended)
+            // What ended is an earlier attempt, whatever the caller says.
+            && (&end.call, end.number) != (&self.call, number)
         {
             end_attempt(&mut batch.connection, self.session, end).await?;
         }

@@ -9,7 +9,8 @@ mod append;
 mod drive;
 mod keep;
 mod list;
-
+mod model;
+mod property;
 mod samples;
 
 use std::sync::Arc;
@@ -46,6 +47,10 @@ macro_rules! contract {
                 reads_in_pieces, knows_nothing_of_strangers, removes_everything,
                 keeps_everything_over_a_restart, is_well);
 
+            #[test]
+            fn agrees_with_the_model() {
+                property::agrees_with_the_model::<$fixture>();
+            }
         }
     };
     (@ $fixture:ty, $topic:ident: $($case:ident),*) => {
@@ -59,6 +64,11 @@ macro_rules! contract {
 }
 
 contract!(sqlite, Sqlite);
+
+#[test]
+fn sqlite_agrees_with_the_model_when_gathered() {
+    property::agrees_with_the_model_when_gathered::<Sqlite>();
+}
 
 struct Sqlite {
     folder: TempDir,
