@@ -45,9 +45,9 @@ pub struct HolderInfo {
 pub fn holder(folder: &Path) -> Option<HolderInfo> {
     let mut file = File::open(folder.join(LOCK_FILE)).ok()?;
     match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => read(&mut file),
         // Nobody holds it; closing the file gives our own lock back.
-        Ok(()) => None,
-        Err(_) => read(&mut file),
+        Ok(()) | Err(TryLockError::Error(_)) => None,
     }
 }
 

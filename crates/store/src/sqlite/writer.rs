@@ -178,3 +178,6 @@ impl<W: Write> Job for Pending<W> {
         reply.send(answer).ok();
     }
 }
+
+#[cfg(test)]
+mod tests;
