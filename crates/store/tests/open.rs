@@ -94,7 +94,7 @@ async fn only_its_user_may_read_the_folder() {
 }
 
 #[tokio::test]
-async fn a_folder_is_given_back_by_closing_and_by_dropping() {
+async fn a_folder_is_given_back_by_dropping() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(holder(folder.path()), None);
     let store = open(folder.path()).await;
@@ -102,7 +102,12 @@ async fn a_folder_is_given_back_by_closing_and_by_dropping() {
     assert!(matches!(second, Err(StoreError::InUse(_))));
     drop(store);
     assert_eq!(holder(folder.path()), None);
+    open(folder.path()).await;
+}
 
+#[tokio::test]
+async fn closing_leaves_one_file_and_ends_all_use() {
+    let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;
     store.append(append(1)).await.unwrap();
     store.close().await.unwrap();
