@@ -1,1 +1,12 @@
+//! Keeps the log of all sessions: every SQL statement of the product stands in
+//! this crate.
+//!
+//! This crate must not know a form of deliberation, what an event means, the
+//! clock, HTTP or a provider. To it an event is a name and a text; what may
+//! follow on what is decided before it arrives here.
 
+mod lock;
+mod sqlite;
+
+pub use lock::{Holder, HolderInfo, holder};
+pub use sqlite::{SqliteStore, open};

@@ -1,0 +1,308 @@
+//! Adding to the log, and taking a session out of it.
+
+use async_trait::async_trait;
+use plenary_domain::SessionId;
+use plenary_engine::ports::{Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer};
+use sqlx::SqliteConnection;
+use uuid::Uuid;
+
+use super::batch::{Batch, EventToInsert};
+use super::rows::{signed, state_name, unsigned};
+use super::writer::Write;
+
+/// Bits of a search row's id that hold the event's version.
+pub(super) const VERSION_BITS: u32 = 24;
+
+#[async_trait]
+impl Write for Append {
+    type Answer = Appended;
+
+    async fn run(&self, batch: &mut Batch) -> Result<Appended, sqlx::Error> {
+        if let Some(Idempotency { principal, key, .. }) = &self.idempotency
+            && let Some(answer) = answer_for(&mut batch.connection, principal, key).await?
+        {
+            return Ok(Appended::Repeated(answer));
+        }
+        let place = match place(batch, self).await? {
+            Ok(place) => place,
+            Err(refusal) => return Ok(refusal),
+        };
+        let first_position = insert_events(batch, self, place.number).await?;
+        if place.retitled {
+            insert_title(batch, self, place.number).await?;
+        }
+        for end in &self.attempts {
+            end_call(&mut batch.connection, self.session, end).await?;
+        }
+        let version = self.expected + self.events.len() as u64;
+        if let Some(idempotency) = &self.idempotency {
+            keep_answer(&mut batch.connection, self, idempotency, version).await?;
+        }
+        Ok(Appended::Written {
+            version,
+            first_position,
+        })
+    }
+}
+
+/// Where an append goes.
+struct Place {
+    number: i64,
+    retitled: bool,
+}
+
+/// Opens the session or moves it forward, or says why not. The ordinary case of
+/// each is one statement; only what it refuses is looked at more closely.
+async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appended>, sqlx::Error> {
+    let connection = &mut batch.connection;
+    let (number, retitled) = match append.expected {
+        0 => (open(connection, append).await?, true),
+        _ => (advance(connection, append).await?, false),
+    };
+    if let Some(number) = number {
+        return Ok(Ok(Place { number, retitled }));
+    }
+    let standing = standing(connection, append.session).await?;
+    if let Some(refusal) = refusal(append, standing) {
+        return Ok(Err(refusal));
+    }
+    // Nothing stands against it, so it was the title that did not match.
+    rename(connection, append).await?;
+    let number = advance(connection, append).await?;
+    let retitled = true;
+    Ok(number
+        .map(|number| Place { number, retitled })
+        .ok_or(Appended::Gone))
+}
+
+/// Version and epoch of a session.
+async fn standing(
+    connection: &mut SqliteConnection,
+    session: SessionId,
+) -> Result<Option<(u64, u64)>, sqlx::Error> {
+    let row: Option<(i64, i64)> = sqlx::query_as("select version, epoch from stream where id = ?")
+        .bind(session.0)
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.map(|(version, epoch)| (unsigned(version), unsigned(epoch))))
+}
+
+/// Losing the session weighs more than being late: a driver that was replaced
+/// must not decide again.
+fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
+    match standing {
+        None => Some(Appended::Gone),
+        Some((_, epoch)) if append.epoch.is_some_and(|held| held != epoch) => {
+            Some(Appended::Fenced)
+        }
+        Some((version, _)) if append.expected != version => Some(Appended::Conflict { version }),
+        Some(_) => None,
+    }
+}
+
+/// The new session's number. `None`: the id is in use, or was removed.
+async fn open(
+    connection: &mut SqliteConnection,
+    append: &Append,
+) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar(
+        "insert into stream
+             (id, kind, title, status, active, version, epoch, owner, created_at, updated_at)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9
+         where not exists (select 1 from removed where id = ?1)
+         on conflict (id) do nothing
+         returning number",
+    )
+    .bind(append.session.0)
+    .bind(append.kind)
+    .bind(&append.title)
+    .bind(append.status)
+    .bind(append.active)
+    .bind(append.events.len() as i64)
+    .bind(i64::from(append.owner.is_some()))
+    .bind(&append.owner)
+    .bind(append.at.as_millisecond())
+    .fetch_optional(connection)
+    .await
+}
+
+/// The session's number. `None`: it is not there, stands elsewhere, is held by
+/// another driver, or has another title.
+async fn advance(
+    connection: &mut SqliteConnection,
+    append: &Append,
+) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar(
+        "update stream
+         set version = version + ?5, status = ?6, active = ?7, updated_at = ?8
+         where id = ?1 and version = ?2 and epoch = coalesce(?3, epoch) and title = ?4
+         returning number",
+    )
+    .bind(append.session.0)
+    .bind(signed(append.expected))
+    .bind(append.epoch.map(signed))
+    .bind(&append.title)
+    .bind(append.events.len() as i64)
+    .bind(append.status)
+    .bind(append.active)
+    .bind(append.at.as_millisecond())
+    .fetch_optional(connection)
+    .await
+}
+
+async fn rename(connection: &mut SqliteConnection, append: &Append) -> Result<(), sqlx::Error> {
+    sqlx::query("update stream set title = ?2 where id = ?1")
+        .bind(append.session.0)
+        .bind(&append.title)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The position of the first event. Positions of one append have no gap.
+async fn insert_events(
+    batch: &mut Batch,
+    append: &Append,
+    number: i64,
+) -> Result<u64, sqlx::Error> {
+    let mut first_position = None;
+    for (version, event) in (signed(append.expected) + 1..).zip(&append.events) {
+        let position = batch
+            .insert_event(EventToInsert {
+                session: append.session,
+                version,
+                name: event.name,
+                actor: append.actor.clone(),
+                payload: event.payload.clone(),
+                at_ms: append.at.as_millisecond(),
+            })
+            .await?;
+        first_position.get_or_insert(position);
+        // A version past the bits that there are for it is kept and not found.
+        if version >> VERSION_BITS == 0 {
+            let row = number << VERSION_BITS | version;
+            batch.insert_words(row, &event.search).await?;
+        }
+    }
+    Ok(unsigned(first_position.unwrap_or(0)))
+}
+
+async fn insert_title(batch: &mut Batch, append: &Append, number: i64) -> Result<(), sqlx::Error> {
+    let row = number << VERSION_BITS;
+    if append.expected > 0 {
+        batch.flush().await?;
+        sqlx::query("delete from search where rowid = ?")
+            .bind(row)
+            .execute(&mut batch.connection)
+            .await?;
+    }
+    batch.insert_words(row, &append.title).await
+}
+
+/// Says how an attempt ended. One that was never begun is passed over.
+pub(super) async fn end_attempt(
+    connection: &mut SqliteConnection,
+    session: SessionId,
+    end: &AttemptEnd,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "update attempt set state = ?4, input_tokens = ?5, output_tokens = ?6
+         where stream_id = ?1 and call_id = ?2 and number = ?3",
+    )
+    .bind(session.0)
+    .bind(&end.call.0)
+    .bind(end.number)
+    .bind(state_name(end.state))
+    .bind(end.usage.input_tokens.map(signed))
+    .bind(end.usage.output_tokens.map(signed))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Ends a call's last attempt, and with it the partial text.
+async fn end_call(
+    connection: &mut SqliteConnection,
+    session: SessionId,
+    end: &AttemptEnd,
+) -> Result<(), sqlx::Error> {
+    end_attempt(connection, session, end).await?;
+    sqlx::query("delete from draft where stream_id = ? and call_id = ?")
+        .bind(session.0)
+        .bind(&end.call.0)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// What an earlier request with this key was answered.
+pub(super) async fn answer_for(
+    connection: &mut SqliteConnection,
+    principal: &str,
+    key: &str,
+) -> Result<Option<IdempotentAnswer>, sqlx::Error> {
+    let row: Option<(String, Uuid, i64)> = sqlx::query_as(
+        "select request_hash, stream_id, version from idempotency where principal = ? and key = ?",
+    )
+    .bind(principal)
+    .bind(key)
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|(request_hash, id, version)| IdempotentAnswer {
+        request_hash,
+        session: SessionId(id),
+        version: unsigned(version),
+    }))
+}
+
+async fn keep_answer(
+    connection: &mut SqliteConnection,
+    append: &Append,
+    idempotency: &Idempotency,
+    version: u64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into idempotency (principal, key, request_hash, stream_id, version, at)
+         values (?, ?, ?, ?, ?, ?)",
+    )
+    .bind(&idempotency.principal)
+    .bind(&idempotency.key)
+    .bind(&idempotency.request_hash)
+    .bind(append.session.0)
+    .bind(signed(version))
+    .bind(append.at.as_millisecond())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Takes a session out of the log with everything of it. False: there was none.
+pub(super) struct Remove(pub(super) SessionId);
+
+#[async_trait]
+impl Write for Remove {
+    type Answer = bool;
+
+    async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
+        batch.flush().await?;
+        // Events, attempts, drafts and idempotency rows go by their foreign keys.
+        let number: Option<i64> =
+            sqlx::query_scalar("delete from stream where id = ? returning number")
+                .bind(self.0.0)
+                .fetch_optional(&mut batch.connection)
+                .await?;
+        let Some(number) = number else {
+            return Ok(false);
+        };
+        sqlx::query("delete from search where rowid between ? and ?")
+            .bind(number << VERSION_BITS)
+            .bind(((number + 1) << VERSION_BITS) - 1)
+            .execute(&mut batch.connection)
+            .await?;
+        sqlx::query("insert into removed (id) values (?)")
+            .bind(self.0.0)
+            .execute(&mut batch.connection)
+            .await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,136 @@
+//! The writing connection, and rows that wait to be inserted many at a time.
+//!
+//! A statement costs more than its work: sqlx hands it to another thread and
+//! back. No write looks at events or words, so those of a whole transaction can
+//! share a few statements. Whoever deletes some of them flushes first.
+
+use plenary_domain::SessionId;
+use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
+
+/// Rows of one insert. A statement is kept prepared for each number of rows.
+const ROWS: usize = 32;
+
+pub(super) struct Batch {
+    pub(super) connection: SqliteConnection,
+    events: Vec<EventToInsert>,
+    words: Vec<(i64, String)>,
+    /// Known while nobody has rolled back: there is no other writer.
+    next_position: Option<i64>,
+}
+
+pub(super) struct EventToInsert {
+    pub(super) session: SessionId,
+    pub(super) version: i64,
+    pub(super) name: &'static str,
+    pub(super) actor: String,
+    pub(super) payload: String,
+    pub(super) at_ms: i64,
+}
+
+impl Batch {
+    pub(super) fn new(connection: SqliteConnection) -> Batch {
+        Batch {
+            connection,
+            events: Vec::new(),
+            words: Vec::new(),
+            next_position: None,
+        }
+    }
+
+    pub(super) async fn execute(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
+        sqlx::query(statement).execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// The event's position in the order of commits.
+    pub(super) async fn insert_event(&mut self, event: EventToInsert) -> Result<i64, sqlx::Error> {
+        let position = match self.next_position {
+            Some(position) => position + self.events.len() as i64,
+            None => {
+                let position = next_position(&mut self.connection).await?;
+                self.next_position = Some(position);
+                position
+            }
+        };
+        self.events.push(event);
+        if self.events.len() == ROWS {
+            self.flush_events().await?;
+        }
+        Ok(position)
+    }
+
+    pub(super) async fn insert_words(&mut self, row: i64, words: &str) -> Result<(), sqlx::Error> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        self.words.push((row, words.to_owned()));
+        if self.words.len() == ROWS {
+            self.flush_words().await?;
+        }
+        Ok(())
+    }
+
+    /// Inserts what waits.
+    pub(super) async fn flush(&mut self) -> Result<(), sqlx::Error> {
+        self.flush_events().await?;
+        self.flush_words().await
+    }
+
+    /// After a rollback nothing waits any more, and positions are free again.
+    pub(super) fn forget(&mut self) {
+        self.events.clear();
+        self.words.clear();
+        self.next_position = None;
+    }
+
+    /// Moves the write-ahead log into the database file and closes it.
+    pub(super) async fn close(mut self) -> Result<(), sqlx::Error> {
+        self.execute("pragma wal_checkpoint(truncate)").await?;
+        self.connection.close().await
+    }
+
+    async fn flush_events(&mut self) -> Result<(), sqlx::Error> {
+        let Some(next) = self.next_position.filter(|_| !self.events.is_empty()) else {
+            return Ok(());
+        };
+        let mut position = next;
+        let mut insert = QueryBuilder::<Sqlite>::new(
+            "insert into event (position, stream_id, version, type, actor, payload, at) ",
+        );
+        insert.push_values(self.events.drain(..), |mut row, event| {
+            row.push_bind(position)
+                .push_bind(event.session.0)
+                .push_bind(event.version)
+                .push_bind(event.name)
+                .push_bind(event.actor)
+                .push_bind(event.payload)
+                .push_bind(event.at_ms);
+            position += 1;
+        });
+        insert.build().execute(&mut self.connection).await?;
+        self.next_position = Some(position);
+        Ok(())
+    }
+
+    async fn flush_words(&mut self) -> Result<(), sqlx::Error> {
+        if self.words.is_empty() {
+            return Ok(());
+        }
+        let mut insert = QueryBuilder::<Sqlite>::new("insert into search (rowid, words) ");
+        insert.push_values(self.words.drain(..), |mut row, (rowid, words)| {
+            row.push_bind(rowid).push_bind(words);
+        });
+        insert.build().execute(&mut self.connection).await?;
+        Ok(())
+    }
+}
+
+/// Not the greatest position in the table: that one may have been removed, and
+/// readers have seen it.
+async fn next_position(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let last: Option<i64> =
+        sqlx::query_scalar("select seq from sqlite_sequence where name = 'event'")
+            .fetch_optional(connection)
+            .await?;
+    Ok(last.unwrap_or(0) + 1)
+}

@@ -1,0 +1,182 @@
+//! Reading the log. Readers have connections of their own and never wait for
+//! the writer.
+
+use plenary_domain::{CallId, SessionId};
+use plenary_engine::ports::{AttemptRow, ListPage, ListQuery, SessionRow, StoreError, StoredEvent};
+use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection, SqlitePool};
+
+use super::append::VERSION_BITS;
+use super::failure::failure;
+use super::rows::{self, signed, unsigned};
+use super::words;
+
+pub(super) async fn session(
+    pool: &SqlitePool,
+    id: SessionId,
+) -> Result<Option<SessionRow>, StoreError> {
+    QueryBuilder::<Sqlite>::new(rows::SESSION)
+        .push(" where id = ")
+        .push_bind(id.0)
+        .build_query_as()
+        .fetch_optional(pool)
+        .await
+        .map_err(failure)?
+        .map(rows::session)
+        .transpose()
+}
+
+pub(super) async fn events(
+    pool: &SqlitePool,
+    id: SessionId,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    sqlx::query_as(
+        "select stream_id, kind, event.version, position, type, actor, payload, at
+         from event join stream on stream.id = stream_id
+         where stream_id = ? and event.version > ? order by event.version limit ?",
+    )
+    .bind(id.0)
+    .bind(signed(after))
+    .bind(limit)
+    .fetch_all(pool)
+    .await
+    .map_err(failure)?
+    .into_iter()
+    .map(rows::event)
+    .collect()
+}
+
+pub(super) async fn events_of_all(
+    pool: &SqlitePool,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    sqlx::query_as(
+        "select stream_id, kind, event.version, position, type, actor, payload, at
+         from event join stream on stream.id = stream_id
+         where position > ? order by position limit ?",
+    )
+    .bind(signed(after))
+    .bind(limit)
+    .fetch_all(pool)
+    .await
+    .map_err(failure)?
+    .into_iter()
+    .map(rows::event)
+    .collect()
+}
+
+pub(super) async fn position(pool: &SqlitePool) -> Result<u64, StoreError> {
+    sqlx::query_scalar("select coalesce(max(position), 0) from event")
+        .fetch_one(pool)
+        .await
+        .map(unsigned)
+        .map_err(failure)
+}
+
+pub(super) async fn attempts(
+    pool: &SqlitePool,
+    id: SessionId,
+) -> Result<Vec<AttemptRow>, StoreError> {
+    sqlx::query_as(
+        "select call_id, number, epoch, state, input_tokens, output_tokens
+         from attempt where stream_id = ? order by call_id, number",
+    )
+    .bind(id.0)
+    .fetch_all(pool)
+    .await
+    .map_err(failure)?
+    .into_iter()
+    .map(rows::attempt)
+    .collect()
+}
+
+pub(super) async fn drafts(
+    pool: &SqlitePool,
+    id: SessionId,
+) -> Result<Vec<(CallId, String)>, StoreError> {
+    let rows: Vec<(String, String)> =
+        sqlx::query_as("select call_id, text from draft where stream_id = ? order by call_id")
+            .bind(id.0)
+            .fetch_all(pool)
+            .await
+            .map_err(failure)?;
+    Ok(rows
+        .into_iter()
+        .map(|(call, text)| (CallId(call), text))
+        .collect())
+}
+
+/// The page and the total are of one moment: both are read in one transaction.
+pub(super) async fn list(pool: &SqlitePool, query: &ListQuery) -> Result<ListPage, StoreError> {
+    let mut connection = pool.acquire().await.map_err(failure)?;
+    let mut moment = connection.begin().await.map_err(failure)?;
+    let total = count(&mut moment, query).await.map_err(failure)?;
+    let found = page(&mut moment, query).await.map_err(failure)?;
+    moment.commit().await.map_err(failure)?;
+
+    let size = query.limit as usize;
+    let more = found.len() > size;
+    let rows = found
+        .into_iter()
+        .take(size)
+        .map(rows::session)
+        .collect::<Result<Vec<SessionRow>, StoreError>>()?;
+    Ok(ListPage {
+        total: unsigned(total),
+        next: rows.last().filter(|_| more).map(|row| row.id),
+        rows,
+    })
+}
+
+async fn count(connection: &mut SqliteConnection, query: &ListQuery) -> Result<i64, sqlx::Error> {
+    let mut select = QueryBuilder::<Sqlite>::new("select count(*) from stream where true");
+    push_filter(&mut select, query);
+    select.build_query_scalar().fetch_one(connection).await
+}
+
+/// One row more than asked for tells whether there is a next page.
+async fn page(
+    connection: &mut SqliteConnection,
+    query: &ListQuery,
+) -> Result<Vec<rows::SessionTuple>, sqlx::Error> {
+    let mut select = QueryBuilder::<Sqlite>::new(rows::SESSION);
+    select.push(" where true");
+    push_filter(&mut select, query);
+    if let Some(before) = query.before {
+        select.push(" and id < ").push_bind(before.0);
+    }
+    select
+        .push(" order by id desc limit ")
+        .push_bind(i64::from(query.limit) + 1);
+    select.build_query_as().fetch_all(connection).await
+}
+
+fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
+    if let Some(kind) = &query.kind {
+        select.push(" and kind = ").push_bind(kind);
+    }
+    if let Some(status) = &query.status {
+        select.push(" and status = ").push_bind(status);
+    }
+    if let Some(active) = query.active {
+        select.push(" and active = ").push_bind(active);
+    }
+    let words = words::expressions(query.words.as_deref().unwrap_or_default());
+    if words.is_empty() {
+        return;
+    }
+    // A session matches when each word has a row of it; the words need not stand
+    // in the same event.
+    let count = words.len() as i64;
+    select
+        .push(" and number in (select stream from (select distinct word.key, search.rowid >> ")
+        .push_bind(VERSION_BITS)
+        .push(" as stream from json_each(")
+        .push_bind(serde_json::Value::from(words).to_string())
+        .push(") as word cross join search where search.words match word.value)")
+        .push(" group by stream having count(*) = ")
+        .push_bind(count)
+        .push(")");
+}

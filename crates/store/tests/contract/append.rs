@@ -1,0 +1,317 @@
+//! Opening sessions and adding to them.
+
+use futures::future::join_all;
+use plenary_engine::ports::{
+    Append, Appended, IdempotentAnswer, NewEvent, SessionRow, Store, StoreError, StoredEvent,
+};
+
+use crate::Fixture;
+use crate::samples::{adding, at, event, everything, id, key, opening, owned, told, write};
+
+pub async fn opens_and_adds(fixture: impl Fixture) {
+    let store = fixture.store();
+    let opened = store.append(owned(id(1))).await.unwrap();
+    let added = store
+        .append(Append {
+            epoch: Some(1),
+            title: "another title".into(),
+            status: "closed",
+            active: false,
+            actor: "bob".into(),
+            events: vec![event("said", "one"), event("closed", "two")],
+            at: at(7),
+            ..adding(id(1), 1)
+        })
+        .await
+        .unwrap();
+
+    let written = |version, first_position| Appended::Written {
+        version,
+        first_position,
+    };
+    assert_eq!((opened, added), (written(1, 1), written(3, 2)));
+    assert_eq!(
+        store.session(id(1)).await.unwrap(),
+        Some(SessionRow {
+            id: id(1),
+            kind: "boardroom".into(),
+            title: "another title".into(),
+            status: "closed".into(),
+            active: false,
+            version: 3,
+            epoch: 1,
+            created_at: at(0),
+            updated_at: at(7),
+        })
+    );
+    let stored = |version, name: &str, actor: &str, text: &str, ms| StoredEvent {
+        session: id(1),
+        kind: "boardroom".into(),
+        version,
+        position: version,
+        name: name.into(),
+        actor: actor.into(),
+        payload: format!("{{\"text\":\"{text}\"}}"),
+        at: at(ms),
+    };
+    assert_eq!(
+        store.events(id(1), 0, 10).await.unwrap(),
+        [
+            stored(1, "opened", "ada", "", 0),
+            stored(2, "said", "bob", "one", 7),
+            stored(3, "closed", "bob", "two", 7),
+        ]
+    );
+}
+
+/// The store's answer, after making sure that nothing was written.
+async fn refused(store: &dyn Store, append: Append) -> Appended {
+    let ids = [id(1), id(2)];
+    let before = told(store, &ids).await;
+    let answer = store.append(append).await.unwrap();
+    assert_eq!(told(store, &ids).await, before, "{answer:?}");
+    answer
+}
+
+pub async fn refuses_a_wrong_version(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, opening(id(1))).await;
+    write(&*store, adding(id(1), 1)).await;
+    for append in [opening(id(1)), adding(id(1), 1), adding(id(1), 3)] {
+        let answer = refused(&*store, append).await;
+        assert_eq!(answer, Appended::Conflict { version: 2 });
+    }
+}
+
+pub async fn refuses_a_former_driver(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, owned(id(1))).await;
+    store.claim("another", Some(id(1))).await.unwrap();
+    // Being fenced weighs more than being late.
+    for expected in [1, 5] {
+        let append = Append {
+            epoch: Some(1),
+            ..adding(id(1), expected)
+        };
+        assert_eq!(refused(&*store, append).await, Appended::Fenced);
+    }
+    let held = Append {
+        epoch: Some(2),
+        ..adding(id(1), 1)
+    };
+    assert_eq!(write(&*store, held).await, 2);
+    // A person's command is not bound to a driver.
+    assert_eq!(write(&*store, adding(id(1), 2)).await, 3);
+}
+
+pub async fn refuses_a_session_that_is_gone(fixture: impl Fixture) {
+    let store = fixture.store();
+    assert_eq!(refused(&*store, adding(id(1), 1)).await, Appended::Gone);
+    write(&*store, opening(id(1))).await;
+    assert!(store.remove(id(1)).await.unwrap());
+    assert_eq!(refused(&*store, adding(id(1), 1)).await, Appended::Gone);
+    // The id is never used again.
+    assert_eq!(refused(&*store, opening(id(1))).await, Appended::Gone);
+}
+
+pub async fn answers_a_repeated_request(fixture: impl Fixture) {
+    let store = fixture.store();
+    let first = Append {
+        idempotency: key("ada", "k", "hash"),
+        events: vec![event("opened", ""), event("asked", "")],
+        ..opening(id(1))
+    };
+    write(&*store, first.clone()).await;
+    let answer = IdempotentAnswer {
+        request_hash: "hash".into(),
+        session: id(1),
+        version: 2,
+    };
+    let other_body = Append {
+        idempotency: key("ada", "k", "other hash"),
+        ..opening(id(2))
+    };
+    for again in [first, other_body] {
+        let repeated = refused(&*store, again).await;
+        assert_eq!(repeated, Appended::Repeated(answer.clone()));
+    }
+    assert_eq!(store.idempotent("ada", "k").await.unwrap(), Some(answer));
+    assert_eq!(store.idempotent("ada", "K").await.unwrap(), None);
+    assert_eq!(store.idempotent("bob", "k").await.unwrap(), None);
+
+    // A key belongs to one principal, and a refused request does not use it up.
+    let late = Append {
+        idempotency: key("bob", "k", "hash"),
+        ..adding(id(1), 9)
+    };
+    let conflict = Appended::Conflict { version: 2 };
+    assert_eq!(refused(&*store, late.clone()).await, conflict);
+    let in_time = Append {
+        expected: 2,
+        ..late
+    };
+    assert_eq!(write(&*store, in_time).await, 3);
+}
+
+pub async fn carries_a_repeated_request_out_once(fixture: impl Fixture) {
+    let store = fixture.store();
+    let answers = join_all((1..=50).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let append = Append {
+                idempotency: key("ada", "k", "hash"),
+                ..opening(id(number))
+            };
+            (id(number), store.append(append).await.unwrap())
+        })
+    }))
+    .await;
+
+    let mut written = Vec::new();
+    let mut repeated = Vec::new();
+    for answer in answers {
+        match answer.unwrap() {
+            (id, Appended::Written { version: 1, .. }) => written.push(id),
+            (_, Appended::Repeated(answer)) => repeated.push(answer.session),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(written.len(), 1);
+    assert_eq!(repeated, vec![written[0]; 49]);
+    assert_eq!(store.list(everything()).await.unwrap().total, 1);
+}
+
+pub async fn lets_one_of_many_win(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, opening(id(1))).await;
+    let writers = join_all((0..8).map(|_| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut won = Vec::new();
+            let mut version = 1;
+            while won.len() < 10 {
+                match store.append(adding(id(1), version)).await.unwrap() {
+                    Appended::Written { version: new, .. } => {
+                        version = new;
+                        won.push(new);
+                    }
+                    Appended::Conflict { version: new } => version = new,
+                    other => panic!("{other:?}"),
+                }
+            }
+            won
+        })
+    }))
+    .await;
+
+    let mut won: Vec<u64> = writers.into_iter().flat_map(Result::unwrap).collect();
+    won.sort_unstable();
+    let all: Vec<u64> = (2..=81).collect();
+    assert_eq!(won, all);
+    let events = store.events(id(1), 1, 1_000).await.unwrap();
+    let versions: Vec<u64> = events.iter().map(|event| event.version).collect();
+    assert_eq!(versions, all);
+}
+
+pub async fn takes_a_thousand_at_once(fixture: impl Fixture) {
+    let store = fixture.store();
+    let answers = join_all((1..=1_000).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let append = Append {
+                events: vec![event("opened", ""), event("asked", "")],
+                ..opening(id(number))
+            };
+            (id(number), store.append(append).await.unwrap())
+        })
+    }))
+    .await;
+
+    let events = store.events_of_all(0, 10_000).await.unwrap();
+    let positions: Vec<u64> = events.iter().map(|event| event.position).collect();
+    assert_eq!(positions, (1..=2_000).collect::<Vec<u64>>());
+    assert_eq!(store.position().await.unwrap(), 2_000);
+    for answer in answers {
+        let (id, answer) = answer.unwrap();
+        let Appended::Written {
+            version: 2,
+            first_position: first,
+        } = answer
+        else {
+            panic!("{answer:?}");
+        };
+        let of_this: Vec<(u64, u64)> = events
+            .iter()
+            .filter(|event| event.session == id)
+            .map(|event| (event.version, event.position))
+            .collect();
+        assert_eq!(of_this, [(1, first), (2, first + 1)]);
+    }
+}
+
+pub async fn keeps_many_events_in_order(fixture: impl Fixture) {
+    let store = fixture.store();
+    let texts: Vec<String> = (0..500).map(|number| format!("text{number}")).collect();
+    let append = Append {
+        events: texts.iter().map(|text| event("said", text)).collect(),
+        ..opening(id(1))
+    };
+    assert_eq!(
+        store.append(append).await.unwrap(),
+        Appended::Written {
+            version: 500,
+            first_position: 1
+        }
+    );
+    let events = store.events(id(1), 0, 1_000).await.unwrap();
+    let read: Vec<(u64, u64, String)> = events
+        .into_iter()
+        .map(|event| (event.version, event.position, event.payload))
+        .collect();
+    let expected: Vec<(u64, u64, String)> = (1..)
+        .zip(&texts)
+        .map(|(n, text)| (n, n, format!("{{\"text\":\"{text}\"}}")))
+        .collect();
+    assert_eq!(read, expected);
+}
+
+pub async fn keeps_any_text(fixture: impl Fixture) {
+    let store = fixture.store();
+    let odd = "quote ' \" \\ % _ ; -- \u{0} null \u{1F3DB}\u{FE0F} \u{202E} e\u{301} \r\n end";
+    let long = "word ".repeat(400_000);
+    let append = Append {
+        title: odd.into(),
+        actor: odd.into(),
+        events: vec![
+            NewEvent {
+                name: "odd",
+                payload: odd.into(),
+                search: odd.into(),
+            },
+            NewEvent {
+                name: "long",
+                payload: long.clone(),
+                search: long.clone(),
+            },
+        ],
+        ..opening(id(1))
+    };
+    write(&*store, append).await;
+    let row = store.session(id(1)).await.unwrap().unwrap();
+    let events = store.events(id(1), 0, 10).await.unwrap();
+    assert_eq!(row.title, odd);
+    assert_eq!(events[0].actor, odd);
+    assert_eq!(events[0].payload, odd);
+    assert!(events[1].payload == long);
+}
+
+pub async fn needs_an_event(fixture: impl Fixture) {
+    let store = fixture.store();
+    let nothing = Append {
+        events: vec![],
+        ..opening(id(1))
+    };
+    let answer = store.append(nothing).await;
+    assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
+    assert_eq!(store.session(id(1)).await.unwrap(), None);
+}

@@ -1,0 +1,105 @@
+//! What every store must do, whatever database is under it.
+//!
+//! The suite is generic over a `Fixture`. Another database joins by a fixture of
+//! its own and one more `contract!` line; the suite does not change.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod append;
+mod drive;
+mod keep;
+mod list;
+mod model;
+mod property;
+mod samples;
+
+use std::sync::Arc;
+
+use plenary_engine::ports::Store;
+use plenary_store::{Holder, SqliteStore};
+use tempfile::TempDir;
+
+/// A store with nothing in it, which can be closed and opened again.
+trait Fixture: Sized {
+    async fn fresh() -> Self;
+    fn store(&self) -> Arc<dyn Store>;
+    async fn reopened(self) -> Self;
+}
+
+macro_rules! contract {
+    ($name:ident, $fixture:ty) => {
+        mod $name {
+            use super::*;
+
+            contract!(@ $fixture, append:
+                opens_and_adds, refuses_a_wrong_version, refuses_a_former_driver,
+                refuses_a_session_that_is_gone, answers_a_repeated_request,
+                carries_a_repeated_request_out_once, lets_one_of_many_win,
+                takes_a_thousand_at_once, keeps_many_events_in_order, keeps_any_text,
+                needs_an_event);
+            contract!(@ $fixture, list:
+                pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,
+                takes_any_text_for_words);
+            contract!(@ $fixture, drive:
+                claims_one_or_all_active, numbers_attempts, ends_attempts,
+                keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
+            contract!(@ $fixture, keep:
+                reads_in_pieces, knows_nothing_of_strangers, removes_everything,
+                keeps_everything_over_a_restart, is_well);
+
+            #[test]
+            fn agrees_with_the_model() {
+                property::agrees_with_the_model::<$fixture>();
+            }
+        }
+    };
+    (@ $fixture:ty, $topic:ident: $($case:ident),*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                $topic::$case(<$fixture>::fresh().await).await;
+            }
+        )*
+    };
+}
+
+contract!(sqlite, Sqlite);
+
+#[test]
+fn sqlite_agrees_with_the_model_when_gathered() {
+    property::agrees_with_the_model_when_gathered::<Sqlite>();
+}
+
+struct Sqlite {
+    folder: TempDir,
+    store: Arc<SqliteStore>,
+}
+
+impl Sqlite {
+    async fn open(folder: TempDir) -> Sqlite {
+        let holder = Holder {
+            command: "the contract".into(),
+            since: samples::at(0),
+        };
+        let store = plenary_store::open(folder.path(), holder).await.unwrap();
+        Sqlite {
+            folder,
+            store: Arc::new(store),
+        }
+    }
+}
+
+impl Fixture for Sqlite {
+    async fn fresh() -> Self {
+        Sqlite::open(tempfile::tempdir().unwrap()).await
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    async fn reopened(self) -> Self {
+        self.store.close().await.unwrap();
+        Sqlite::open(self.folder).await
+    }
+}

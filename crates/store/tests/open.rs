@@ -1,0 +1,218 @@
+//! Opening and closing a data folder, in good and in bad shape.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+
+use plenary_domain::{SessionId, Timestamp, limits};
+use plenary_engine::ports::{Append, Idempotency, NewEvent, Store, StoreError};
+use plenary_store::{Holder, SqliteStore, holder};
+use sqlx::{ConnectOptions, Connection};
+use uuid::Uuid;
+
+const DATABASE: &str = "plenary.sqlite3";
+
+async fn open_at(folder: &Path, day: i64) -> Result<SqliteStore, StoreError> {
+    let holder = Holder {
+        command: "plenary test".into(),
+        since: on_day(day),
+    };
+    plenary_store::open(folder, holder).await
+}
+
+async fn open(folder: &Path) -> SqliteStore {
+    open_at(folder, 0).await.unwrap()
+}
+
+fn on_day(day: i64) -> Timestamp {
+    Timestamp::from_second(1_750_000_000 + day * 24 * 3_600).unwrap()
+}
+
+fn append(number: u128) -> Append {
+    Append {
+        session: SessionId(Uuid::from_u128(number)),
+        expected: 0,
+        epoch: None,
+        kind: "boardroom",
+        title: "a title".into(),
+        status: "open",
+        active: true,
+        actor: "ada".into(),
+        at: on_day(0),
+        events: vec![NewEvent {
+            name: "opened",
+            payload: "{}".repeat(1_000),
+            search: "alpha".into(),
+        }],
+        attempts: vec![],
+        idempotency: Some(Idempotency {
+            principal: "ada".into(),
+            key: number.to_string(),
+            request_hash: "hash".into(),
+        }),
+        owner: None,
+    }
+}
+
+/// The sentence of a failure that may pass.
+async fn failed(folder: &Path) -> String {
+    match open_at(folder, 0).await {
+        Err(StoreError::Failed(sentence)) => sentence,
+        Err(error) => panic!("{error:?}"),
+        Ok(_) => panic!("opened"),
+    }
+}
+
+/// The sentence of a failure that will stay.
+async fn unreadable(folder: &Path) -> String {
+    match open_at(folder, 0).await {
+        Err(StoreError::Unreadable(sentence)) => sentence,
+        Err(error) => panic!("{error:?}"),
+        Ok(_) => panic!("opened"),
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_its_user_may_read_the_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("some/where");
+    let store = open(&folder).await;
+    store.append(append(1)).await.unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    let names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(names.contains(&DATABASE.to_owned()), "{names:?}");
+    for name in names {
+        assert_eq!(mode(&folder.join(&name)), 0o600, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_is_given_back_by_dropping() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(holder(folder.path()), None);
+    let store = open(folder.path()).await;
+    let second = open_at(folder.path(), 0).await;
+    assert!(matches!(second, Err(StoreError::InUse(_))));
+    drop(store);
+    assert_eq!(holder(folder.path()), None);
+    open(folder.path()).await;
+}
+
+#[tokio::test]
+async fn closing_leaves_one_file_and_ends_all_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    store.append(append(1)).await.unwrap();
+    store.close().await.unwrap();
+    store.close().await.unwrap();
+    let mut left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    // The write-ahead log has gone into the database.
+    assert_eq!(left, ["plenary.lock", DATABASE]);
+
+    let answers = [
+        store.append(append(2)).await.map(|_| ()),
+        store.check().await,
+        store.position().await.map(|_| ()),
+        store.announce("http://127.0.0.1:1", "secret"),
+    ];
+    for answer in answers {
+        assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
+    }
+    let store = open(folder.path()).await;
+    assert_eq!(store.position().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn old_idempotency_keys_are_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    store.append(append(1)).await.unwrap();
+    store.close().await.unwrap();
+    for (day, kept) in [
+        (limits::IDEMPOTENCY_DAYS, true),
+        (limits::IDEMPOTENCY_DAYS + 1, false),
+    ] {
+        let store = open_at(folder.path(), day).await.unwrap();
+        let answer = store.idempotent("ada", "1").await.unwrap();
+        assert_eq!(answer.is_some(), kept, "{day}");
+        assert_eq!(store.position().await.unwrap(), 1);
+        store.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_named() {
+    let outer = tempfile::tempdir().unwrap();
+    let file = outer.path().join("file");
+    fs::write(&file, "not a folder").unwrap();
+    let under_file = file.join("folder");
+    let lock_is_folder = outer.path().join("one");
+    fs::create_dir_all(lock_is_folder.join("plenary.lock")).unwrap();
+    let database_is_folder = outer.path().join("two");
+    fs::create_dir_all(database_is_folder.join(DATABASE)).unwrap();
+    for folder in [file, under_file, lock_is_folder, database_is_folder] {
+        let sentence = failed(&folder).await;
+        assert!(sentence.contains(folder.to_str().unwrap()), "{sentence}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "This is a diary and no database. ".repeat(200);
+    fs::write(folder.path().join(DATABASE), &text).unwrap();
+    let sentence = unreadable(folder.path()).await;
+    assert!(sentence.contains("not a database of Plenary"), "{sentence}");
+    let kept = fs::read_to_string(folder.path().join(DATABASE)).unwrap();
+    assert_eq!(kept, text);
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_told_and_nothing_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    for number in 1..50 {
+        store.append(append(number)).await.unwrap();
+    }
+    store.close().await.unwrap();
+    let file = folder.path().join(DATABASE);
+    let mut bytes = fs::read(&file).unwrap();
+    // All but the header and the first page.
+    bytes[4096..].fill(0xa5);
+    fs::write(&file, bytes).unwrap();
+    let sentence = unreadable(folder.path()).await;
+    assert!(sentence.contains("damaged"), "{sentence}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).await.close().await.unwrap();
+    let mut newer = sqlx::sqlite::SqliteConnectOptions::new()
+        .filename(folder.path().join(DATABASE))
+        .connect()
+        .await
+        .unwrap();
+    sqlx::query(
+        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+         values (99, 'later', true, x'00', 0)",
+    )
+    .execute(&mut newer)
+    .await
+    .unwrap();
+    newer.close().await.unwrap();
+    let sentence = unreadable(folder.path()).await;
+    assert!(sentence.contains("newer version of Plenary"), "{sentence}");
+    assert_eq!(holder(folder.path()), None);
+}

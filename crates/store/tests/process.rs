@@ -1,0 +1,249 @@
+//! Two processes and one data folder: who gets it, and what a killed one leaves.
+//!
+//! The other process is this test's own binary, started again for one test with
+//! the folder in its environment.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use plenary_domain::{SessionId, Timestamp};
+use plenary_engine::ports::{Append, Appended, NewEvent, Store, StoreError};
+use plenary_store::{Holder, SqliteStore, holder, open};
+use uuid::Uuid;
+
+const FOLDER: &str = "PLENARY_STORE_TEST_FOLDER";
+const WRITERS: u128 = 6;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn acknowledged_writes_survive_a_kill() {
+    if let Some(folder) = folder_of_child() {
+        return write_until_killed(&folder).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut acknowledged = BTreeMap::new();
+    for acks in [1, 5, 30, 90, 250, 700] {
+        let mut child = Other::start("acknowledged_writes_survive_a_kill", folder.path());
+        for _ in 0..acks {
+            note(&mut acknowledged, &child.line().expect("another write"));
+        }
+        child.kill();
+        // What it said between our last look and its death counts as well.
+        while let Some(line) = child.line() {
+            note(&mut acknowledged, &line);
+        }
+        check_log(folder.path(), &acknowledged).await;
+    }
+}
+
+fn note(acknowledged: &mut BTreeMap<SessionId, u64>, line: &str) {
+    let (session, version) = line.split_once(' ').unwrap();
+    acknowledged.insert(session.parse().unwrap(), version.parse().unwrap());
+}
+
+async fn write_until_killed(folder: &Path) {
+    let store = Arc::new(open(folder, this_test()).await.unwrap());
+    let writers: Vec<_> = (1..=WRITERS)
+        .map(|number| tokio::spawn(write(store.clone(), SessionId(Uuid::from_u128(number)))))
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+}
+
+async fn write(store: Arc<SqliteStore>, session: SessionId) {
+    let row = store.session(session).await.unwrap();
+    let mut version = row.map_or(0, |row| row.version);
+    loop {
+        let events = 1 + version % 3;
+        let append = append(session, version, events);
+        let answer = store.append(append).await.unwrap();
+        version += events;
+        assert!(matches!(answer, Appended::Written { version: new, .. } if new == version));
+        say(&format!("{session} {version}"));
+    }
+}
+
+/// Each event says which one it is.
+fn append(session: SessionId, expected: u64, events: u64) -> Append {
+    Append {
+        session,
+        expected,
+        epoch: None,
+        kind: "boardroom",
+        title: "crash".into(),
+        status: "open",
+        active: true,
+        actor: "child".into(),
+        at: Timestamp::UNIX_EPOCH,
+        events: (expected + 1..=expected + events)
+            .map(|version| NewEvent {
+                name: "said",
+                payload: format!("{session} {version}"),
+                search: format!("word{version}"),
+            })
+            .collect(),
+        attempts: vec![],
+        idempotency: None,
+        owner: None,
+    }
+}
+
+async fn check_log(folder: &Path, acknowledged: &BTreeMap<SessionId, u64>) {
+    let store = open(folder, this_test()).await.unwrap();
+    for (session, version) in acknowledged {
+        let row = store.session(*session).await.unwrap().unwrap();
+        assert!(row.version >= *version, "{row:?} lost {version}");
+        let events = store.events(*session, 0, u32::MAX).await.unwrap();
+        let payloads: Vec<&str> = events.iter().map(|event| &*event.payload).collect();
+        let whole: Vec<String> = (1..=row.version)
+            .map(|version| format!("{session} {version}"))
+            .collect();
+        assert_eq!(payloads, whole);
+    }
+    let all = store.events_of_all(0, u32::MAX).await.unwrap();
+    let positions: Vec<u64> = all.iter().map(|event| event.position).collect();
+    assert_eq!(positions, (1..=all.len() as u64).collect::<Vec<u64>>());
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn one_process_at_a_time_has_the_folder() {
+    if let Some(folder) = folder_of_child() {
+        return hold(&folder).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Other::start("one_process_at_a_time_has_the_folder", folder.path());
+    let pid = child.process.id();
+    assert_eq!(child.line().unwrap(), "held");
+    let sentence = refused(folder.path()).await;
+    assert!(
+        sentence.contains(&format!("process {pid} (plenary test)")),
+        "{sentence}"
+    );
+    let info = holder(folder.path()).unwrap();
+    assert_eq!((info.pid, info.command.as_str()), (pid, "plenary test"));
+    assert_eq!((info.url, info.token), (None, None));
+
+    child.go_on();
+    assert_eq!(child.line().unwrap(), "announced");
+    let sentence = refused(folder.path()).await;
+    assert!(
+        sentence.contains("which serves at http://127.0.0.1:1"),
+        "{sentence}"
+    );
+    assert!(!sentence.contains("secret"), "{sentence}");
+    let info = holder(folder.path()).unwrap();
+    assert_eq!(info.url.as_deref(), Some("http://127.0.0.1:1"));
+    assert_eq!(info.token.as_deref(), Some("secret"));
+    assert!(!format!("{info:?}").contains("secret"));
+
+    child.kill();
+    // Its words are still in the file, and nobody stands behind them.
+    assert_eq!(holder(folder.path()), None);
+    let store = open(folder.path(), this_test()).await.unwrap();
+    let pid = holder(folder.path()).map(|info| info.pid);
+    assert_eq!(pid, Some(std::process::id()));
+    store.close().await.unwrap();
+    assert_eq!(holder(folder.path()), None);
+}
+
+async fn refused(folder: &Path) -> String {
+    match open(folder, this_test()).await {
+        Err(StoreError::InUse(sentence)) => sentence,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("two processes have the folder"),
+    }
+}
+
+async fn hold(folder: &Path) {
+    let store = open(folder, this_test()).await.unwrap();
+    say("held");
+    let mut byte = [0];
+    std::io::stdin().read_exact(&mut byte).unwrap();
+    store.announce("http://127.0.0.1:1", "secret").unwrap();
+    say("announced");
+    // Until it is killed.
+    std::io::stdin().read_exact(&mut byte).ok();
+}
+
+fn this_test() -> Holder {
+    Holder {
+        command: "plenary test".into(),
+        since: Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn folder_of_child() -> Option<PathBuf> {
+    std::env::var_os(FOLDER).map(PathBuf::from)
+}
+
+/// The test harness prints on the same pipe, without ending its line.
+const MARK: &str = "child: ";
+
+fn say(line: &str) {
+    println!("\n{MARK}{line}");
+}
+
+/// This binary a second time, as another process.
+struct Other {
+    process: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Other {
+    fn start(test: &str, folder: &Path) -> Other {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(FOLDER, folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        Other { process, output }
+    }
+
+    /// The next thing that it says; `None` at its end. A line that the kill cut
+    /// was not said.
+    fn line(&mut self) -> Option<String> {
+        loop {
+            let mut line = String::new();
+            self.output.read_line(&mut line).unwrap();
+            let whole = line.strip_suffix('\n')?;
+            if let Some(said) = whole.strip_prefix(MARK) {
+                return Some(said.to_owned());
+            }
+        }
+    }
+
+    fn go_on(&mut self) {
+        use std::io::Write;
+        let input = self.process.stdin.as_mut().unwrap();
+        input.write_all(b"\n").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// SIGKILL: it gets no chance to tidy up.
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Other {
+    /// A failed assertion must not leave a process behind.
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
