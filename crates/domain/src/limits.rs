@@ -18,6 +18,8 @@ pub const TITLE_CHARS: usize = 80;
 pub const SYNTHESES: usize = 50;
 /// Times that one advisor may be asked again.
 pub const RETRIES_BY_HAND: u32 = 20;
+/// Models that are tried for one synthesis.
+pub const SYNTHESIS_TRIES: u32 = 5;
 /// Bytes of one model's name.
 pub const MODEL_NAME_BYTES: usize = 200;
 
