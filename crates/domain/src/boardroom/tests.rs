@@ -4,6 +4,7 @@
 //! `nonce(n)`; the board was convened at `at(0)` with `nonce(0)`.
 
 mod properties;
+mod verdicts;
 
 use super::*;
 use crate::call::{FailureKind, Timing, Usage};
