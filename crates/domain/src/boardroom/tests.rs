@@ -3,6 +3,8 @@
 //! Command number `n` of a story, from 1, is given at `at(n)` with the nonce
 //! `nonce(n)`; the board was convened at `at(0)` with `nonce(0)`.
 
+mod golden;
+mod prompts;
 mod properties;
 mod verdicts;
 
