@@ -850,6 +850,7 @@ fn when_the_synthesizer_fails_the_next_one_takes_over_and_the_record_shows_it() 
     let synthesis = &state.syntheses[0];
     let tried = FailedTry { model: model("m/s"), failure: failure(FailureKind::TimedOut) };
     assert_eq!((&synthesis.model, &synthesis.failed), (&model("m/t"), &vec![tried]));
+    assert_eq!(synthesis.nonce, nonce(3), "who takes over is not quoted to in the old code");
 
     check(
         board(),
@@ -925,7 +926,6 @@ fn the_second_chance_goes_to_another_model_where_there_is_one() {
 // ---------------------------------------------------------------------------
 // Import
 
-/// Takes a record over; `n` is the number of the command.
 fn imported(events: Vec<Event>) -> Result<Vec<Event>, Reject> {
     decide(None, Command::Import { from: None, events }, at(99), nonce(99))
 }
@@ -1107,6 +1107,10 @@ fn limits_of_numbers_and_sizes_hold() {
     ];
     let refusal = decide(None, Command::Convene(too_many), at(0), nonce(0));
     assert_eq!(refusal, Err(Reject::Invalid(wrong)));
+
+    let none_needed = decide(None, Command::Convene(with_quorum(0, pair())), at(0), nonce(0));
+    let wrong = vec![Wrong::new("quorum.need", "must be from 1 to 2")];
+    assert_eq!(none_needed, Err(Reject::Invalid(wrong)));
 
     let nobody = decide(None, Command::Convene(board(&[])), at(0), nonce(0));
     let wrong = vec![Wrong::new("advisors", "a board has 1 to 16 advisors")];
