@@ -92,7 +92,12 @@ impl Api {
         Ok(events.boxed())
     }
 
-    async fn json(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, ApiError> {
+    async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, ApiError> {
         let (_, bytes) = self.send(method, path, body, None).await?;
         let whole = collect(bytes).await?;
         serde_json::from_slice(&whole).map_err(|_| not_plenary())
@@ -124,7 +129,8 @@ impl Api {
                         "unreachable",
                         format!("no Plenary server answers at {base}"),
                     );
-                    error.hint = Some("Start one with `plenary serve`, or leave out --server.".into());
+                    error.hint =
+                        Some("Start one with `plenary serve`, or leave out --server.".into());
                     error
                 })?;
                 let status = response.status().as_u16();

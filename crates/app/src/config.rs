@@ -61,7 +61,8 @@ impl Config {
     pub fn load(env: &dyn Fn(&str) -> Option<String>) -> Result<Config, String> {
         let directories = directories::ProjectDirs::from("", "", "plenary");
         let own = directories.as_ref().map(|dirs| dirs.config_dir().join(FILE));
-        let file = [Some(PathBuf::from(FILE)), own].into_iter().flatten().find(|path| path.exists());
+        let file =
+            [Some(PathBuf::from(FILE)), own].into_iter().flatten().find(|path| path.exists());
         let settings = match &file {
             Some(path) => read(path)?,
             None => File::default(),

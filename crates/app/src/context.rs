@@ -24,7 +24,9 @@ fn plain(path: &Path) -> Result<String, String> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|error| format!("{shown}: {error}"))?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    text.ok_or_else(|| format!("{shown} is not a text file; text, Markdown, code and PDF can be attached"))
+    text.ok_or_else(|| {
+        format!("{shown} is not a text file; text, Markdown, code and PDF can be attached")
+    })
 }
 
 /// PDF is read by the program that most systems have for it.

@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn any_portions_give_the_same_events() {
-        let text = ": plenary\n\nid: 7\nevent: stopped\ndata: {\"a\":\"ü\"}\n\nevent: delta\ndata: {}\n\n";
+        let text =
+            ": plenary\n\nid: 7\nevent: stopped\ndata: {\"a\":\"ü\"}\n\nevent: delta\ndata: {}\n\n";
         let expected = vec![
             ServerEvent { id: Some(7), name: "stopped".into(), data: "{\"a\":\"ü\"}".into() },
             ServerEvent { id: None, name: "delta".into(), data: "{}".into() },

@@ -5,6 +5,7 @@
 
 mod apply;
 mod check;
+mod import;
 mod markdown;
 pub mod preset;
 mod prompt;
@@ -354,7 +355,7 @@ pub fn decide(
     let Some(state) = state else {
         return match command {
             Command::Convene(convene) => check::convene(convene, at, nonce),
-            Command::Import { from, events } => check::import(from, events, at),
+            Command::Import { from, events } => import::import(from, events, at, nonce),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Stop
             | Command::Synthesize { .. }
@@ -372,7 +373,10 @@ pub fn decide(
         Command::Stop => state.stop(),
         Command::Synthesize { model, instruction } => match state.stage {
             Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
-            Stage::Answering(_) | Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
+            Stage::Closed => Err(state.not_now(
+                "The synthesis is there already; ask for another one with `resynthesize`.",
+            )),
+            Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
                 state.synthesize(model, instruction, nonce)
             }
         },
@@ -389,6 +393,20 @@ pub fn decide(
     }
 }
 
+const FULL: &str = "This board has as many syntheses as it can keep.";
+
+/// Saturates: a record from elsewhere may say any time.
+fn later(at: Timestamp, ms: u64) -> Timestamp {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    at.checked_add(SignedDuration::from_millis(ms)).unwrap_or(Timestamp::MAX)
+}
+
+impl Advisor {
+    fn can_be_asked_again(&self) -> bool {
+        self.standing != Standing::Asked && self.asked <= limits::RETRIES_BY_HAND
+    }
+}
+
 impl State {
     pub fn status(&self) -> &'static str {
         match self.stage {
@@ -402,30 +420,41 @@ impl State {
 
     /// What can be done with the board now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
-        let answered = !self.answered().is_empty();
-        let mut allowed = match self.stage {
-            Stage::Answering(_) if answered => vec!["stop", "synthesize", "retry"],
-            Stage::Answering(_) => vec!["stop", "retry"],
-            Stage::Synthesizing => vec!["stop"],
-            Stage::Closed => vec!["resynthesize", "retry"],
-            Stage::Stopped | Stage::Failed(_) if answered => {
-                vec!["resume", "synthesize", "resynthesize", "retry"]
-            }
-            Stage::Stopped | Stage::Failed(_) => vec!["resume", "retry"],
-        };
+        let synthesizable = !self.answered().is_empty() && self.has_room();
+        let retriable = self.advisors.iter().any(Advisor::can_be_asked_again) && self.has_room();
+        let missing = |advisor: &Advisor| !matches!(advisor.standing, Standing::Done(_));
+        let resumable = synthesizable
+            || retriable && self.advisors.iter().any(|a| missing(a) && a.can_be_asked_again());
         let awaited = |advisor: &Advisor| {
             matches!(advisor.seat.sitter, Sitter::Person { .. })
                 && advisor.standing == Standing::Asked
         };
-        if self.advisors.iter().any(awaited) {
-            allowed.push("reply");
-        }
-        allowed.push("export");
-        allowed
+        let candidates = match self.stage {
+            Stage::Answering(_) => vec![
+                ("stop", true),
+                ("synthesize", synthesizable),
+                ("retry", retriable),
+                ("reply", self.advisors.iter().any(awaited)),
+            ],
+            Stage::Synthesizing => vec![("stop", true)],
+            Stage::Closed => vec![("resynthesize", synthesizable), ("retry", retriable)],
+            Stage::Stopped | Stage::Failed(_) => vec![
+                ("resume", resumable),
+                ("synthesize", synthesizable),
+                ("resynthesize", synthesizable),
+                ("retry", retriable),
+            ],
+        };
+        let possible = candidates.into_iter().filter_map(|(name, is)| is.then_some(name));
+        possible.chain(["export"]).collect()
     }
 
     pub fn advisor(&self, seat: SeatId) -> Option<&Advisor> {
         self.advisors.iter().find(|advisor| advisor.seat.id == seat)
+    }
+
+    fn synthesis(&self, number: u32) -> Option<&Synthesis> {
+        self.syntheses.iter().find(|synthesis| synthesis.number == number)
     }
 
     /// An advisor's name on this board: the role, numbered where two share it.
@@ -475,6 +504,10 @@ impl State {
             .collect()
     }
 
+    fn has_room(&self) -> bool {
+        self.syntheses.len() < limits::SYNTHESES
+    }
+
     fn is_awaited(&self) -> bool {
         self.advisors.iter().any(|advisor| advisor.standing == Standing::Asked)
     }
@@ -482,13 +515,14 @@ impl State {
     fn absent(&self) -> Vec<Absent> {
         let why = |advisor: &Advisor| match &advisor.standing {
             Standing::Done(_) => None,
-            Standing::Asked => Some(match advisor.seat.sitter {
-                Sitter::Model(_) => "had not finished".to_owned(),
-                Sitter::Person { .. } => "had not replied".to_owned(),
-            }),
+            Standing::Asked | Standing::Stopped { why: Stopping::Late, .. } => {
+                Some(match advisor.seat.sitter {
+                    Sitter::Model(_) => "had not finished".to_owned(),
+                    Sitter::Person { .. } => "had not replied".to_owned(),
+                })
+            }
             Standing::Failed { failure, .. } => Some(failure.kind.words().to_owned()),
             Standing::Stopped { why: Stopping::ByHand, .. } => Some("stopped".to_owned()),
-            Standing::Stopped { why: Stopping::Late, .. } => Some("had not finished".to_owned()),
         };
         self.advisors
             .iter()
@@ -515,8 +549,8 @@ impl State {
         if self.answered().is_empty() {
             return Err(self.not_now("No advisor has answered yet."));
         }
-        if self.syntheses.len() >= limits::SYNTHESES {
-            return Err(self.not_now("This board has as many syntheses as it can keep."));
+        if !self.has_room() {
+            return Err(self.not_now(FULL));
         }
         Ok(vec![self.begin_synthesis(model, instruction, nonce)])
     }
@@ -547,8 +581,12 @@ impl State {
         if advisor.standing == Standing::Asked {
             return Err(self.not_now("This advisor is being asked already."));
         }
-        if advisor.asked > limits::RETRIES_BY_HAND {
+        if !advisor.can_be_asked_again() {
             return Err(self.not_now("This advisor has been asked too often."));
+        }
+        // A synthesis will follow the answer.
+        if !self.has_room() {
+            return Err(self.not_now(FULL));
         }
         Ok(vec![Event::AdvisorRetried { seat, model }])
     }
@@ -558,11 +596,13 @@ impl State {
             return Err(self.not_now("The board has not been stopped."));
         }
         let missing: Vec<Event> = self
-            .absent()
+            .advisors
             .iter()
-            .map(|absent| Event::AdvisorRetried { seat: absent.seat, model: None })
+            .filter(|advisor| !matches!(advisor.standing, Standing::Done(_)))
+            .filter(|advisor| advisor.can_be_asked_again())
+            .map(|advisor| Event::AdvisorRetried { seat: advisor.seat.id, model: None })
             .collect();
-        if missing.is_empty() {
+        if missing.is_empty() || !self.has_room() {
             return self.synthesize(None, None, nonce);
         }
         Ok(missing)
@@ -613,9 +653,9 @@ impl State {
                 Some(Event::Failed { reason: "No advisor answered.".into() })
             }
             _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, nonce)),
-            Wait::Quorum(quorum) if answered >= quorum.need => Some(Event::QuorumReached {
-                until: at + SignedDuration::from_millis(quorum.grace_ms as i64),
-            }),
+            Wait::Quorum(quorum) if answered >= quorum.need => {
+                Some(Event::QuorumReached { until: later(at, quorum.grace_ms) })
+            }
             Wait::Quorum(_) | Wait::All | Wait::Grace(_) => None,
         };
         [event].into_iter().chain(follow).collect()
@@ -656,11 +696,12 @@ fn advisor_due(advisor: &Advisor) -> Option<Call> {
     }
 }
 
-/// The words of a call.
+/// The words of a call that is due.
 pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
+    due(state).iter().find(|due| due.id == *call)?;
     match called(call)? {
-        Called::Advisor { seat, .. } => prompt::advisor(state, state.advisor(seat)?),
-        Called::Synthesis { .. } => Some(prompt::synthesis(state, state.syntheses.last()?)),
-        Called::Deadline { .. } | Called::Grace => None,
+        Called::Advisor(seat) => prompt::advisor(state, state.advisor(seat)?),
+        Called::Synthesis(number) => Some(prompt::synthesis(state, state.synthesis(number)?)),
+        Called::Deadline(_) | Called::Grace => None,
     }
 }

@@ -22,6 +22,8 @@ pub const SYNTHESIZERS: usize = 4;
 pub const IMPORT_EVENTS: usize = 2_000;
 /// Times that one advisor may be asked again.
 pub const RETRIES_BY_HAND: u32 = 20;
+/// Models that are tried for one synthesis.
+pub const SYNTHESIS_TRIES: u32 = 5;
 /// Bytes of one model's name.
 pub const MODEL_NAME_BYTES: usize = 200;
 

@@ -21,23 +21,15 @@ async fn main() {
     let events: usize = argument(1).map_or(20_000, |text| text.parse().expect("a number"));
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = argument(2).map_or(scratch.path().to_owned(), PathBuf::from);
-    let holder = Holder {
-        command: "throughput".into(),
-        since: Timestamp::UNIX_EPOCH,
-    };
+    let holder = Holder { command: "throughput".into(), since: Timestamp::UNIX_EPOCH };
     let store = plenary_store::open(&folder, holder).await.expect("a store");
     let store = Arc::new(store);
     for sessions in SESSIONS {
         // One writer waits for the disk each time: fewer events are enough.
-        let each = if sessions == 1 {
-            events / 20
-        } else {
-            events / sessions
-        };
+        let each = if sessions == 1 { events / 20 } else { events / sessions };
         let start = Instant::now();
-        let writers: Vec<_> = (0..sessions)
-            .map(|_| tokio::spawn(write(store.clone(), each)))
-            .collect();
+        let writers: Vec<_> =
+            (0..sessions).map(|_| tokio::spawn(write(store.clone(), each))).collect();
         for writer in writers {
             writer.await.expect("a writer");
         }

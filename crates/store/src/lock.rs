@@ -78,10 +78,7 @@ impl Lock {
             since: holder.since,
         };
         write(&file, &info).map_err(|error| cannot_lock(folder, &error))?;
-        Ok(Lock {
-            file: Arc::new(file),
-            info: Mutex::new(info),
-        })
+        Ok(Lock { file: Arc::new(file), info: Mutex::new(info) })
     }
 
     /// Tells other processes where this one listens.
@@ -148,30 +145,17 @@ fn in_use(folder: &Path, info: Option<HolderInfo>) -> StoreError {
         None => format!(
             "The data folder {folder} is in use by another process. Wait for it to end, or choose another folder."
         ),
-        Some(HolderInfo {
-            pid,
-            command,
-            url: None,
-            ..
-        }) => format!(
+        Some(HolderInfo { pid, command, url: None, .. }) => format!(
             "The data folder {folder} is in use by process {pid} ({command}). Wait for it to end or stop it, or choose another folder."
         ),
-        Some(HolderInfo {
-            pid,
-            command,
-            url: Some(url),
-            ..
-        }) => format!(
+        Some(HolderInfo { pid, command, url: Some(url), .. }) => format!(
             "The data folder {folder} is in use by process {pid} ({command}), which serves at {url}. Use it there or stop it, or choose another folder."
         ),
     })
 }
 
 fn cannot_lock(folder: &Path, error: &io::Error) -> StoreError {
-    StoreError::Failed(format!(
-        "the data folder {} cannot be locked: {error}",
-        folder.display()
-    ))
+    StoreError::Failed(format!("the data folder {} cannot be locked: {error}", folder.display()))
 }
 
 impl fmt::Debug for HolderInfo {

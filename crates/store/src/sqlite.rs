@@ -58,13 +58,8 @@ pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreErr
     })?;
 
     let mut connection = writing(&file).connect().await.map_err(failure)?;
-    migrations()
-        .run_direct(None, &mut connection, false)
-        .await
-        .map_err(migration_failure)?;
-    forget_old_answers(&mut connection, &holder)
-        .await
-        .map_err(failure)?;
+    migrations().run_direct(None, &mut connection, false).await.map_err(migration_failure)?;
+    forget_old_answers(&mut connection, &holder).await.map_err(failure)?;
 
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
@@ -72,11 +67,7 @@ pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreErr
         .max_lifetime(None)
         .idle_timeout(None)
         .connect_lazy_with(options(&file).read_only(true));
-    Ok(SqliteStore {
-        writer: Writer::start(connection),
-        readers,
-        lock: Mutex::new(Some(lock)),
-    })
+    Ok(SqliteStore { writer: Writer::start(connection), readers, lock: Mutex::new(Some(lock)) })
 }
 
 /// The log of all sessions in one data folder.
@@ -99,10 +90,7 @@ impl SqliteStore {
     pub async fn close(&self) -> Result<(), StoreError> {
         self.readers.close().await;
         let outcome = self.writer.close().await;
-        self.lock
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
         outcome
     }
 
@@ -160,12 +148,7 @@ impl Store for SqliteStore {
         owner: &str,
         id: Option<SessionId>,
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        self.writer
-            .write(Claim {
-                owner: owner.to_owned(),
-                session: id,
-            })
-            .await
+        self.writer.write(Claim { owner: owner.to_owned(), session: id }).await
     }
 
     async fn begin_attempt(
@@ -175,12 +158,7 @@ impl Store for SqliteStore {
         call: &CallId,
         ended: Option<AttemptEnd>,
     ) -> Result<u32, StoreError> {
-        let begin = BeginAttempt {
-            session: id,
-            epoch,
-            call: call.clone(),
-            ended,
-        };
+        let begin = BeginAttempt { session: id, epoch, call: call.clone(), ended };
         self.writer.write(begin).await?.ok_or(StoreError::Fenced)
     }
 
@@ -195,12 +173,7 @@ impl Store for SqliteStore {
         call: &CallId,
         text: &str,
     ) -> Result<(), StoreError> {
-        let save = SaveDraft {
-            session: id,
-            epoch,
-            call: call.clone(),
-            text: text.to_owned(),
-        };
+        let save = SaveDraft { session: id, epoch, call: call.clone(), text: text.to_owned() };
         match self.writer.write(save).await? {
             true => Ok(()),
             false => Err(StoreError::Fenced),
@@ -217,9 +190,7 @@ impl Store for SqliteStore {
         key: &str,
     ) -> Result<Option<IdempotentAnswer>, StoreError> {
         let mut connection = self.readers.acquire().await.map_err(failure)?;
-        append::answer_for(&mut connection, principal, key)
-            .await
-            .map_err(failure)
+        append::answer_for(&mut connection, principal, key).await.map_err(failure)
     }
 
     async fn check(&self) -> Result<(), StoreError> {
@@ -244,10 +215,7 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
         builder.mode(0o700);
     }
     builder.create(folder).map_err(|error| {
-        StoreError::Failed(format!(
-            "the data folder {} cannot be made: {error}",
-            folder.display()
-        ))
+        StoreError::Failed(format!("the data folder {} cannot be made: {error}", folder.display()))
     })
 }
 

@@ -14,10 +14,7 @@ use uuid::Uuid;
 const DATABASE: &str = "plenary.sqlite3";
 
 async fn open_at(folder: &Path, day: i64) -> Result<SqliteStore, StoreError> {
-    let holder = Holder {
-        command: "plenary test".into(),
-        since: on_day(day),
-    };
+    let holder = Holder { command: "plenary test".into(), since: on_day(day) };
     plenary_store::open(folder, holder).await
 }
 
@@ -112,10 +109,8 @@ async fn closing_leaves_one_file_and_ends_all_use() {
     store.append(append(1)).await.unwrap();
     store.close().await.unwrap();
     store.close().await.unwrap();
-    let mut left: Vec<_> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     // The write-ahead log has gone into the database.
     assert_eq!(left, ["plenary.lock", DATABASE]);
@@ -139,10 +134,7 @@ async fn old_idempotency_keys_are_forgotten() {
     let store = open(folder.path()).await;
     store.append(append(1)).await.unwrap();
     store.close().await.unwrap();
-    for (day, kept) in [
-        (limits::IDEMPOTENCY_DAYS, true),
-        (limits::IDEMPOTENCY_DAYS + 1, false),
-    ] {
+    for (day, kept) in [(limits::IDEMPOTENCY_DAYS, true), (limits::IDEMPOTENCY_DAYS + 1, false)] {
         let store = open_at(folder.path(), day).await.unwrap();
         let answer = store.idempotent("ada", "1").await.unwrap();
         assert_eq!(answer.is_some(), kept, "{day}");

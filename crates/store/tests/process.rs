@@ -3,12 +3,7 @@
 //! The other process is this test's own binary, started again for one test with
 //! the folder in its environment.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -105,9 +100,8 @@ async fn check_log(folder: &Path, acknowledged: &BTreeMap<SessionId, u64>) {
         assert!(row.version >= *version, "{row:?} lost {version}");
         let events = store.events(*session, 0, u32::MAX).await.unwrap();
         let payloads: Vec<&str> = events.iter().map(|event| &*event.payload).collect();
-        let whole: Vec<String> = (1..=row.version)
-            .map(|version| format!("{session} {version}"))
-            .collect();
+        let whole: Vec<String> =
+            (1..=row.version).map(|version| format!("{session} {version}")).collect();
         assert_eq!(payloads, whole);
     }
     let all = store.events_of_all(0, u32::MAX).await.unwrap();
@@ -126,10 +120,7 @@ async fn one_process_at_a_time_has_the_folder() {
     let pid = child.process.id();
     assert_eq!(child.line().unwrap(), "held");
     let sentence = refused(folder.path()).await;
-    assert!(
-        sentence.contains(&format!("process {pid} (plenary test)")),
-        "{sentence}"
-    );
+    assert!(sentence.contains(&format!("process {pid} (plenary test)")), "{sentence}");
     let info = holder(folder.path()).unwrap();
     assert_eq!((info.pid, info.command.as_str()), (pid, "plenary test"));
     assert_eq!((info.url, info.token), (None, None));
@@ -137,10 +128,7 @@ async fn one_process_at_a_time_has_the_folder() {
     child.go_on();
     assert_eq!(child.line().unwrap(), "announced");
     let sentence = refused(folder.path()).await;
-    assert!(
-        sentence.contains("which serves at http://127.0.0.1:1"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("which serves at http://127.0.0.1:1"), "{sentence}");
     assert!(!sentence.contains("secret"), "{sentence}");
     let info = holder(folder.path()).unwrap();
     assert_eq!(info.url.as_deref(), Some("http://127.0.0.1:1"));
@@ -177,10 +165,7 @@ async fn hold(folder: &Path) {
 }
 
 fn this_test() -> Holder {
-    Holder {
-        command: "plenary test".into(),
-        since: Timestamp::UNIX_EPOCH,
-    }
+    Holder { command: "plenary test".into(), since: Timestamp::UNIX_EPOCH }
 }
 
 fn folder_of_child() -> Option<PathBuf> {

@@ -120,9 +120,9 @@ impl Ask {
         if let Some(name) = &self.preset {
             let found = preset::PROMPTS.iter().find(|prompt| prompt.id == name);
             let names = || preset::PROMPTS.map(|prompt| prompt.id).join(", ");
-            return found
-                .map(|prompt| prompt.text.to_owned())
-                .ok_or_else(|| usage(format!("there is no preset {name:?}; there are {}", names())));
+            return found.map(|prompt| prompt.text.to_owned()).ok_or_else(|| {
+                usage(format!("there is no preset {name:?}; there are {}", names()))
+            });
         }
         match self.prompt.as_deref() {
             Some("-") => {
@@ -268,7 +268,9 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
     let id = &board.id;
     match followed.ending {
         Ending::Interrupted => {
-            terminal::note(&format!("Stopped; what had arrived is kept. Go on with: plenary sessions resume {id}"));
+            terminal::note(&format!(
+                "Stopped; what had arrived is kept. Go on with: plenary sessions resume {id}"
+            ));
             return exit::INTERRUPTED;
         }
         Ending::Awaiting => {
@@ -287,7 +289,10 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
         "closed" => exit::DONE,
         _ => {
             let why = board.failure.as_deref().unwrap_or("The board was stopped.");
-            terminal::complain(&terminal::clean(why), Some(&format!("plenary sessions resume {id}")));
+            terminal::complain(
+                &terminal::clean(why),
+                Some(&format!("plenary sessions resume {id}")),
+            );
             let failures = board.advisors.iter().filter_map(|a| a.said.error.as_ref());
             let kinds: Vec<&str> = failures.map(|error| error.kind.as_str()).collect();
             let unreachable = kinds.len() == board.advisors.len()

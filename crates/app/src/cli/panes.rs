@@ -3,12 +3,12 @@
 use std::io;
 
 use ratatui::DefaultTerminal;
+use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, BorderType, Paragraph, Wrap};
-use ratatui::Frame;
 use tokio::sync::mpsc;
 
 use super::board::{Board, Said};
@@ -120,7 +120,9 @@ impl Panes {
                 return Some(Intent::Reply { advisor, text });
             }
             KeyCode::Backspace => drop(self.reply.pop()),
-            KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::CONTROL) => self.reply.push(c),
+            KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.reply.push(c)
+            }
             _ => {}
         }
         None
@@ -229,7 +231,13 @@ fn panes(board: &Board) -> Vec<Pane<'_>> {
 
 /// Columns where they are wide enough, else rows; the synthesis has the larger
 /// part once it has begun.
-fn draw_all(frame: &mut Frame<'_>, panes: &[Pane<'_>], advisors: usize, area: Rect, look: &Look<'_>) {
+fn draw_all(
+    frame: &mut Frame<'_>,
+    panes: &[Pane<'_>],
+    advisors: usize,
+    area: Rect,
+    look: &Look<'_>,
+) {
     let (advisors, synthesis) = panes.split_at(advisors.min(panes.len()));
     let (above, below) = if synthesis.is_empty() {
         (area, Rect::default())

@@ -142,8 +142,7 @@ fn named_code(colour: Color) -> Option<u8> {
 
 /// The whole board, one section after the other.
 pub fn whole(board: &Board, styled: bool) -> String {
-    let mut parts: Vec<String> =
-        board.advisors.iter().map(|one| advisor(one, styled)).collect();
+    let mut parts: Vec<String> = board.advisors.iter().map(|one| advisor(one, styled)).collect();
     parts.extend(board.syntheses.iter().map(|one| synthesis(one, styled)));
     if let Some(failure) = &board.failure {
         parts.push(format!("{}\n", clean(failure)));

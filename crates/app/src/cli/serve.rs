@@ -40,7 +40,8 @@ impl Serve {
         };
         let own = reach::open(config, "plenary serve").await?;
         let engine = &own.app.engine;
-        let failed = |error: &dyn std::fmt::Display| ApiError::new("store-failed", error.to_string());
+        let failed =
+            |error: &dyn std::fmt::Display| ApiError::new("store-failed", error.to_string());
         let resumed = engine.resume_all().await.map_err(|error| failed(&error))?;
         // Other commands on this machine reach it on the loopback, whatever it listens on.
         let reached = match address.ip() {

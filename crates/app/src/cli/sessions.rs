@@ -230,7 +230,9 @@ impl Which {
         };
         match found.as_slice() {
             [id] => Ok(format!("/api/boardrooms/{id}")),
-            [] => Err(usage(format!("there is no session {:?}; see plenary sessions list", self.id))),
+            [] => {
+                Err(usage(format!("there is no session {:?}; see plenary sessions list", self.id)))
+            }
             _ => Err(usage(format!("{:?} fits several sessions; give more of the id", self.id))),
         }
     }
@@ -307,10 +309,15 @@ async fn replay(api: &Api, path: &str) -> Result<u8, ApiError> {
         let data = &event["event"];
         let kind = data["type"].as_str().unwrap_or_default();
         let seat = data["seat"].as_u64().map(|seat| format!(" advisor {seat}")).unwrap_or_default();
-        let text = [&data["answer"]["text"], &data["prompt"], &data["failure"]["message"], &data["partial"]]
-            .into_iter()
-            .find_map(Value::as_str)
-            .unwrap_or_default();
+        let text = [
+            &data["answer"]["text"],
+            &data["prompt"],
+            &data["failure"]["message"],
+            &data["partial"],
+        ]
+        .into_iter()
+        .find_map(Value::as_str)
+        .unwrap_or_default();
         let line = clean(text.trim()).lines().next().unwrap_or_default().to_owned();
         let line: String = line.chars().take(70).collect();
         terminal::say(format!("{since:>10}  {kind}{seat}  {line}").trim_end());
@@ -320,7 +327,8 @@ async fn replay(api: &Api, path: &str) -> Result<u8, ApiError> {
 
 /// For a query string.
 fn encode(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     text.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()

@@ -68,8 +68,9 @@ impl State {
             Event::SynthesisFailed { failure, partial, next, nonce, .. } => {
                 self.synthesis_failed(failure, partial, next.as_ref(), nonce);
             }
-            Event::SynthesisStopped { partial: text, .. } => {
-                let standing = self.syntheses.last_mut().map(|s| &mut s.standing);
+            Event::SynthesisStopped { number, partial: text } => {
+                let synthesis = self.syntheses.iter_mut().find(|s| s.number == *number);
+                let standing = synthesis.map(|s| &mut s.standing);
                 if let Some(SynthesisStanding::Stopped { partial }) = standing {
                     *partial = Some(text.clone());
                 }
@@ -124,10 +125,16 @@ impl State {
                 (Sitter::Model(_), None) => {}
             }
         }
-        // Who asks an advisor again by hand wants its answer: no quorum cuts it.
-        if !matches!(self.stage, Stage::Answering(_)) {
-            self.stage = Stage::Answering(Wait::All);
-        }
+        // Who asks an advisor again by hand wants its answer: no grace time that
+        // has begun before cuts it. A quorum still to be reached counts it in.
+        self.stage = match self.stage {
+            Stage::Answering(Wait::Quorum(quorum)) => Stage::Answering(Wait::Quorum(quorum)),
+            Stage::Answering(Wait::All | Wait::Grace(_))
+            | Stage::Synthesizing
+            | Stage::Closed
+            | Stage::Stopped
+            | Stage::Failed(_) => Stage::Answering(Wait::All),
+        };
     }
 
     fn synthesis_failed(

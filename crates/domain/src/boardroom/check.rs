@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::{Command, Convene, Event, SeatId, Sitter, State, apply, due};
-use crate::ids::{ModelName, Nonce, SessionId};
+use super::{Convene, Event, SeatId, Sitter, later};
+use crate::ids::{ModelName, Nonce};
 use crate::limits;
 use crate::reject::{Reject, Wrong};
 
@@ -97,7 +97,7 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
             Sitter::Model(model) => model_name(wrong, &field("model"), model),
             Sitter::Person { name, reply_by } => {
                 text(wrong, &field("person"), name, limits::MODEL_NAME_BYTES);
-                let latest = at + SignedDuration::from_millis(limits::REPLY_MOST_MS as i64);
+                let latest = later(at, limits::REPLY_MOST_MS);
                 if reply_by.is_some_and(|by| by <= at || by > latest) {
                     let problem = "must lie between now and 30 days from now";
                     wrong.push(Wrong::new(field("replyBy"), problem));
@@ -129,8 +129,10 @@ pub fn model_field(model: Option<&ModelName>) -> Result<(), Reject> {
 }
 
 pub fn synthesis(model: Option<&ModelName>, instruction: Option<&str>) -> Result<(), Reject> {
-    model_field(model)?;
     let mut wrong = vec![];
+    if let Some(model) = model {
+        model_name(&mut wrong, "model", model);
+    }
     if let Some(instruction) = instruction {
         text(&mut wrong, "instruction", instruction, limits::INSTRUCTION_BYTES);
     }
@@ -141,65 +143,4 @@ pub fn reply(reply: &str) -> Result<(), Reject> {
     let mut wrong = vec![];
     text(&mut wrong, "text", reply, limits::REPLY_BYTES);
     settled(wrong)
-}
-
-/// A record from elsewhere is taken over whole. It must begin as a board of ours
-/// begins, and whatever was running there does not run here.
-pub fn import(
-    from: Option<SessionId>,
-    events: Vec<Event>,
-    at: Timestamp,
-) -> Result<Vec<Event>, Reject> {
-    let wrong = |problem: &str| Err(Reject::Invalid(vec![Wrong::new("events", problem)]));
-    let Some(Event::Convened { prompt, context, seats, synthesizers, quorum, nonce, at: then }) =
-        events.first()
-    else {
-        return wrong("the first event of a board's record must be `convened`");
-    };
-    super::decide(
-        None,
-        Command::Convene(Convene {
-            prompt: prompt.to_string(),
-            context: context.to_vec(),
-            seats: seats.clone(),
-            synthesizers: synthesizers.clone(),
-            quorum: *quorum,
-        }),
-        *then,
-        nonce.clone(),
-    )?;
-    if events.iter().skip(1).any(|event| matches!(event, Event::Convened { .. })) {
-        return wrong("a board is convened once");
-    }
-    let Some(state) = events.iter().fold(None::<State>, apply) else {
-        return wrong("the record is empty");
-    };
-    if state.syntheses.len() > limits::SYNTHESES {
-        return wrong("the record holds more syntheses than a board can keep");
-    }
-    let mut events = events;
-    if !due(&state).is_empty() || state.is_awaited() {
-        events.push(Event::Stopped);
-        events.extend(state.unheard());
-    }
-    events.push(Event::Imported { from, at });
-    Ok(events)
-}
-
-impl State {
-    /// Calls that ran elsewhere hand nothing back here: their text is empty.
-    fn unheard(&self) -> Vec<Event> {
-        use super::{Stage, Standing};
-        let mut events: Vec<Event> = self
-            .advisors
-            .iter()
-            .filter(|advisor| matches!(advisor.seat.sitter, Sitter::Model(_)))
-            .filter(|advisor| advisor.standing == Standing::Asked)
-            .map(|advisor| Event::AdvisorStopped { seat: advisor.seat.id, partial: String::new() })
-            .collect();
-        if let (Stage::Synthesizing, Some(last)) = (&self.stage, self.syntheses.last()) {
-            events.push(Event::SynthesisStopped { number: last.number, partial: String::new() });
-        }
-        events
-    }
 }

@@ -3,16 +3,17 @@
 use jiff::Timestamp;
 
 use super::verdict::{self, Headings};
-use super::{Advisor, Event, SeatId, Stage, Standing, State, Synthesis, SynthesisStanding, Wait};
+use super::{Advisor, Event, SeatId, Sitter, Standing, State, Synthesis, SynthesisStanding, due};
 use crate::call::{Failure, FailureKind, Outcome};
 use crate::ids::{CallId, ModelName, Nonce};
+use crate::limits;
 use crate::reject::Reject;
 
-/// A call of this form, read from its id.
+/// Whose call it is, read from its id. Which try it was, only the whole id says.
 pub enum Called {
-    Advisor { seat: SeatId, asked: u32 },
-    Deadline { seat: SeatId, asked: u32 },
-    Synthesis { number: u32, tries: u32 },
+    Advisor(SeatId),
+    Deadline(SeatId),
+    Synthesis(u32),
     Grace,
 }
 
@@ -43,12 +44,11 @@ pub fn called(id: &CallId) -> Option<Called> {
         return Some(Called::Grace);
     }
     let (name, rest) = id.0.split_once('/')?;
-    let (first, second) = rest.split_once('#')?;
-    let second = second.parse().ok()?;
+    let (number, _) = rest.split_once('#')?;
     match name {
-        "advisor" => Some(Called::Advisor { seat: SeatId(first.parse().ok()?), asked: second }),
-        "deadline" => Some(Called::Deadline { seat: SeatId(first.parse().ok()?), asked: second }),
-        "synthesis" => Some(Called::Synthesis { number: first.parse().ok()?, tries: second }),
+        "advisor" => Some(Called::Advisor(SeatId(number.parse().ok()?))),
+        "deadline" => Some(Called::Deadline(SeatId(number.parse().ok()?))),
+        "synthesis" => Some(Called::Synthesis(number.parse().ok()?)),
         _ => None,
     }
 }
@@ -61,16 +61,19 @@ impl State {
         at: Timestamp,
         nonce: Nonce,
     ) -> Result<Vec<Event>, Reject> {
+        let outcome = heard(outcome);
         match called(call).ok_or(Reject::Stale)? {
-            Called::Advisor { seat, asked } => {
-                let advisor = self.advisor(seat).filter(|advisor| advisor.asked == asked);
+            Called::Advisor(seat) => {
+                let model = |advisor: &&Advisor| matches!(advisor.seat.sitter, Sitter::Model(_));
+                let advisor = self.advisor(seat).filter(model);
+                let advisor = advisor.filter(|advisor| advisor.call_id() == *call);
                 self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, at, nonce)
             }
-            Called::Deadline { seat, asked } => {
-                let awaited = |advisor: &&Advisor| {
-                    advisor.asked == asked && advisor.standing == Standing::Asked
-                };
-                self.advisor(seat).filter(awaited).ok_or(Reject::Stale)?;
+            Called::Deadline(_) | Called::Grace if outcome != Outcome::Elapsed => {
+                Err(Reject::Stale)
+            }
+            Called::Deadline(seat) => {
+                self.stands_due(call)?;
                 let failure = Failure {
                     kind: FailureKind::TimedOut,
                     message: "No reply came in time.".into(),
@@ -79,22 +82,20 @@ impl State {
                 let event = Event::AdvisorFailed { seat, failure, partial: String::new() };
                 Ok(self.with_follow_up(event, at, nonce))
             }
-            Called::Synthesis { number, tries } => {
-                let current = self.syntheses.last();
-                let current = current.filter(|s| s.number == number && s.tries == tries);
-                self.settle_synthesis(current.ok_or(Reject::Stale)?, outcome, nonce)
+            Called::Synthesis(number) => {
+                let synthesis = self.synthesis(number).filter(|s| s.call_id() == *call);
+                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, nonce)
             }
-            Called::Grace => match &self.stage {
-                Stage::Answering(Wait::Grace(_)) => {
-                    Ok(vec![self.begin_synthesis(None, None, nonce)])
-                }
-                Stage::Answering(Wait::All | Wait::Quorum(_))
-                | Stage::Synthesizing
-                | Stage::Closed
-                | Stage::Stopped
-                | Stage::Failed(_) => Err(Reject::Stale),
-            },
+            Called::Grace => {
+                self.stands_due(call)?;
+                Ok(vec![self.begin_synthesis(None, None, nonce)])
+            }
         }
+    }
+
+    fn stands_due(&self, call: &CallId) -> Result<(), Reject> {
+        let is_due = due(self).iter().any(|due| due.id == *call);
+        if is_due { Ok(()) } else { Err(Reject::Stale) }
     }
 
     fn settle_advisor(
@@ -171,8 +172,29 @@ impl State {
         let tried = |model: &&ModelName| {
             **model == synthesis.model || synthesis.failed.iter().any(|f| f.model == **model)
         };
+        if synthesis.tries >= limits::SYNTHESIS_TRIES {
+            return None;
+        }
         let fresh = self.synthesizers.iter().find(|model| !tried(model)).cloned();
         fresh.or_else(|| (same_again && synthesis.tries == 1).then(|| synthesis.model.clone()))
+    }
+}
+
+/// An answer without a word is a failure, whatever the provider calls it.
+fn heard(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Answered(answer) if answer.text.trim().is_empty() => Outcome::Failed {
+            failure: Failure {
+                kind: FailureKind::Empty,
+                message: "The model ended without a word.".into(),
+                attempts: answer.attempts,
+            },
+            partial: String::new(),
+        },
+        Outcome::Answered(_)
+        | Outcome::Failed { .. }
+        | Outcome::Stopped { .. }
+        | Outcome::Elapsed => outcome,
     }
 }
 

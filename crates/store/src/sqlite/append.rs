@@ -38,10 +38,7 @@ impl Write for Append {
         if let Some(idempotency) = &self.idempotency {
             keep_answer(&mut batch.connection, self, idempotency, version).await?;
         }
-        Ok(Appended::Written {
-            version,
-            first_position,
-        })
+        Ok(Appended::Written { version, first_position })
     }
 }
 
@@ -70,9 +67,7 @@ async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appen
     rename(connection, append).await?;
     let number = advance(connection, append).await?;
     let retitled = true;
-    Ok(number
-        .map(|number| Place { number, retitled })
-        .ok_or(Appended::Gone))
+    Ok(number.map(|number| Place { number, retitled }).ok_or(Appended::Gone))
 }
 
 /// Version and epoch of a session.

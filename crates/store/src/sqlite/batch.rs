@@ -29,12 +29,7 @@ pub(super) struct EventToInsert {
 
 impl Batch {
     pub(super) fn new(connection: SqliteConnection) -> Batch {
-        Batch {
-            connection,
-            events: Vec::new(),
-            words: Vec::new(),
-            next_position: None,
-        }
+        Batch { connection, events: Vec::new(), words: Vec::new(), next_position: None }
     }
 
     pub(super) async fn execute(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {

@@ -35,10 +35,8 @@ impl Write for Claim {
             .bind(&self.owner),
         };
         let rows: Vec<(Uuid, i64)> = claim.fetch_all(&mut batch.connection).await?;
-        let mut claimed: Vec<(SessionId, u64)> = rows
-            .into_iter()
-            .map(|(id, epoch)| (SessionId(id), unsigned(epoch)))
-            .collect();
+        let mut claimed: Vec<(SessionId, u64)> =
+            rows.into_iter().map(|(id, epoch)| (SessionId(id), unsigned(epoch))).collect();
         claimed.sort_unstable();
         Ok(claimed)
     }

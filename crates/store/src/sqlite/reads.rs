@@ -102,10 +102,7 @@ pub(super) async fn drafts(
             .fetch_all(pool)
             .await
             .map_err(failure)?;
-    Ok(rows
-        .into_iter()
-        .map(|(call, text)| (CallId(call), text))
-        .collect())
+    Ok(rows.into_iter().map(|(call, text)| (CallId(call), text)).collect())
 }
 
 /// The page and the total are of one moment: both are read in one transaction.
@@ -147,9 +144,7 @@ async fn page(
     if let Some(before) = query.before {
         select.push(" and id < ").push_bind(before.0);
     }
-    select
-        .push(" order by id desc limit ")
-        .push_bind(i64::from(query.limit) + 1);
+    select.push(" order by id desc limit ").push_bind(i64::from(query.limit) + 1);
     select.build_query_as().fetch_all(connection).await
 }
 

@@ -33,22 +33,14 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(limits::WRITES_WAITING);
         let closing = Arc::new(Notify::new());
         let task = tokio::spawn(work(Batch::new(connection), waiting, closing.clone()));
-        Writer {
-            queue,
-            closing,
-            task: Mutex::new(Some(task)),
-        }
+        Writer { queue, closing, task: Mutex::new(Some(task)) }
     }
 
     /// Returns once the write is on the disk. It is carried out even if the
     /// caller stops waiting.
     pub(crate) async fn write<W: Write>(&self, write: W) -> Result<W::Answer, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Pending {
-            write,
-            answer: None,
-            reply,
-        });
+        let job = Box::new(Pending { write, answer: None, reply });
         self.queue.send(job).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }
@@ -56,11 +48,7 @@ impl Writer {
     /// Carries out what waits, moves the log into the database file, and ends.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         self.closing.notify_one();
-        let task = self
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
         match task {
             None => Ok(()),
             Some(task) => task.await.map_err(|_| closed())?.map_err(failure),

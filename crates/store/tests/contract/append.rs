@@ -25,10 +25,7 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         .await
         .unwrap();
 
-    let written = |version, first_position| Appended::Written {
-        version,
-        first_position,
-    };
+    let written = |version, first_position| Appended::Written { version, first_position };
     assert_eq!((opened, added), (written(1, 1), written(3, 2)));
     assert_eq!(
         store.session(id(1)).await.unwrap(),
@@ -89,16 +86,10 @@ pub async fn refuses_a_former_driver(fixture: impl Fixture) {
     store.claim("another", Some(id(1))).await.unwrap();
     // Being fenced weighs more than being late.
     for expected in [1, 5] {
-        let append = Append {
-            epoch: Some(1),
-            ..adding(id(1), expected)
-        };
+        let append = Append { epoch: Some(1), ..adding(id(1), expected) };
         assert_eq!(refused(&*store, append).await, Appended::Fenced);
     }
-    let held = Append {
-        epoch: Some(2),
-        ..adding(id(1), 1)
-    };
+    let held = Append { epoch: Some(2), ..adding(id(1), 1) };
     assert_eq!(write(&*store, held).await, 2);
     // A person's command is not bound to a driver.
     assert_eq!(write(&*store, adding(id(1), 2)).await, 3);
@@ -122,15 +113,8 @@ pub async fn answers_a_repeated_request(fixture: impl Fixture) {
         ..opening(id(1))
     };
     write(&*store, first.clone()).await;
-    let answer = IdempotentAnswer {
-        request_hash: "hash".into(),
-        session: id(1),
-        version: 2,
-    };
-    let other_body = Append {
-        idempotency: key("ada", "k", "other hash"),
-        ..opening(id(2))
-    };
+    let answer = IdempotentAnswer { request_hash: "hash".into(), session: id(1), version: 2 };
+    let other_body = Append { idempotency: key("ada", "k", "other hash"), ..opening(id(2)) };
     for again in [first, other_body] {
         let repeated = refused(&*store, again).await;
         assert_eq!(repeated, Appended::Repeated(answer.clone()));
@@ -140,16 +124,10 @@ pub async fn answers_a_repeated_request(fixture: impl Fixture) {
     assert_eq!(store.idempotent("bob", "k").await.unwrap(), None);
 
     // A key belongs to one principal, and a refused request does not use it up.
-    let late = Append {
-        idempotency: key("bob", "k", "hash"),
-        ..adding(id(1), 9)
-    };
+    let late = Append { idempotency: key("bob", "k", "hash"), ..adding(id(1), 9) };
     let conflict = Appended::Conflict { version: 2 };
     assert_eq!(refused(&*store, late.clone()).await, conflict);
-    let in_time = Append {
-        expected: 2,
-        ..late
-    };
+    let in_time = Append { expected: 2, ..late };
     assert_eq!(write(&*store, in_time).await, 3);
 }
 
@@ -158,10 +136,7 @@ pub async fn carries_a_repeated_request_out_once(fixture: impl Fixture) {
     let answers = join_all((1..=50).map(|number| {
         let store = store.clone();
         tokio::spawn(async move {
-            let append = Append {
-                idempotency: key("ada", "k", "hash"),
-                ..opening(id(number))
-            };
+            let append = Append { idempotency: key("ada", "k", "hash"), ..opening(id(number)) };
             (id(number), store.append(append).await.unwrap())
         })
     }))
@@ -233,11 +208,7 @@ pub async fn takes_a_thousand_at_once(fixture: impl Fixture) {
     assert_eq!(store.position().await.unwrap(), 2_000);
     for answer in answers {
         let (id, answer) = answer.unwrap();
-        let Appended::Written {
-            version: 2,
-            first_position: first,
-        } = answer
-        else {
+        let Appended::Written { version: 2, first_position: first } = answer else {
             panic!("{answer:?}");
         };
         let of_this: Vec<(u64, u64)> = events
@@ -252,26 +223,17 @@ pub async fn takes_a_thousand_at_once(fixture: impl Fixture) {
 pub async fn keeps_many_events_in_order(fixture: impl Fixture) {
     let store = fixture.store();
     let texts: Vec<String> = (0..500).map(|number| format!("text{number}")).collect();
-    let append = Append {
-        events: texts.iter().map(|text| event("said", text)).collect(),
-        ..opening(id(1))
-    };
+    let append =
+        Append { events: texts.iter().map(|text| event("said", text)).collect(), ..opening(id(1)) };
     assert_eq!(
         store.append(append).await.unwrap(),
-        Appended::Written {
-            version: 500,
-            first_position: 1
-        }
+        Appended::Written { version: 500, first_position: 1 }
     );
     let events = store.events(id(1), 0, 1_000).await.unwrap();
-    let read: Vec<(u64, u64, String)> = events
-        .into_iter()
-        .map(|event| (event.version, event.position, event.payload))
-        .collect();
-    let expected: Vec<(u64, u64, String)> = (1..)
-        .zip(&texts)
-        .map(|(n, text)| (n, n, format!("{{\"text\":\"{text}\"}}")))
-        .collect();
+    let read: Vec<(u64, u64, String)> =
+        events.into_iter().map(|event| (event.version, event.position, event.payload)).collect();
+    let expected: Vec<(u64, u64, String)> =
+        (1..).zip(&texts).map(|(n, text)| (n, n, format!("{{\"text\":\"{text}\"}}"))).collect();
     assert_eq!(read, expected);
 }
 
@@ -283,16 +245,8 @@ pub async fn keeps_any_text(fixture: impl Fixture) {
         title: odd.into(),
         actor: odd.into(),
         events: vec![
-            NewEvent {
-                name: "odd",
-                payload: odd.into(),
-                search: odd.into(),
-            },
-            NewEvent {
-                name: "long",
-                payload: long.clone(),
-                search: long.clone(),
-            },
+            NewEvent { name: "odd", payload: odd.into(), search: odd.into() },
+            NewEvent { name: "long", payload: long.clone(), search: long.clone() },
         ],
         ..opening(id(1))
     };
@@ -307,10 +261,7 @@ pub async fn keeps_any_text(fixture: impl Fixture) {
 
 pub async fn needs_an_event(fixture: impl Fixture) {
     let store = fixture.store();
-    let nothing = Append {
-        events: vec![],
-        ..opening(id(1))
-    };
+    let nothing = Append { events: vec![], ..opening(id(1)) };
     let answer = store.append(nothing).await;
     assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
     assert_eq!(store.session(id(1)).await.unwrap(), None);

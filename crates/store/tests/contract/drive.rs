@@ -12,10 +12,7 @@ async fn epoch(store: &dyn Store, number: u128) -> u64 {
 
 pub async fn claims_one_or_all_active(fixture: impl Fixture) {
     let store = fixture.store();
-    let idle = |number| Append {
-        active: false,
-        ..opening(id(number))
-    };
+    let idle = |number| Append { active: false, ..opening(id(number)) };
     write(&*store, opening(id(1))).await;
     write(&*store, owned(id(2))).await;
     write(&*store, idle(3)).await;
@@ -33,10 +30,7 @@ pub async fn claims_one_or_all_active(fixture: impl Fixture) {
     assert_eq!(epoch(&*store, 2).await, 3);
 
     // A session that has come to rest is not taken with the rest.
-    let rest = Append {
-        active: false,
-        ..adding(id(1), 1)
-    };
+    let rest = Append { active: false, ..adding(id(1), 1) };
     write(&*store, rest).await;
     assert_eq!(store.claim("me", None).await.unwrap(), [(id(2), 4)]);
 }
@@ -53,10 +47,7 @@ fn row(
         number,
         epoch,
         state,
-        usage: Usage {
-            input_tokens: tokens,
-            output_tokens: None,
-        },
+        usage: Usage { input_tokens: tokens, output_tokens: None },
     }
 }
 
@@ -128,10 +119,7 @@ pub async fn keeps_drafts_until_the_attempt_ends(fixture: impl Fixture) {
 
     // Another attempt at the same call is no append: the text stays.
     let ended = end("a", 1, AttemptState::Failed, 1);
-    store
-        .begin_attempt(id(1), 1, &a, Some(ended))
-        .await
-        .unwrap();
+    store.begin_attempt(id(1), 1, &a, Some(ended)).await.unwrap();
     assert_eq!(store.drafts(id(1)).await.unwrap(), both);
 
     let append = Append {

@@ -26,10 +26,7 @@ pub async fn reads_in_pieces(fixture: impl Fixture) {
 
     let positions = async |after, limit| {
         let events = store.events_of_all(after, limit).await.unwrap();
-        events
-            .iter()
-            .map(|event| event.position)
-            .collect::<Vec<_>>()
+        events.iter().map(|event| event.position).collect::<Vec<_>>()
     };
     assert_eq!(positions(0, 4).await, [1, 2, 3, 4]);
     assert_eq!(positions(4, 4).await, [5, 6]);
@@ -39,12 +36,7 @@ pub async fn reads_in_pieces(fixture: impl Fixture) {
 
 pub async fn knows_nothing_of_strangers(fixture: impl Fixture) {
     let store = fixture.store();
-    let nothing = ToldOfOne {
-        row: None,
-        events: vec![],
-        attempts: vec![],
-        drafts: vec![],
-    };
+    let nothing = ToldOfOne { row: None, events: vec![], attempts: vec![], drafts: vec![] };
     assert_eq!(told(&*store, &[id(1)]).await.sessions, [nothing]);
     assert_eq!(store.position().await.unwrap(), 0);
     assert!(!store.remove(id(1)).await.unwrap());
@@ -63,9 +55,7 @@ async fn fill(store: &dyn Store, number: u128) {
     for name in ["a", "b"] {
         let begun = store.begin_attempt(id(number), 1, &call(name), None).await;
         begun.unwrap();
-        let saved = store
-            .save_draft(id(number), 1, &call(name), "partial")
-            .await;
+        let saved = store.save_draft(id(number), 1, &call(name), "partial").await;
         saved.unwrap();
     }
     let more = Append {
@@ -88,22 +78,13 @@ pub async fn removes_everything(fixture: impl Fixture) {
     let gone = told(&*store, &[id(2)]).await.sessions;
     assert_eq!(gone, told(&*store, &[id(3)]).await.sessions);
     assert_eq!(store.idempotent("ada", "open 2").await.unwrap(), None);
-    let words = ListQuery {
-        words: Some("alpha beta".into()),
-        ..everything()
-    };
+    let words = ListQuery { words: Some("alpha beta".into()), ..everything() };
     assert_eq!(store.list(words).await.unwrap().total, 1);
 
     // A reader that has seen the removed events must still see the next one.
     let next = store.append(adding(id(1), 3)).await.unwrap();
     let first_position = 7;
-    assert_eq!(
-        next,
-        Appended::Written {
-            version: 4,
-            first_position
-        }
-    );
+    assert_eq!(next, Appended::Written { version: 4, first_position });
 }
 
 pub async fn keeps_everything_over_a_restart(fixture: impl Fixture) {
@@ -121,17 +102,11 @@ pub async fn keeps_everything_over_a_restart(fixture: impl Fixture) {
     assert_eq!(told(&*store, &ids).await, before);
     assert!(store.idempotent("ada", "open 1").await.unwrap().is_some());
     assert_eq!(store.append(opening(id(3))).await.unwrap(), Appended::Gone);
-    let words = ListQuery {
-        words: Some("alpha".into()),
-        ..everything()
-    };
+    let words = ListQuery { words: Some("alpha".into()), ..everything() };
     assert_eq!(store.list(words).await.unwrap().total, 2);
     assert_eq!(
         store.append(adding(id(1), 3)).await.unwrap(),
-        Appended::Written {
-            version: 4,
-            first_position: 10
-        }
+        Appended::Written { version: 4, first_position: 10 }
     );
 }
 

@@ -34,11 +34,7 @@ pub async fn pages_from_the_newest(fixture: impl Fixture) {
         (page(5, None), [5, 4, 3, 2, 1].map(id).to_vec(), None),
     ];
     for (query, rows, next) in cases {
-        assert_eq!(
-            found(&*store, query.clone()).await,
-            (rows, 5, next),
-            "{query:?}"
-        );
+        assert_eq!(found(&*store, query.clone()).await, (rows, 5, next), "{query:?}");
     }
     let page = store.list(page(1, None)).await.unwrap();
     assert_eq!(page.rows, [store.session(id(5)).await.unwrap().unwrap()]);
@@ -88,10 +84,7 @@ pub async fn filters(fixture: impl Fixture) {
 }
 
 async fn check_words(store: &dyn Store, words: &str, expected: &[u128]) {
-    let query = ListQuery {
-        words: Some(words.into()),
-        ..everything()
-    };
+    let query = ListQuery { words: Some(words.into()), ..everything() };
     let (found, total, _) = found(store, query).await;
     let expected: Vec<SessionId> = expected.iter().copied().map(id).collect();
     assert_eq!(found, expected, "{words:?}");
@@ -151,10 +144,7 @@ pub async fn finds_words_of_the_present_title(fixture: impl Fixture) {
     let store = fixture.store();
     write(&*store, opening(id(1))).await;
     check_words(&*store, "title", &[1]).await;
-    let renamed = Append {
-        title: "renamed".into(),
-        ..adding(id(1), 1)
-    };
+    let renamed = Append { title: "renamed".into(), ..adding(id(1), 1) };
     write(&*store, renamed).await;
     check_words(&*store, "title", &[]).await;
     check_words(&*store, "renamed", &[1]).await;
@@ -162,15 +152,10 @@ pub async fn finds_words_of_the_present_title(fixture: impl Fixture) {
 
 pub async fn takes_any_text_for_words(fixture: impl Fixture) {
     let store = fixture.store();
-    let append = Append {
-        events: vec![event("said", "not and or near alpha")],
-        ..opening(id(1))
-    };
+    let append = Append { events: vec![event("said", "not and or near alpha")], ..opening(id(1)) };
     write(&*store, append).await;
     // Without a word in it, a text asks for nothing in particular.
-    for words in [
-        "", " ", "\"", "'", "*", "-", "^()+:{}", "\u{0}", "\u{301}", "🎉", "--; '",
-    ] {
+    for words in ["", " ", "\"", "'", "*", "-", "^()+:{}", "\u{0}", "\u{301}", "🎉", "--; '"] {
         check_words(&*store, words, &[1]).await;
     }
     let lawful = [

@@ -77,15 +77,9 @@ struct Sqlite {
 
 impl Sqlite {
     async fn open(folder: TempDir) -> Sqlite {
-        let holder = Holder {
-            command: "the contract".into(),
-            since: samples::at(0),
-        };
+        let holder = Holder { command: "the contract".into(), since: samples::at(0) };
         let store = plenary_store::open(folder.path(), holder).await.unwrap();
-        Sqlite {
-            folder,
-            store: Arc::new(store),
-        }
+        Sqlite { folder, store: Arc::new(store) }
     }
 }
 

@@ -38,10 +38,7 @@ impl Model {
             return refusal;
         }
         let first_position = self.last_position + 1;
-        let session = self
-            .sessions
-            .entry(append.session)
-            .or_insert_with(|| Session::new(append));
+        let session = self.sessions.entry(append.session).or_insert_with(|| Session::new(append));
         session.add(append, &mut self.last_position);
         let version = session.row.version;
         if let Some(asked) = &append.idempotency {
@@ -53,10 +50,7 @@ impl Model {
             let key = (asked.principal.clone(), asked.key.clone());
             self.answers.insert(key, answer);
         }
-        Appended::Written {
-            version,
-            first_position,
-        }
+        Appended::Written { version, first_position }
     }
 
     fn refusal(&self, append: &Append) -> Option<Appended> {
@@ -153,14 +147,10 @@ impl Model {
             .filter(|session| session.matches(query))
             .map(|session| &session.row)
             .collect();
-        let mut rest = matching
-            .iter()
-            .filter(|row| query.before.is_none_or(|before| row.id < before));
-        let rows: Vec<SessionRow> = rest
-            .by_ref()
-            .take(query.limit as usize)
-            .map(|row| (*row).clone())
-            .collect();
+        let mut rest =
+            matching.iter().filter(|row| query.before.is_none_or(|before| row.id < before));
+        let rows: Vec<SessionRow> =
+            rest.by_ref().take(query.limit as usize).map(|row| (*row).clone()).collect();
         let more = rest.next().is_some();
         ListPage {
             total: matching.len() as u64,

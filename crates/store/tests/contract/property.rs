@@ -60,39 +60,27 @@ fn operation() -> impl Strategy<Value = Operation> {
     let session = || 1..=SESSIONS;
     let append = (
         (session(), late(), proptest::option::of(late())),
-        (
-            0..WORDS.len(),
-            0..STATUSES.len(),
-            any::<bool>(),
-            any::<bool>(),
-        ),
+        (0..WORDS.len(), 0..STATUSES.len(), any::<bool>(), any::<bool>()),
         proptest::collection::vec(0..WORDS.len(), 1..4),
         proptest::option::of((0..CALLS.len(), 1..4_u32)),
         proptest::option::weighted(0.2, 0..KEYS.len()),
     )
-        .prop_map(
-            |((session, late_by, epoch_late_by), row, words, ended, key)| {
-                let (title, status, active, owned) = row;
-                Operation::Append {
-                    session,
-                    late_by,
-                    epoch_late_by,
-                    title,
-                    status,
-                    active,
-                    owned,
-                    words,
-                    ended,
-                    key,
-                }
-            },
-        );
-    let begin = (
-        session(),
-        late(),
-        0..CALLS.len(),
-        proptest::option::of(1..4_u32),
-    );
+        .prop_map(|((session, late_by, epoch_late_by), row, words, ended, key)| {
+            let (title, status, active, owned) = row;
+            Operation::Append {
+                session,
+                late_by,
+                epoch_late_by,
+                title,
+                status,
+                active,
+                owned,
+                words,
+                ended,
+                key,
+            }
+        });
+    let begin = (session(), late(), 0..CALLS.len(), proptest::option::of(1..4_u32));
     let draft = (session(), late(), 0..CALLS.len(), 0..WORDS.len());
     prop_oneof![
         10 => append,
@@ -121,13 +109,7 @@ fn query() -> impl Strategy<Value = ListQuery> {
             kind: kind.map(|kind| KINDS[kind].into()),
             status: status.map(|status| STATUSES[status].into()),
             active,
-            words: Some(
-                words
-                    .into_iter()
-                    .map(|word| WORDS[word])
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
+            words: Some(words.into_iter().map(|word| WORDS[word]).collect::<Vec<_>>().join(" ")),
             limit,
             before: before.map(id),
         })
@@ -135,30 +117,20 @@ fn query() -> impl Strategy<Value = ListQuery> {
 
 /// One operation after the other.
 pub fn agrees_with_the_model<F: Fixture>() {
-    run::<F>(48, |operations| {
-        operations.into_iter().map(|one| vec![one]).collect()
-    });
+    run::<F>(48, |operations| operations.into_iter().map(|one| vec![one]).collect());
 }
 
 /// Operations that are given at once and carried out in that order, as a store
 /// with one writer does: one write must see what those gathered with it did.
 pub fn agrees_with_the_model_when_gathered<F: Fixture>() {
-    run::<F>(96, |operations| {
-        operations.chunks(10).map(<[_]>::to_vec).collect()
-    });
+    run::<F>(96, |operations| operations.chunks(10).map(<[_]>::to_vec).collect());
 }
 
 fn run<F: Fixture>(cases: u32, group: fn(Vec<Operation>) -> Vec<Vec<Operation>>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
-    let mut runner = TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let run = (
         proptest::collection::vec(operation(), 1..40).prop_map(group),
         proptest::collection::vec(query(), 8),
@@ -228,23 +200,13 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
     Some(match operation {
         Operation::Remove(session) => Request::Remove(id(session)),
         Operation::Claim(session) => Request::Claim(session.map(id)),
-        Operation::Begin {
-            session,
-            late_by,
-            call: name,
-            ended,
-        } => Request::Begin(
+        Operation::Begin { session, late_by, call: name, ended } => Request::Begin(
             id(session),
             model.standing(id(session)).1 + late_by,
             call(CALLS[name]),
             ended.map(|number| end(CALLS[name], number, AttemptState::Failed, 1)),
         ),
-        Operation::Draft {
-            session,
-            late_by,
-            call: name,
-            word,
-        } => Request::Draft(
+        Operation::Draft { session, late_by, call: name, word } => Request::Draft(
             id(session),
             model.standing(id(session)).1 + late_by,
             call(CALLS[name]),
@@ -272,10 +234,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
                 status: STATUSES[status],
                 active,
                 at: at(time),
-                events: words
-                    .iter()
-                    .map(|word| event("said", WORDS[*word]))
-                    .collect(),
+                events: words.iter().map(|word| event("said", WORDS[*word])).collect(),
                 attempts: ended
                     .map(|(name, number)| end(CALLS[name], number, AttemptState::Done, 2))
                     .into_iter()
@@ -296,9 +255,9 @@ fn answer_of_model(model: &mut Model, request: &Request) -> Answer {
         Request::Begin(id, epoch, call, ended) => model
             .begin_attempt(*id, *epoch, call, ended.as_ref())
             .map_or(Answer::Fenced, Answer::Begun),
-        Request::Draft(id, epoch, call, text) => model
-            .save_draft(*id, *epoch, call, text)
-            .map_or(Answer::Fenced, |()| Answer::Saved),
+        Request::Draft(id, epoch, call, text) => {
+            model.save_draft(*id, *epoch, call, text).map_or(Answer::Fenced, |()| Answer::Saved)
+        }
     }
 }
 
@@ -307,14 +266,12 @@ async fn answer_of_store(store: &dyn Store, request: &Request) -> Answer {
         Request::Append(append) => store.append(append.clone()).await.map(Answer::Appended),
         Request::Remove(id) => store.remove(*id).await.map(Answer::Removed),
         Request::Claim(id) => store.claim("me", *id).await.map(Answer::Claimed),
-        Request::Begin(id, epoch, call, ended) => store
-            .begin_attempt(*id, *epoch, call, ended.clone())
-            .await
-            .map(Answer::Begun),
-        Request::Draft(id, epoch, call, text) => store
-            .save_draft(*id, *epoch, call, text)
-            .await
-            .map(|()| Answer::Saved),
+        Request::Begin(id, epoch, call, ended) => {
+            store.begin_attempt(*id, *epoch, call, ended.clone()).await.map(Answer::Begun)
+        }
+        Request::Draft(id, epoch, call, text) => {
+            store.save_draft(*id, *epoch, call, text).await.map(|()| Answer::Saved)
+        }
     };
     match answer {
         Ok(answer) => answer,

@@ -21,11 +21,7 @@ pub fn call(name: &str) -> CallId {
 }
 
 pub fn event(name: &'static str, search: &str) -> NewEvent {
-    NewEvent {
-        name,
-        payload: format!("{{\"text\":\"{search}\"}}"),
-        search: search.into(),
-    }
+    NewEvent { name, payload: format!("{{\"text\":\"{search}\"}}"), search: search.into() }
 }
 
 /// Opens a session with one event and nothing special about it.
@@ -59,18 +55,11 @@ pub fn adding(session: SessionId, expected: u64) -> Append {
 
 /// Opens a session that somebody drives at epoch 1.
 pub fn owned(session: SessionId) -> Append {
-    Append {
-        owner: Some("driver".into()),
-        ..opening(session)
-    }
+    Append { owner: Some("driver".into()), ..opening(session) }
 }
 
 pub fn key(principal: &str, key: &str, hash: &str) -> Option<Idempotency> {
-    Some(Idempotency {
-        principal: principal.into(),
-        key: key.into(),
-        request_hash: hash.into(),
-    })
+    Some(Idempotency { principal: principal.into(), key: key.into(), request_hash: hash.into() })
 }
 
 pub fn end(name: &str, number: u32, state: AttemptState, tokens: u64) -> AttemptEnd {
@@ -78,10 +67,7 @@ pub fn end(name: &str, number: u32, state: AttemptState, tokens: u64) -> Attempt
         call: call(name),
         number,
         state,
-        usage: Usage {
-            input_tokens: Some(tokens),
-            output_tokens: None,
-        },
+        usage: Usage { input_tokens: Some(tokens), output_tokens: None },
     }
 }
 
@@ -93,10 +79,7 @@ pub async fn write(store: &dyn Store, append: Append) -> u64 {
 }
 
 pub fn everything() -> ListQuery {
-    ListQuery {
-        limit: 1_000,
-        ..ListQuery::default()
-    }
+    ListQuery { limit: 1_000, ..ListQuery::default() }
 }
 
 /// All that a store tells about some sessions.

@@ -18,9 +18,7 @@ impl Write for Statement {
     type Answer = u64;
 
     async fn run(&self, batch: &mut Batch) -> Result<u64, sqlx::Error> {
-        let done = sqlx::query(self.0.into_sql_str())
-            .execute(&mut batch.connection)
-            .await?;
+        let done = sqlx::query(self.0.into_sql_str()).execute(&mut batch.connection).await?;
         Ok(done.rows_affected())
     }
 }
@@ -37,11 +35,7 @@ async fn batch(folder: &Path) -> Batch {
 fn pending<W: Write>(write: W) -> (Box<dyn Job>, Answer<W>) {
     let (reply, told) = oneshot::channel();
     let answer = None;
-    let job = Pending {
-        write,
-        answer,
-        reply,
-    };
+    let job = Pending { write, answer, reply };
     (Box::new(job), told)
 }
 
@@ -49,10 +43,8 @@ type Answer<W> = oneshot::Receiver<Result<<W as Write>::Answer, StoreError>>;
 
 /// Each statement's answer when all are committed as one group.
 async fn group(batch: &mut Batch, statements: &[&'static str]) -> Vec<Result<u64, String>> {
-    let (mut jobs, answers): (Vec<_>, Vec<_>) = statements
-        .iter()
-        .map(|statement| pending(Statement(statement)))
-        .unzip();
+    let (mut jobs, answers): (Vec<_>, Vec<_>) =
+        statements.iter().map(|statement| pending(Statement(statement))).unzip();
     commit(batch, &mut jobs).await;
     let mut told = Vec::new();
     for answer in answers {
@@ -62,11 +54,7 @@ async fn group(batch: &mut Batch, statements: &[&'static str]) -> Vec<Result<u64
 }
 
 fn append(number: u128, events: usize) -> Append {
-    let event = NewEvent {
-        name: "opened",
-        payload: "{}".into(),
-        search: "alpha".into(),
-    };
+    let event = NewEvent { name: "opened", payload: "{}".into(), search: "alpha".into() };
     Append {
         session: SessionId(Uuid::from_u128(number)),
         expected: 0,
@@ -121,15 +109,10 @@ async fn positions_have_no_gap_after_a_rollback() {
     let (three, answer_to_three) = pending(append(3, 1));
     commit(&mut batch, &mut vec![one, pending(Statement(bad)).0, two]).await;
     commit(&mut batch, &mut vec![three]).await;
-    for (answer, version, first_position) in [
-        (answer_to_one, 40, 1),
-        (answer_to_two, 1, 41),
-        (answer_to_three, 1, 42),
-    ] {
-        let written = Appended::Written {
-            version,
-            first_position,
-        };
+    for (answer, version, first_position) in
+        [(answer_to_one, 40, 1), (answer_to_two, 1, 41), (answer_to_three, 1, 42)]
+    {
+        let written = Appended::Written { version, first_position };
         assert_eq!(answer.await.unwrap().unwrap(), written);
     }
     let stored: Vec<i64> = sqlx::query_scalar("select position from event order by position")
@@ -169,16 +152,10 @@ async fn a_full_disk_is_told_and_can_be_recovered_from() {
     let large = "insert into removed values (zeroblob(100000))";
     let full = Err("the store failed: the disk is full".to_owned());
     assert_eq!(group(&mut batch, &[large]).await[0], full);
-    assert_eq!(
-        group(&mut batch, &[large, large]).await,
-        [full.clone(), full]
-    );
+    assert_eq!(group(&mut batch, &[large, large]).await, [full.clone(), full]);
     assert_eq!(removed(&mut batch).await, 0);
 
-    batch
-        .execute("pragma max_page_count = 100000")
-        .await
-        .unwrap();
+    batch.execute("pragma max_page_count = 100000").await.unwrap();
     assert_eq!(group(&mut batch, &[large]).await, [Ok(1)]);
     assert_eq!(removed(&mut batch).await, 1);
 }

@@ -1,0 +1,163 @@
+//! The JSON of every event, as logs in the field hold it. A line here is never
+//! edited: a new variant or an optional field gets a new line at its place.
+
+use serde_json::Value;
+
+use super::*;
+
+const GOLDEN: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/boardroom-events.json"));
+
+/// Writes `samples`, and a match without `_` arm over the variants they are
+/// listed under: a variant without samples does not compile.
+macro_rules! samples {
+    ($($variant:ident => [$($event:expr),+ $(,)?]),+ $(,)?) => {
+        fn samples() -> Vec<(&'static str, Event)> {
+            vec![$($((stringify!($variant), $event)),+),+]
+        }
+
+        fn variant(event: &Event) -> &'static str {
+            match event {
+                $(Event::$variant { .. } => stringify!($variant)),+
+            }
+        }
+    };
+}
+
+samples! {
+    Convened => [bare(), furnished()],
+    AdvisorAnswered => [answered(1, "Yes."), measured()],
+    AdvisorFailed => [
+        broken(FailureKind::TimedOut),
+        broken(FailureKind::Idle),
+        broken(FailureKind::Refused),
+        broken(FailureKind::RateLimited),
+        broken(FailureKind::TooLong),
+        broken(FailureKind::Empty),
+        broken(FailureKind::Misconfigured),
+        broken(FailureKind::Unreachable),
+        broken(FailureKind::Malformed),
+    ],
+    AdvisorStopped => [stopped(2, "I th")],
+    AdvisorRetried => [
+        retried(1),
+        Event::AdvisorRetried { seat: SeatId(1), model: Some(model("m/other")) },
+    ],
+    QuorumReached => [reached(1)],
+    SynthesisBegan => [
+        began(2, 1, "m/s", &[1, 2], &[]),
+        instructed(began(2, 2, "m/s", &[2], &[(1, "timed out")]), "In French."),
+    ],
+    SynthesisFailed => [
+        synthesis_failed(3, 1, FailureKind::Idle, Some("m/t")),
+        synthesis_failed(3, 1, FailureKind::Idle, None),
+    ],
+    SynthesisStopped => [Event::SynthesisStopped { number: 1, partial: "## Cons".into() }],
+    Synthesized => [read_as(Headings::AsAsked), read_as(Headings::Repaired), read_as(Headings::Missing)],
+    Stopped => [Event::Stopped],
+    Failed => [Event::Failed { reason: "No advisor answered.".into() }],
+    Imported => [
+        IMPORTED(),
+        Event::Imported { from: "01890a5d-ac96-774b-bcce-b302099a8057".parse().ok(), at: at(1) },
+    ],
+}
+
+fn bare() -> Event {
+    told(board(&Role::ALL), vec![]).1.remove(0)
+}
+
+fn furnished() -> Event {
+    let mut board = with_quorum(1, with_person(Some(at(60))));
+    board.seats[0].system_prompt = Some("Be brief.".into());
+    board.seats.push(Seat {
+        id: SeatId(3),
+        role: Role::Expert,
+        sitter: Sitter::Person { name: "Bo".into(), reply_by: None },
+        system_prompt: None,
+    });
+    board.context = vec![ContextFile { name: "notes.md".into(), text: "Notes.".into() }];
+    told(board, vec![]).1.remove(0)
+}
+
+fn measured() -> Event {
+    let answer = Answer {
+        reasoning: "Hm.".into(),
+        usage: Usage { input_tokens: Some(12), output_tokens: Some(34) },
+        timing: Timing { first_text_ms: Some(56), latency_ms: 78 },
+        attempts: 2,
+        ..answer("Yes.")
+    };
+    Event::AdvisorAnswered { seat: SeatId(1), answer }
+}
+
+fn broken(kind: FailureKind) -> Event {
+    failed(1, kind)
+}
+
+fn read_as(headings: Headings) -> Event {
+    let verdict = Verdict { text: "## Consensus\nA.".into(), headings };
+    Event::Synthesized { number: 1, verdict, answer: answer("A.") }
+}
+
+#[test]
+fn every_event_is_written_and_read_as_the_golden_file_says() {
+    let golden: Vec<Value> = serde_json::from_str(GOLDEN).expect("the golden file is JSON");
+    let samples = samples();
+    let written: Vec<Value> =
+        samples.iter().map(|(_, event)| serde_json::to_value(event).unwrap()).collect();
+    for (written, golden) in written.iter().zip(&golden) {
+        assert_eq!(written, golden);
+    }
+    let unlisted = written.iter().skip(golden.len()).map(Value::to_string).collect::<Vec<_>>();
+    assert!(unlisted.is_empty(), "add to the golden file:\n{}", unlisted.join(",\n"));
+    assert_eq!(golden.len(), samples.len(), "the golden file has lines without a sample");
+    for (line, (_, event)) in golden.into_iter().zip(&samples) {
+        assert_eq!(serde_json::from_value::<Event>(line).as_ref().ok(), Some(event));
+    }
+}
+
+#[test]
+fn the_name_of_an_event_is_its_tag_and_each_sample_stands_under_its_variant() {
+    for (listed, event) in samples() {
+        assert_eq!(variant(&event), listed);
+        let tag = serde_json::to_value(&event).unwrap()["type"].clone();
+        assert_eq!(tag, event.name());
+        assert_eq!(crate::Event::Boardroom(event.clone()).name(), event.name());
+    }
+}
+
+/// What the first release may have left out, it may leave out for ever.
+#[test]
+fn fields_with_a_default_may_be_absent() {
+    let line = r#"{"type":"advisorAnswered","seat":1,"answer":{"text":"Yes."}}"#;
+    assert_eq!(serde_json::from_str::<Event>(line).ok(), Some(answered(1, "Yes.")));
+    let line = r#"{"type":"advisorFailed","seat":1,"failure":{"kind":"idle","message":"It broke."},"partial":"Half a"}"#;
+    let event = failed(1, FailureKind::Idle);
+    assert_eq!(serde_json::from_str::<Event>(line).ok(), Some(event));
+    assert!(crate::Event::decode("boardroom", r#"{"type":"adjourned"}"#).is_err());
+    assert!(crate::Event::decode("seance", r#"{"type":"stopped"}"#).is_err());
+}
+
+/// A search finds the question, the answers and the synthesis, and nothing that
+/// failed or was stopped.
+#[test]
+fn a_search_finds_what_was_asked_and_answered() {
+    let found: Vec<(&str, String)> = samples()
+        .into_iter()
+        .map(|(variant, event)| (variant, crate::Event::Boardroom(event).searchable()))
+        .filter(|(_, words)| !words.is_empty())
+        .collect();
+    let row = |variant, words: &str| (variant, words.to_owned());
+    assert_eq!(
+        found,
+        [
+            row("Convened", "Should we?"),
+            row("Convened", "Should we?"),
+            row("AdvisorAnswered", "Yes."),
+            row("AdvisorAnswered", "Yes."),
+            row("Synthesized", "## Consensus\nA."),
+            row("Synthesized", "## Consensus\nA."),
+            row("Synthesized", "## Consensus\nA."),
+        ]
+    );
+}
