@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::{self, Stream};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::canned;
 use crate::record::{Open, micros};
@@ -15,6 +15,8 @@ use crate::wires::{About, Ending, Voice, Wire};
 
 const HUGE_LINE_BYTES: usize = 100 * 1024 * 1024;
 const HUGE_PIECE_BYTES: usize = 64 * 1024;
+/// Time for bytes to leave before their connection is broken.
+const FLUSH: Duration = Duration::from_millis(10);
 /// Stands where the fault's own bytes go; no token contains it.
 const HERE: &str = "@HERE@";
 
@@ -121,6 +123,8 @@ impl Speaking {
                     return Some(Ok(Bytes::from(vec![b'a'; HUGE_PIECE_BYTES])));
                 }
                 Phase::Cut => {
+                    // What was said before is sent first: the pause lets it out.
+                    sleep(FLUSH).await;
                     // The peer is not at fault for a connection that we break.
                     self.open.complete = true;
                     self.phase = Phase::Closed;
