@@ -1,1 +1,91 @@
+//! The models that can be reached: four wires over HTTP, and command-line agents.
+//!
+//! This crate must not know the log, a form of deliberation, or the server. It
+//! does not wait for slow models and does not ask twice: patience and retries are
+//! the engine's. A status code of a provider means something in `failure` only.
 
+mod agents;
+mod anthropic;
+mod catalog;
+mod command;
+mod config;
+mod discover;
+mod failure;
+mod gemini;
+mod http;
+mod lines;
+mod ollama;
+mod openai;
+mod plain;
+mod processes;
+mod prompt;
+mod wait;
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use plenary_domain::{Ask, FailureKind};
+use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
+
+pub use config::{CommandConfig, Kind, Output, ProviderConfig, Secret};
+pub use discover::discover;
+
+/// All configured providers behind the engine's port.
+pub struct Providers {
+    configs: Vec<Arc<ProviderConfig>>,
+    http: Arc<http::Http>,
+    catalog: catalog::Catalog,
+}
+
+impl Providers {
+    /// A later provider of the same name replaces an earlier one.
+    pub fn new(configs: Vec<ProviderConfig>) -> Self {
+        let mut kept: Vec<Arc<ProviderConfig>> = Vec::new();
+        for config in configs {
+            let config = Arc::new(config);
+            match kept.iter_mut().find(|other| other.name == config.name) {
+                Some(other) => *other = config,
+                None => kept.push(config),
+            }
+        }
+        Providers {
+            catalog: catalog::Catalog::new(kept.len()),
+            http: Arc::new(http::Http::new()),
+            configs: kept,
+        }
+    }
+
+    fn unknown(&self, provider: &str) -> ModelError {
+        let names: Vec<&str> = self.configs.iter().map(|one| one.name.as_str()).collect();
+        ModelError::Final {
+            kind: FailureKind::Misconfigured,
+            message: match names.is_empty() {
+                true => format!("There is no provider `{provider}`; none is configured."),
+                false => format!(
+                    "There is no provider `{provider}`; there are: {}.",
+                    names.join(", ")
+                ),
+            },
+        }
+    }
+}
+
+impl Models for Providers {
+    fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {
+        let (provider, _) = ask.model.parts();
+        let Some(config) = self.configs.iter().find(|one| one.name == provider) else {
+            return stream::iter([Err(self.unknown(provider))]).boxed();
+        };
+        match http::wire(config.kind) {
+            Some(wire) => {
+                http::ask(self.http.clone(), wire, config.clone(), ask, request_id).boxed()
+            }
+            None => command::ask(config.clone(), ask).boxed(),
+        }
+    }
+
+    fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>> {
+        Box::pin(self.catalog.reports(&self.configs, &self.http))
+    }
+}

@@ -1,1 +1,16 @@
+//! A model server that says what its script tells it to, over real HTTP, in the
+//! words of four wires: Ollama, OpenAI-compatible, Anthropic and Gemini.
+//!
+//! This crate must not know any other crate of Plenary, so that it cannot agree
+//! with their mistakes: its frames are written from the vendors' documentation.
 
+mod canned;
+mod record;
+mod script;
+mod serve;
+mod stream;
+mod wires;
+
+pub use record::Recorded;
+pub use script::{Fault, Gate, Reply, Script, When};
+pub use serve::Scripted;

@@ -1,0 +1,193 @@
+//! Anthropic's messages: server-sent events with a type in each.
+
+use std::borrow::Cow;
+
+use plenary_domain::{Ask, Usage, limits};
+use plenary_engine::ports::Piece;
+use reqwest::header::HeaderName;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::config::{ProviderConfig, Secret};
+use crate::http::{Decode, Out, Wire, Without, Wrong};
+use crate::lines::Framing;
+use crate::{ollama, prompt};
+
+const VERSION: &str = "2023-06-01";
+
+pub(crate) struct Anthropic;
+
+impl Wire for Anthropic {
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    fn request(&self, config: &ProviderConfig, ask: &Ask, without: Without) -> (String, Value) {
+        let messages: Vec<Value> = ask
+            .messages
+            .iter()
+            .map(|one| json!({"role": ollama::role(one.speaker), "content": one.text}))
+            .collect();
+        let mut body = json!({
+            "model": ask.model.parts().1,
+            "max_tokens": limits::ANSWER_TOKENS,
+            "messages": messages,
+            "stream": true,
+        });
+        let system = match without.schema {
+            true => prompt::system_with_schema(ask),
+            false => ask.system.clone(),
+        };
+        if !system.is_empty() {
+            body["system"] = system.into();
+        }
+        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+            let schema = prompt::closed(schema);
+            body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
+        }
+        (format!("{}/v1/messages", config.url), body)
+    }
+
+    fn headers(&self, key: Option<&Secret>) -> Vec<(HeaderName, String)> {
+        let version = (
+            HeaderName::from_static("anthropic-version"),
+            VERSION.to_owned(),
+        );
+        let key = key.map(|key| {
+            (
+                HeaderName::from_static("x-api-key"),
+                key.expose().to_owned(),
+            )
+        });
+        [version].into_iter().chain(key).collect()
+    }
+
+    fn decoder(&self) -> Box<dyn Decode> {
+        Box::new(Events::default())
+    }
+
+    fn models_url(&self, config: &ProviderConfig) -> String {
+        format!("{}/v1/models?limit=1000", config.url)
+    }
+
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+        #[derive(Deserialize)]
+        struct List {
+            data: Vec<Model>,
+        }
+        #[derive(Deserialize)]
+        struct Model {
+            id: String,
+        }
+        let list: List = serde_json::from_slice(body)?;
+        Ok(list.data.into_iter().map(|model| model.id).collect())
+    }
+}
+
+/// The stop reason comes before the end, and so does the last of the usage.
+#[derive(Default)]
+struct Events {
+    usage: Usage,
+    stop: Option<Reason>,
+}
+
+enum Reason {
+    Done,
+    OutputLimit,
+    TooLong,
+    Refusal,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    message: Option<Message>,
+    #[serde(borrow)]
+    delta: Option<Delta<'a>>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    text: Option<String>,
+    thinking: Option<String>,
+    #[serde(borrow)]
+    stop_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl Events {
+    fn count(&mut self, tokens: &Tokens, out: &mut Out) {
+        let cached = [
+            tokens.cache_creation_input_tokens,
+            tokens.cache_read_input_tokens,
+        ];
+        let cached: u64 = cached.into_iter().flatten().sum();
+        if let Some(input) = tokens.input_tokens {
+            self.usage.input_tokens = Some(input + cached);
+        }
+        self.usage.output_tokens = tokens.output_tokens.or(self.usage.output_tokens);
+        out.pieces.push_back(Piece::Usage(self.usage));
+    }
+}
+
+impl Decode for Events {
+    fn frame(&mut self, data: &[u8], out: &mut Out) -> Result<(), Wrong> {
+        let event: Event = serde_json::from_slice(data)?;
+        match &*event.kind {
+            "content_block_delta" => {
+                if let Some(delta) = event.delta {
+                    out.reasoning(delta.thinking);
+                    out.text(delta.text);
+                }
+            }
+            "message_start" => {
+                if let Some(tokens) = event.message.and_then(|message| message.usage) {
+                    self.count(&tokens, out);
+                }
+            }
+            "message_delta" => {
+                if let Some(tokens) = event.usage {
+                    self.count(&tokens, out);
+                }
+                let reason = event.delta.and_then(|delta| delta.stop_reason);
+                self.stop = reason.map(|reason| match &*reason {
+                    "max_tokens" => Reason::OutputLimit,
+                    "model_context_window_exceeded" => Reason::TooLong,
+                    "refusal" => Reason::Refusal,
+                    _ => Reason::Done,
+                });
+            }
+            "message_stop" => {
+                self.finished()?;
+                out.over = true;
+            }
+            "error" => return Err(Wrong::Reported),
+            // Pings, the edges of blocks, and what is not invented yet.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finished(&mut self) -> Result<bool, Wrong> {
+        match self.stop {
+            Some(Reason::Done) => Ok(true),
+            Some(Reason::OutputLimit | Reason::TooLong) => Err(Wrong::OutputLimit),
+            Some(Reason::Refusal) => Err(Wrong::Refused(String::new())),
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What a provider is, before anybody has tried to reach it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use plenary_domain::limits;
+
+#[derive(Clone, Debug)]
+pub struct ProviderConfig {
+    /// The part of a model's name before the slash.
+    pub name: String,
+    pub kind: Kind,
+    /// The base URL; empty for a command.
+    pub url: String,
+    pub key: Option<Secret>,
+    /// Where the key comes from, for messages that tell what to check.
+    pub key_env: Option<String>,
+    /// A fixed list of models, which then are not asked for.
+    pub models: Option<Vec<String>>,
+    /// Ollama's context window. Without it Ollama takes the model's default, and
+    /// cuts off the start of a longer prompt without a word.
+    pub num_ctx: Option<u32>,
+    /// Set for `Kind::Command`, and for it only.
+    pub command: Option<CommandConfig>,
+}
+
+impl ProviderConfig {
+    /// A provider over HTTP, at its vendor's usual address.
+    pub fn new(name: &str, kind: Kind) -> Self {
+        ProviderConfig {
+            name: name.to_owned(),
+            kind,
+            url: kind.usual_url().to_owned(),
+            key: None,
+            key_env: None,
+            models: None,
+            num_ctx: None,
+            command: None,
+        }
+    }
+
+    /// A command-line agent.
+    pub fn command(name: &str, command: CommandConfig) -> Self {
+        ProviderConfig {
+            command: Some(command),
+            ..ProviderConfig::new(name, Kind::Command)
+        }
+    }
+
+    #[must_use]
+    pub fn at(mut self, url: &str) -> Self {
+        self.url = url.trim().trim_end_matches('/').to_owned();
+        self
+    }
+
+    #[must_use]
+    pub fn with_key(mut self, key: Secret, env: &str) -> Self {
+        self.key = Some(key);
+        self.key_env = Some(env.to_owned());
+        self
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Ollama,
+    /// OpenAI, and all servers that speak its chat completions.
+    OpenAi,
+    Anthropic,
+    Gemini,
+    Command,
+}
+
+impl Kind {
+    /// As it stands in the configuration and in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Ollama => "ollama",
+            Kind::OpenAi => "openai",
+            Kind::Anthropic => "anthropic",
+            Kind::Gemini => "gemini",
+            Kind::Command => "command",
+        }
+    }
+
+    pub fn usual_url(self) -> &'static str {
+        match self {
+            Kind::Ollama => "http://127.0.0.1:11434",
+            Kind::OpenAi => "https://api.openai.com/v1",
+            Kind::Anthropic => "https://api.anthropic.com",
+            Kind::Gemini => "https://generativelanguage.googleapis.com",
+            Kind::Command => "",
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let all = [
+            Kind::Ollama,
+            Kind::OpenAi,
+            Kind::Anthropic,
+            Kind::Gemini,
+            Kind::Command,
+        ];
+        let found = all.into_iter().find(|kind| kind.word() == word);
+        found.ok_or_else(|| {
+            format!("`{word}` is no kind of provider; there are ollama, openai, anthropic, gemini and command")
+        })
+    }
+}
+
+/// A key. It can be sent to its provider and nowhere else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(key: &str) -> Self {
+        Secret(key.trim().to_owned())
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// A program that reads a prompt and prints an answer.
+#[derive(Clone, Debug)]
+pub struct CommandConfig {
+    pub program: String,
+    /// `{model}` stands for the model's name, `{prompt}` for the prompt. The model
+    /// `default` leaves out the argument with `{model}` and the flag before it.
+    /// Without `{prompt}` the prompt goes to the program's standard input.
+    pub args: Vec<String>,
+    pub output: Output,
+    /// Names of environment variables that the program gets besides the harmless
+    /// ones. A name that ends in `*` stands for all that begin so.
+    pub env: Vec<String>,
+    /// The folder that it works in; the system's folder for temporary files when
+    /// none is given.
+    pub folder: Option<PathBuf>,
+    pub limit_ms: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// All that is printed is the answer.
+    Text,
+    /// One JSON object per line, in a form that `agents` knows.
+    JsonLines,
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "text" => Ok(Output::Text),
+            "json-lines" => Ok(Output::JsonLines),
+            _ => Err(format!(
+                "`{word}` is no kind of output; there are text and json-lines"
+            )),
+        }
+    }
+}
+
+impl CommandConfig {
+    pub fn new(program: &str, args: &[&str], output: Output) -> Self {
+        CommandConfig {
+            program: program.to_owned(),
+            args: args.iter().map(|one| (*one).to_owned()).collect(),
+            output,
+            env: Vec::new(),
+            folder: None,
+            limit_ms: limits::COMMAND_MS,
+        }
+    }
+
+    /// A known agent, as `preset = "claude"` in the configuration, and its models.
+    /// They are started without tools, or where they can only read: they are asked
+    /// for an opinion, not for a change.
+    pub fn preset(name: &str) -> Option<(CommandConfig, Vec<String>)> {
+        let (mut command, env, models): (_, &[&str], &[&str]) = match name {
+            "claude" => (
+                CommandConfig::new(
+                    "claude",
+                    &[
+                        "-p",
+                        "--output-format",
+                        "stream-json",
+                        "--verbose",
+                        "--include-partial-messages",
+                        "--tools",
+                        "",
+                        "--strict-mcp-config",
+                        "--no-session-persistence",
+                        "--model",
+                        "{model}",
+                    ],
+                    Output::JsonLines,
+                ),
+                &["ANTHROPIC_*", "CLAUDE_*"],
+                &["default", "opus", "sonnet", "haiku"],
+            ),
+            "codex" => (
+                CommandConfig::new(
+                    "codex",
+                    &[
+                        "exec",
+                        "--json",
+                        "--skip-git-repo-check",
+                        "--sandbox",
+                        "read-only",
+                        "--ephemeral",
+                        "--model",
+                        "{model}",
+                        "-",
+                    ],
+                    Output::JsonLines,
+                ),
+                &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_*"],
+                &["default"],
+            ),
+            _ => return None,
+        };
+        command.env = env.iter().map(|one| (*one).to_owned()).collect();
+        let models = models.iter().map(|one| (*one).to_owned()).collect();
+        Some((command, models))
+    }
+}

@@ -1,0 +1,504 @@
+//! What a failure means: the only place that reads status codes and the
+//! providers' own words.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use plenary_domain::FailureKind;
+use plenary_engine::ports::ModelError;
+use serde_json::Value;
+
+use crate::config::{Kind, ProviderConfig};
+use crate::wait;
+
+/// Characters of a provider's own words that a message repeats.
+const SAID_CHARS: usize = 300;
+
+pub(crate) fn retry(kind: FailureKind, message: String) -> ModelError {
+    ModelError::Retry {
+        kind,
+        message,
+        after: None,
+    }
+}
+
+pub(crate) fn last(kind: FailureKind, message: String) -> ModelError {
+    ModelError::Final { kind, message }
+}
+
+/// An answer with a status that is no success.
+pub(crate) fn status(
+    config: &ProviderConfig,
+    model: &str,
+    code: u16,
+    after: Option<Duration>,
+    body: &[u8],
+) -> ModelError {
+    let mut said = Said::of(body);
+    said.after = after.or(said.after);
+    judge(config, model, Some(code), &said)
+}
+
+/// An error object where an answer was expected, after status 200.
+pub(crate) fn reported(config: &ProviderConfig, model: &str, body: &[u8]) -> ModelError {
+    let said = Said::of(body);
+    judge(config, model, said.code, &said)
+}
+
+/// A failure that a command-line agent tells of in its own words.
+pub(crate) fn told(
+    config: &ProviderConfig,
+    model: &str,
+    words: &str,
+    otherwise: FailureKind,
+) -> ModelError {
+    let said = Said {
+        message: words.to_owned(),
+        ..Said::default()
+    };
+    let name = &config.name;
+    match said.meaning(None) {
+        Meaning::Unknown => last(
+            otherwise,
+            format!("{name} failed{}.", said.after_colon(config)),
+        ),
+        _ => judge(config, model, None, &said),
+    }
+}
+
+fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -> ModelError {
+    let name = &config.name;
+    let words = said.after_colon(config);
+    let waiting = |message: String| ModelError::Retry {
+        kind: FailureKind::RateLimited,
+        message,
+        after: said.after,
+    };
+    match said.meaning(code) {
+        Meaning::TooLong => last(
+            FailureKind::TooLong,
+            format!("The prompt is too long for `{model}` of {name}{words}."),
+        ),
+        Meaning::NoCredit => last(
+            FailureKind::RateLimited,
+            format!("The account at {name} has no credit left{words}."),
+        ),
+        Meaning::BadKey => last(FailureKind::Misconfigured, bad_key(config, &words)),
+        Meaning::NoModel => last(FailureKind::Misconfigured, no_model(config, model, &words)),
+        Meaning::NoAddress => last(
+            FailureKind::Misconfigured,
+            format!(
+                "{name} has nothing at this address; check the URL {}{words}.",
+                config.url
+            ),
+        ),
+        Meaning::NoMemory => last(
+            FailureKind::Misconfigured,
+            format!("{name} has too little memory for `{model}`{words}. Use a smaller model."),
+        ),
+        Meaning::Refused => last(
+            FailureKind::Refused,
+            format!("{name} declined to answer{words}."),
+        ),
+        Meaning::RateLimited => waiting(format!("{name} gets too many requests{words}.")),
+        Meaning::Overloaded => waiting(format!("{name} is overloaded{words}.")),
+        Meaning::Redirected => last(
+            FailureKind::Misconfigured,
+            format!(
+                "{name} redirects to another address, which is not followed; check the URL {}.",
+                config.url
+            ),
+        ),
+        Meaning::WrongRequest => last(
+            FailureKind::Misconfigured,
+            format!("{name} rejected the request{words}."),
+        ),
+        Meaning::Broken | Meaning::Unknown => ModelError::Retry {
+            kind: FailureKind::Unreachable,
+            message: format!("{name} has a problem of its own{words}."),
+            after: said.after,
+        },
+    }
+}
+
+fn bad_key(config: &ProviderConfig, words: &str) -> String {
+    let name = &config.name;
+    let place = match &config.key_env {
+        Some(variable) => variable.clone(),
+        None => format!("the key of the provider `{name}` in plenary.toml"),
+    };
+    match config.key {
+        Some(_) => format!("{name} refused the key{words}. Check {place}."),
+        None => format!("{name} wants a key{words}. Set {place}."),
+    }
+}
+
+fn no_model(config: &ProviderConfig, model: &str, words: &str) -> String {
+    let name = &config.name;
+    match config.kind {
+        Kind::Ollama => {
+            format!("{name} has no model `{model}`. Get it with `ollama pull {model}`.")
+        }
+        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => {
+            format!("{name} has no model `{model}`{words}.")
+        }
+    }
+}
+
+/// A request that could not be sent, or an answer that could not be read.
+pub(crate) fn transport(config: &ProviderConfig, error: &reqwest::Error) -> ModelError {
+    let (name, url) = (&config.name, &config.url);
+    if error.is_builder() {
+        let message = format!("The URL `{url}` of {name} cannot be used; check it.");
+        return last(FailureKind::Misconfigured, message);
+    }
+    if error.is_dns() {
+        let message =
+            format!("The host of {name} is not known; check the URL {url} and the network.");
+        return last(FailureKind::Unreachable, message);
+    }
+    if let Some(reason) = tls(error) {
+        let message = format!(
+            "No secure connection to {name} at {url} ({reason}); check whether the URL should begin with http:// or https://, and the certificate."
+        );
+        return last(FailureKind::Unreachable, message);
+    }
+    if !error.is_connect() {
+        return retry(
+            FailureKind::Unreachable,
+            format!("{name} closed the connection before it answered."),
+        );
+    }
+    let message = match io_kind(error) {
+        Some(io::ErrorKind::ConnectionRefused) => {
+            format!("Nothing listens for {name} at {url}; check that it is running.")
+        }
+        _ if error.is_timeout() => {
+            format!("{name} at {url} does not take the connection; check the URL and the network.")
+        }
+        _ => format!("No connection to {name} at {url}; check the URL and the network."),
+    };
+    retry(FailureKind::Unreachable, message)
+}
+
+/// The stream ended before the answer did.
+pub(crate) fn cut(config: &ProviderConfig) -> ModelError {
+    retry(
+        FailureKind::Unreachable,
+        format!("{} broke off in the middle of the answer.", config.name),
+    )
+}
+
+pub(crate) fn cut_before_the_start(config: &ProviderConfig) -> ModelError {
+    retry(
+        FailureKind::Unreachable,
+        format!("{} closed the stream without an answer.", config.name),
+    )
+}
+
+pub(crate) fn frame_too_long(config: &ProviderConfig) -> ModelError {
+    last(
+        FailureKind::TooLong,
+        format!(
+            "{} sent a line that is too long to be an answer.",
+            config.name
+        ),
+    )
+}
+
+pub(crate) fn garbled(config: &ProviderConfig) -> ModelError {
+    retry(
+        FailureKind::Unreachable,
+        format!(
+            "{} sent something garbled in the middle of the answer.",
+            config.name
+        ),
+    )
+}
+
+/// Whoever sends broken text once does it again, so this is final.
+pub(crate) fn not_text(config: &ProviderConfig) -> ModelError {
+    last(
+        FailureKind::Unreachable,
+        format!("{} sent bytes that are not UTF-8 text.", config.name),
+    )
+}
+
+pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
+    let message = format!(
+        "What answers at {} does not speak the {} interface; check the URL of {}.",
+        config.url,
+        config.kind.word(),
+        config.name
+    );
+    last(FailureKind::Misconfigured, message)
+}
+
+pub(crate) fn output_limit(config: &ProviderConfig, model: &str) -> ModelError {
+    last(
+        FailureKind::TooLong,
+        format!(
+            "The answer of `{model}` of {} was cut at the model's output limit.",
+            config.name
+        ),
+    )
+}
+
+/// The model or its provider declined; `why` are its words, if it gave any.
+pub(crate) fn refused(config: &ProviderConfig, model: &str, why: &str) -> ModelError {
+    let said = Said {
+        message: why.to_owned(),
+        ..Said::default()
+    };
+    let words = said.after_colon(config);
+    last(
+        FailureKind::Refused,
+        format!("`{model}` of {} declined to answer{words}.", config.name),
+    )
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Meaning {
+    TooLong,
+    NoCredit,
+    BadKey,
+    NoModel,
+    NoAddress,
+    NoMemory,
+    Refused,
+    RateLimited,
+    Overloaded,
+    Redirected,
+    WrongRequest,
+    Broken,
+    Unknown,
+}
+
+/// What a provider said about a failure.
+#[derive(Default)]
+struct Said {
+    message: String,
+    /// Its words for the kind of error, such as `invalid_request_error`.
+    tags: String,
+    code: Option<u16>,
+    after: Option<Duration>,
+}
+
+impl Said {
+    /// Reads the error objects of all wires, and plain text too.
+    fn of(body: &[u8]) -> Said {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+            let text = String::from_utf8_lossy(body);
+            let page = text.trim_start().starts_with('<');
+            return Said {
+                message: if page {
+                    String::new()
+                } else {
+                    text.into_owned()
+                },
+                ..Said::default()
+            };
+        };
+        // Gemini wraps its error into a list when the stream has not begun.
+        let value = value.get(0).unwrap_or(&value);
+        let error = value.get("error").unwrap_or(value);
+        let message = [
+            error,
+            &error["message"],
+            &value["message"],
+            &value["detail"],
+            &error["metadata"]["raw"],
+        ];
+        let tags = [&error["type"], &error["code"], &error["status"]];
+        let tags: Vec<&str> = tags.into_iter().filter_map(Value::as_str).collect();
+        Said {
+            message: message
+                .into_iter()
+                .find_map(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            tags: tags.join(" "),
+            code: error["code"]
+                .as_u64()
+                .and_then(|code| u16::try_from(code).ok()),
+            after: wait::retry_delay(&error["details"]),
+        }
+    }
+
+    fn meaning(&self, code: Option<u16>) -> Meaning {
+        let all = format!("{} {}", self.tags, self.message).to_lowercase();
+        let has = |signs: &[&str]| signs.iter().any(|sign| all.contains(sign));
+        let code = code.unwrap_or(0);
+        match code {
+            401 => return Meaning::BadKey,
+            402 => return Meaning::NoCredit,
+            413 => return Meaning::TooLong,
+            529 => return Meaning::Overloaded,
+            300..=399 => return Meaning::Redirected,
+            _ => {}
+        }
+        if code != 403 && code != 404 && has(TOO_LONG) {
+            Meaning::TooLong
+        } else if has(NO_CREDIT) {
+            Meaning::NoCredit
+        } else if code != 429 && has(REFUSED) {
+            Meaning::Refused
+        } else if code == 403 || has(BAD_KEY) {
+            Meaning::BadKey
+        } else if has(NO_MODEL) || (code == 404 && has(&["model"])) {
+            Meaning::NoModel
+        } else if code == 404 || code == 405 {
+            Meaning::NoAddress
+        } else if has(NO_MEMORY) {
+            Meaning::NoMemory
+        } else if code == 429 {
+            Meaning::RateLimited
+        } else if has(OVERLOADED) {
+            Meaning::Overloaded
+        } else if code == 0 && has(RATE_LIMITED) {
+            Meaning::RateLimited
+        } else if matches!(code, 408 | 409 | 425) || code >= 500 {
+            Meaning::Broken
+        } else if code >= 400 {
+            Meaning::WrongRequest
+        } else {
+            Meaning::Unknown
+        }
+    }
+
+    /// `: what it said`, shortened, without a key and without a full stop; empty
+    /// when it said nothing.
+    fn after_colon(&self, config: &ProviderConfig) -> String {
+        let words = presentable(&self.message, config);
+        let words = words.trim_end_matches('.');
+        match words.is_empty() {
+            true => String::new(),
+            false => format!(": {words}"),
+        }
+    }
+}
+
+const TOO_LONG: &[&str] = &[
+    "context_length_exceeded",
+    "exceed_context_size",
+    "maximum context length",
+    "context length",
+    "available context size",
+    "context window",
+    "prompt is too long",
+    "prompt too long",
+    "maximum number of tokens",
+    "request_too_large",
+    "request too large",
+    "string_above_max_length",
+];
+const NO_CREDIT: &[&str] = &[
+    "insufficient_quota",
+    "credit balance is too low",
+    "insufficient credits",
+    "insufficient_credits",
+    "usage limit",
+    "billing_error",
+];
+const REFUSED: &[&str] = &[
+    "content_filter",
+    "content_policy",
+    "content management policy",
+    "responsible ai",
+    "flagged",
+    "prohibited_content",
+];
+const BAD_KEY: &[&str] = &[
+    "authentication_error",
+    "permission_error",
+    "invalid_api_key",
+    "invalid api key",
+    "api key not valid",
+    "api_key_invalid",
+    "api key not found",
+    "unauthenticated",
+    "not logged in",
+    "please run /login",
+    "unauthorized",
+];
+const NO_MODEL: &[&str] = &["model_not_found", "model not found", "no such model"];
+const NO_MEMORY: &[&str] = &["requires more system memory", "out of memory"];
+const OVERLOADED: &[&str] = &["overloaded", "server busy", "at capacity"];
+const RATE_LIMITED: &[&str] = &[
+    "rate_limit",
+    "rate limit",
+    "too many requests",
+    "resource_exhausted",
+];
+
+/// A provider's words as they may be shown: one line, bounded, without control
+/// characters and without keys.
+pub(crate) fn presentable(words: &str, config: &ProviderConfig) -> String {
+    let scrubbed = match &config.key {
+        Some(key) if !key.expose().is_empty() => words.replace(key.expose(), "[key]"),
+        _ => words.to_owned(),
+    };
+    let mut line = String::new();
+    let clean = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let scrubbed: String = scrubbed.chars().map(clean).collect();
+    for word in scrubbed.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        // Providers repeat parts of a wrong key, more or less masked.
+        let bare = word.trim_start_matches(['"', '\'', '`', '(']);
+        let key = bare.starts_with("sk-") || bare.starts_with("AIza");
+        line.push_str(if key { "[key]" } else { word });
+    }
+    if line.chars().count() > SAID_CHARS {
+        line = line.chars().take(SAID_CHARS).collect();
+        line.push('…');
+    }
+    line
+}
+
+fn tls(error: &reqwest::Error) -> Option<String> {
+    within::<rustls::Error>(error).map(ToString::to_string)
+}
+
+fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
+    within::<io::Error>(error).map(io::Error::kind)
+}
+
+/// The cause of this type, if there is one. An I/O error hides what it was made
+/// of from `source`, so that is looked into as well.
+fn within<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    if let Some(found) = error.downcast_ref::<T>() {
+        return Some(found);
+    }
+    let inner = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    let inner = inner.and_then(|inner| within(inner as &(dyn Error + 'static)));
+    inner.or_else(|| error.source().and_then(within))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Secret;
+
+    #[test]
+    fn words_are_shown_without_keys_and_control_characters() {
+        let config = ProviderConfig::new("openai", Kind::OpenAi)
+            .with_key(Secret::new("very-secret"), "OPENAI_API_KEY");
+        for (words, expected) in [
+            (
+                "the key very-secret,\n\x1b[31mis wrong",
+                "the key [key], [31mis wrong",
+            ),
+            ("Incorrect key: sk-abc***xyz1.", "Incorrect key: [key]"),
+            ("", ""),
+        ] {
+            assert_eq!(presentable(words, &config), expected);
+        }
+        let long = presentable(&"é".repeat(1000), &config);
+        assert_eq!(long.chars().count(), SAID_CHARS + 1);
+    }
+}

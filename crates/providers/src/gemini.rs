@@ -1,0 +1,205 @@
+//! Gemini's wire: server-sent events, each a whole response object.
+
+use std::borrow::Cow;
+
+use plenary_domain::{Ask, Speaker, Usage};
+use plenary_engine::ports::Piece;
+use reqwest::header::HeaderName;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use crate::config::{ProviderConfig, Secret};
+use crate::http::{Decode, Out, Wire, Without, Wrong};
+use crate::lines::Framing;
+use crate::prompt;
+
+pub(crate) struct Gemini;
+
+impl Wire for Gemini {
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    fn request(&self, config: &ProviderConfig, ask: &Ask, without: Without) -> (String, Value) {
+        let contents: Vec<Value> = ask
+            .messages
+            .iter()
+            .map(|one| json!({"role": role(one.speaker), "parts": [{"text": one.text}]}))
+            .collect();
+        let mut body = json!({ "contents": contents });
+        let system = match without.schema {
+            true => prompt::system_with_schema(ask),
+            false => ask.system.clone(),
+        };
+        if !system.is_empty() {
+            body["systemInstruction"] = json!({"parts": [{"text": system}]});
+        }
+        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+            body["generationConfig"] = json!({
+                "responseMimeType": "application/json", "responseJsonSchema": schema,
+            });
+        }
+        let model = path_segment(ask.model.parts().1);
+        let url = format!(
+            "{}/v1beta/models/{model}:streamGenerateContent?alt=sse",
+            config.url
+        );
+        (url, body)
+    }
+
+    /// The key goes into a header: a URL ends up in logs.
+    fn headers(&self, key: Option<&Secret>) -> Vec<(HeaderName, String)> {
+        let name = HeaderName::from_static("x-goog-api-key");
+        let key = key.map(|key| (name, key.expose().to_owned()));
+        key.into_iter().collect()
+    }
+
+    fn decoder(&self) -> Box<dyn Decode> {
+        Box::new(Responses)
+    }
+
+    fn models_url(&self, config: &ProviderConfig) -> String {
+        format!("{}/v1beta/models?pageSize=1000", config.url)
+    }
+
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+        #[derive(Deserialize)]
+        struct List {
+            models: Vec<Model>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Model {
+            name: String,
+            #[serde(default)]
+            supported_generation_methods: Vec<String>,
+        }
+        let list: List = serde_json::from_slice(body)?;
+        let answers = |model: &Model| {
+            let methods = &model.supported_generation_methods;
+            methods.iter().any(|method| method == "generateContent")
+        };
+        let models = list.models.into_iter().filter(answers);
+        let bare = |model: Model| model.name.trim_start_matches("models/").to_owned();
+        Ok(models.map(bare).collect())
+    }
+}
+
+fn role(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::User => "user",
+        Speaker::Assistant => "model",
+    }
+}
+
+/// A model's name as one segment of a path: it must not reach another address.
+fn path_segment(name: &str) -> String {
+    let mut segment = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                segment.push(byte.into());
+            }
+            other => segment.push_str(&format!("%{other:02X}")),
+        }
+    }
+    segment
+}
+
+struct Responses;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    #[serde(borrow)]
+    candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(borrow)]
+    prompt_feedback: Option<Feedback<'a>>,
+    usage_metadata: Option<Tokens>,
+    error: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate<'a> {
+    content: Option<Content>,
+    #[serde(borrow)]
+    finish_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    parts: Option<Vec<Part>>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    text: Option<String>,
+    #[serde(default)]
+    thought: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Feedback<'a> {
+    #[serde(borrow)]
+    block_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tokens {
+    prompt_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+}
+
+impl Decode for Responses {
+    fn frame(&mut self, data: &[u8], out: &mut Out) -> Result<(), Wrong> {
+        let response: Response = serde_json::from_slice(data)?;
+        if response.error.is_some() {
+            return Err(Wrong::Reported);
+        }
+        let mut finish = None;
+        for candidate in response.candidates.into_iter().flatten() {
+            let parts = candidate.content.and_then(|content| content.parts);
+            for part in parts.into_iter().flatten() {
+                match part.thought {
+                    true => out.reasoning(part.text),
+                    false => out.text(part.text),
+                }
+            }
+            finish = candidate.finish_reason;
+        }
+        let blocked = response.prompt_feedback.and_then(|one| one.block_reason);
+        // The count stands in every response; only the last one is of interest.
+        if finish.is_some() || blocked.is_some() {
+            count(response.usage_metadata, out);
+        }
+        match (blocked.as_deref(), finish.as_deref()) {
+            (Some(reason), _) => Err(Wrong::Refused(format!("the prompt was blocked ({reason})"))),
+            (None, Some("STOP")) => {
+                out.over = true;
+                Ok(())
+            }
+            (None, Some("MAX_TOKENS")) => Err(Wrong::OutputLimit),
+            (None, Some(reason)) => Err(Wrong::Refused(format!("it stopped with {reason}"))),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+fn count(tokens: Option<Tokens>, out: &mut Out) {
+    let Some(tokens) = tokens else {
+        return;
+    };
+    let written = [tokens.candidates_token_count, tokens.thoughts_token_count];
+    out.pieces.push_back(Piece::Usage(Usage {
+        input_tokens: tokens.prompt_token_count,
+        output_tokens: written
+            .into_iter()
+            .flatten()
+            .reduce(|one, other| one + other),
+    }));
+}

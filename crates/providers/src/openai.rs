@@ -1,0 +1,202 @@
+//! The chat completions of OpenAI, which many other servers speak too.
+
+use std::borrow::Cow;
+
+use plenary_domain::{Ask, Usage};
+use plenary_engine::ports::Piece;
+use reqwest::header::HeaderName;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use crate::config::{ProviderConfig, Secret};
+use crate::http::{Decode, Out, Wire, Without, Wrong};
+use crate::lines::Framing;
+use crate::{ollama, prompt};
+
+pub(crate) struct OpenAi;
+
+impl Wire for OpenAi {
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    fn request(&self, config: &ProviderConfig, ask: &Ask, without: Without) -> (String, Value) {
+        let mut body = json!({
+            "model": ask.model.parts().1,
+            "messages": ollama::messages(ask, without),
+            "stream": true,
+        });
+        if !without.usage {
+            body["stream_options"] = json!({"include_usage": true});
+        }
+        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+            body["response_format"] = json!({
+                "type": "json_schema",
+                "json_schema": {
+                    "name": "answer", "schema": schema, "strict": prompt::is_strict(schema),
+                },
+            });
+        }
+        (format!("{}/chat/completions", config.url), body)
+    }
+
+    fn headers(&self, key: Option<&Secret>) -> Vec<(HeaderName, String)> {
+        ollama::bearer(key)
+    }
+
+    fn decoder(&self) -> Box<dyn Decode> {
+        Box::new(Chunks::default())
+    }
+
+    fn models_url(&self, config: &ProviderConfig) -> String {
+        format!("{}/models", config.url)
+    }
+
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+        #[derive(Deserialize)]
+        struct List {
+            data: Vec<Model>,
+        }
+        #[derive(Deserialize)]
+        struct Model {
+            id: String,
+            created: Option<i64>,
+        }
+        let list: List = serde_json::from_slice(body)?;
+        let mut models = list.data;
+        // The list has no order of its own; newer models tend to be better.
+        models.sort_by_key(|model| std::cmp::Reverse(model.created));
+        let names = models.into_iter().map(|model| model.id);
+        Ok(names.filter(|name| chats(name)).collect())
+    }
+}
+
+/// Whether a model of this name holds conversations, as far as a name can tell.
+fn chats(name: &str) -> bool {
+    const OTHERS: [&str; 16] = [
+        "embed",
+        "whisper",
+        "tts",
+        "dall-e",
+        "moderation",
+        "transcribe",
+        "realtime",
+        "audio",
+        "image",
+        "sora",
+        "rerank",
+        "davinci",
+        "babbage",
+        "computer-use",
+        "-instruct-0914",
+        "bge-",
+    ];
+    let name = name.to_lowercase();
+    !OTHERS.iter().any(|other| name.contains(other))
+}
+
+/// The finish reason comes before the usage, so the end waits for `[DONE]`.
+#[derive(Default)]
+struct Chunks {
+    finish: Option<Finish>,
+    refusal: String,
+}
+
+enum Finish {
+    Stop,
+    Length,
+    Filtered,
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    usage: Option<Tokens>,
+    error: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    delta: Option<Delta>,
+    #[serde(borrow)]
+    finish_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+impl Decode for Chunks {
+    fn frame(&mut self, data: &[u8], out: &mut Out) -> Result<(), Wrong> {
+        if data == b"[DONE]" {
+            // Without a finish reason it is still the server's word for the end.
+            self.finished()?;
+            out.over = true;
+            return Ok(());
+        }
+        let chunk: Chunk = serde_json::from_slice(data)?;
+        if chunk.error.is_some() {
+            return Err(Wrong::Reported);
+        }
+        for choice in chunk.choices.into_iter().flatten() {
+            if let Some(delta) = choice.delta {
+                out.reasoning(delta.reasoning_content.or(delta.reasoning));
+                out.text(delta.content);
+                self.refusal.push_str(&delta.refusal.unwrap_or_default());
+            }
+            self.finish = match choice.finish_reason.as_deref() {
+                Some("length") => Some(Finish::Length),
+                Some("content_filter") => Some(Finish::Filtered),
+                Some(_) => Some(Finish::Stop),
+                None => self.finish.take(),
+            };
+        }
+        if let Some(usage) = chunk.usage {
+            out.pieces.push_back(Piece::Usage(Usage {
+                input_tokens: usage.prompt_tokens,
+                output_tokens: usage.completion_tokens,
+            }));
+        }
+        Ok(())
+    }
+
+    fn finished(&mut self) -> Result<bool, Wrong> {
+        match &self.finish {
+            _ if !self.refusal.is_empty() => Err(Wrong::Refused(std::mem::take(&mut self.refusal))),
+            Some(Finish::Length) => Err(Wrong::OutputLimit),
+            Some(Finish::Filtered) => Err(Wrong::Refused(
+                "the provider's filter stopped it".to_owned(),
+            )),
+            Some(Finish::Stop) => Ok(true),
+            None => Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_models_that_chat_are_listed_newest_first() {
+        let list = json!({"data": [
+            {"id": "gpt-4o", "created": 1}, {"id": "text-embedding-3-large", "created": 2},
+            {"id": "gpt-5", "created": 3}, {"id": "whisper-1"}, {"id": "gpt-4o-mini-tts"},
+            {"id": "dall-e-3"}, {"id": "omni-moderation-latest"}, {"id": "local"},
+        ]});
+        let models = OpenAi.models(list.to_string().as_bytes()).unwrap();
+        assert_eq!(models, ["gpt-5", "gpt-4o", "local"]);
+    }
+}

@@ -1,0 +1,394 @@
+//! Agents as real processes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use plenary_domain::{FailureKind, Message, Speaker, Usage};
+use plenary_engine::ports::{Models as _, Piece};
+use plenary_providers::{CommandConfig, Output, ProviderConfig, Providers};
+
+use crate::support::{Heard, ask, hear};
+
+/// A shell script in the place of an agent.
+fn agent(script: &str, output: Output) -> CommandConfig {
+    CommandConfig::new("sh", &["-c", script, "agent", "{model}"], output)
+}
+
+async fn run(command: CommandConfig) -> Heard {
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    hear(&providers, ask("agent", "m1")).await
+}
+
+async fn said(script: &str, output: Output) -> Heard {
+    run(agent(script, output)).await
+}
+
+fn usage(input: u64, output: u64) -> Usage {
+    Usage {
+        input_tokens: Some(input),
+        output_tokens: Some(output),
+    }
+}
+
+#[tokio::test]
+async fn the_prompt_goes_in_and_the_text_comes_out() {
+    let heard = said(
+        "cat; printf '\\033[31m red\\033[0m %s' \"$1\"",
+        Output::Text,
+    )
+    .await;
+    assert_eq!(heard.text, "You are an advisor.\n\n---\n\nShall we? red m1");
+    assert_eq!(heard.end, Ok(()));
+}
+
+#[tokio::test]
+async fn a_longer_talk_and_a_schema_are_told_in_words() {
+    let mut asked = ask("agent", "m1");
+    asked.messages.push(Message {
+        speaker: Speaker::Assistant,
+        text: "Perhaps.".to_owned(),
+    });
+    asked.schema = Some(serde_json::json!({"type": "object"}));
+    let command = agent("cat", Output::Text);
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let heard = hear(&providers, asked).await;
+    assert!(
+        heard
+            .text
+            .contains("JSON schema, and with nothing else:\n{\"type\":\"object\"}")
+    );
+    assert!(
+        heard
+            .text
+            .ends_with("User:\nShall we?\n\nYou, earlier:\nPerhaps.\n\n"),
+        "{heard:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_prompt_may_be_an_argument() {
+    let command = CommandConfig::new("printf", &["%s|%s", "{prompt}", "{model}"], Output::Text);
+    let heard = run(command).await;
+    assert_eq!(heard.text, "You are an advisor.\n\n---\n\nShall we?|m1");
+}
+
+#[tokio::test]
+async fn the_default_model_is_not_named() {
+    let command = CommandConfig::new("echo", &["-x", "--model", "{model}", "-"], Output::Text);
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    assert_eq!(
+        hear(&providers, ask("agent", "default")).await.text,
+        "-x -\n"
+    );
+    assert_eq!(
+        hear(&providers, ask("agent", "m1")).await.text,
+        "-x --model m1 -\n"
+    );
+}
+
+#[tokio::test]
+async fn a_prompt_larger_than_a_pipe_is_no_deadlock() {
+    let mut asked = ask("agent", "m1");
+    asked.messages[0].text = "word ".repeat(100_000);
+    let command = agent("cat", Output::Text);
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let heard = hear(&providers, asked).await;
+    assert_eq!(heard.end, Ok(()));
+    assert_eq!(
+        heard.text.len(),
+        500_000 + "You are an advisor.\n\n---\n\n".len()
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_read_may_still_answer() {
+    assert_eq!(said("exec <&-; echo yes", Output::Text).await.text, "yes\n");
+}
+
+#[tokio::test]
+async fn the_lines_of_claude_are_understood() {
+    let lines = r#"{"type":"system","subtype":"init","session_id":"s","tools":[],"model":"m"}
+not json
+{"type":"stream_event","event":{"type":"message_start","message":{"usage":{"input_tokens":3}}}}
+{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hmm."}}}
+{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Yes, "}}}
+{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"go."}}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Yes, go."}],"usage":{"input_tokens":3}}}
+{"type":"stream_event","event":{"type":"message_stop"}}
+{"type":"result","subtype":"success","is_error":false,"result":"Yes, go.","usage":{"input_tokens":3,"cache_read_input_tokens":10,"output_tokens":5},"total_cost_usd":0.01}"#;
+    let heard = said(&format!("cat <<'EOF'\n{lines}\nEOF"), Output::JsonLines).await;
+    let expected = Heard {
+        text: "Yes, go.".to_owned(),
+        reasoning: "Hmm.".to_owned(),
+        usage: usage(13, 5),
+        end: Ok(()),
+    };
+    assert_eq!(heard, expected);
+}
+
+#[tokio::test]
+async fn claude_without_deltas_says_the_same_once() {
+    let lines = r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"Hmm."},{"type":"text","text":"Yes."}]}}
+{"type":"result","is_error":false,"result":"Yes.","usage":{"input_tokens":3,"output_tokens":5}}"#;
+    let heard = said(&format!("cat <<'EOF'\n{lines}\nEOF"), Output::JsonLines).await;
+    assert_eq!(
+        (heard.text.as_str(), heard.reasoning.as_str()),
+        ("Yes.", "Hmm.")
+    );
+    let only = r#"{"type":"result","is_error":false,"result":"Yes."}"#;
+    let heard = said(&format!("echo '{only}'"), Output::JsonLines).await;
+    assert_eq!(heard.text, "Yes.");
+}
+
+#[tokio::test]
+async fn an_error_of_claude_is_a_failure() {
+    let line = r#"{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}"#;
+    for exit in [0, 1] {
+        let heard = said(&format!("echo '{line}'; exit {exit}"), Output::JsonLines).await;
+        assert_eq!(
+            heard.kind(),
+            Some(("final", FailureKind::Misconfigured)),
+            "{heard:?}"
+        );
+        assert!(heard.message().contains("Please run /login"), "{heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_lines_of_codex_are_understood() {
+    let lines = r#"{"type":"thread.started","thread_id":"t"}
+{"type":"turn.started"}
+{"type":"error","message":"Reconnecting... 1/5"}
+{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"**Thinking**"}}
+{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls"}}
+{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"First."}}
+{"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"Then."}}
+{"type":"turn.completed","usage":{"input_tokens":24763,"cached_input_tokens":24448,"output_tokens":122}}"#;
+    let heard = said(&format!("cat <<'EOF'\n{lines}\nEOF"), Output::JsonLines).await;
+    let expected = Heard {
+        text: "First.\n\nThen.".to_owned(),
+        reasoning: "**Thinking**".to_owned(),
+        usage: usage(24763, 122),
+        end: Ok(()),
+    };
+    assert_eq!(heard, expected);
+}
+
+#[tokio::test]
+async fn an_error_of_codex_is_a_failure() {
+    let lines = r#"{"type":"error","message":"You have hit your usage limit."}
+{"type":"turn.failed","error":{"message":"You have hit your usage limit."}}"#;
+    let heard = said(
+        &format!("cat <<'EOF'\n{lines}\nEOF\nexit 1"),
+        Output::JsonLines,
+    )
+    .await;
+    assert_eq!(
+        heard.kind(),
+        Some(("final", FailureKind::RateLimited)),
+        "{heard:?}"
+    );
+    assert!(heard.message().contains("usage limit"), "{heard:?}");
+}
+
+#[tokio::test]
+async fn plain_json_lines_are_understood() {
+    let heard = said(
+        "echo '{\"text\":\"a \"}'; echo '{\"text\":\"b\"}'",
+        Output::JsonLines,
+    )
+    .await;
+    assert_eq!((heard.text.as_str(), &heard.end), ("a b", &Ok(())));
+    let heard = said(
+        "echo '{\"text\":\"a\"}'; echo '{\"error\":\"no more\"}'",
+        Output::JsonLines,
+    )
+    .await;
+    assert_eq!(heard.text, "a");
+    assert_eq!(
+        heard.kind(),
+        Some(("final", FailureKind::Refused)),
+        "{heard:?}"
+    );
+    assert!(heard.message().contains("no more"), "{heard:?}");
+}
+
+#[tokio::test]
+async fn a_bad_exit_shows_the_end_of_the_complaints() {
+    let script = "echo part; i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done; printf '\\033[31mno such flag\\033[0m\\n' >&2; exit 3";
+    let heard = said(script, Output::Text).await;
+    assert_eq!(heard.text, "part\n");
+    assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
+    assert_eq!(
+        heard.message(),
+        "agent failed: exit code 3, line 2998 line 2999 no such flag."
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_may_be_tried_again() {
+    let heard = said("echo part; kill -9 $$", Output::Text).await;
+    assert_eq!(
+        heard.kind(),
+        Some(("retry", FailureKind::Unreachable)),
+        "{heard:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_program_and_a_missing_folder_are_named() {
+    let heard = run(CommandConfig::new(
+        "no-such-program-here",
+        &[],
+        Output::Text,
+    ))
+    .await;
+    assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
+    assert!(
+        heard
+            .message()
+            .contains("no program `no-such-program-here`"),
+        "{heard:?}"
+    );
+    let mut command = agent("echo", Output::Text);
+    command.folder = Some("/no/such/folder".into());
+    let heard = run(command).await;
+    assert!(
+        heard.message().contains("The folder /no/such/folder"),
+        "{heard:?}"
+    );
+}
+
+#[tokio::test]
+async fn it_works_in_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = agent("pwd", Output::Text);
+    command.folder = Some(folder.path().canonicalize().unwrap());
+    let heard = run(command).await;
+    assert_eq!(
+        Path::new(heard.text.trim()),
+        folder.path().canonicalize().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn only_allowed_variables_reach_the_program() {
+    // Cargo sets these for every test.
+    let all = said("env", Output::Text).await;
+    let names = |heard: &Heard| -> Vec<String> {
+        let pairs = heard.text.lines().filter_map(|line| line.split_once('='));
+        pairs.map(|(name, _)| name.to_owned()).collect()
+    };
+    let known = [
+        "PATH",
+        "HOME",
+        "LANG",
+        "TERM",
+        "TMPDIR",
+        "USER",
+        "PLENARY_CALL",
+    ];
+    // The shell itself sets these.
+    let own = ["PWD", "OLDPWD", "SHLVL", "_"];
+    for name in names(&all) {
+        let fine = known.contains(&name.as_str()) || own.contains(&name.as_str());
+        assert!(fine || name.starts_with("LC_"), "{name}");
+    }
+    assert!(names(&all).contains(&"PATH".to_owned()));
+    let mut command = agent("env", Output::Text);
+    command.env = vec!["CARGO_PKG_*".to_owned(), "CARGO_MANIFEST_DIR".to_owned()];
+    let more = names(&run(command).await);
+    assert!(more.contains(&"CARGO_PKG_NAME".to_owned()), "{more:?}");
+    assert!(more.contains(&"CARGO_MANIFEST_DIR".to_owned()), "{more:?}");
+    assert!(!more.contains(&"CARGO".to_owned()), "{more:?}");
+}
+
+#[tokio::test]
+async fn too_much_output_is_stopped() {
+    for (script, output) in [
+        ("yes", Output::Text),
+        ("yes '{\"text\":\"0123456789\"}'", Output::JsonLines),
+        ("yes | tr -d '\\n'", Output::JsonLines),
+    ] {
+        let heard = said(script, output).await;
+        assert_eq!(
+            heard.kind(),
+            Some(("final", FailureKind::TooLong)),
+            "{script}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn too_much_time_is_stopped() {
+    let mut command = agent("echo part; sleep 600", Output::Text);
+    command.limit_ms = 300;
+    let heard = run(command).await;
+    assert_eq!(heard.text, "part\n");
+    assert_eq!(heard.kind(), Some(("final", FailureKind::TimedOut)));
+    assert!(heard.message().contains("within 0.3 s"), "{heard:?}");
+}
+
+#[tokio::test]
+async fn a_child_that_stays_behind_does_not_hold_the_answer() {
+    let heard = said("sleep 600 & echo $!", Output::Text).await;
+    assert_eq!(heard.end, Ok(()));
+    gone(&heard.text).await;
+    let heard = said("setsid sleep 600 & echo $!", Output::Text).await;
+    assert_eq!(heard.end, Ok(()));
+    gone(&heard.text).await;
+}
+
+#[tokio::test]
+async fn a_dropped_stream_kills_children_and_grandchildren() {
+    let script = "sh -c 'sleep 600 & echo $!; wait' & setsid sleep 600 & echo $!; setsid sh -c 'sh -c \"sleep 600\" & echo $!' & echo $$; wait; sleep 600";
+    let command = agent(script, Output::Text);
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let mut stream = providers.ask(ask("agent", "m1"), "r".to_owned());
+    let mut text = String::new();
+    while text.lines().count() < 4 {
+        match stream.next().await {
+            Some(Ok(Piece::Text(more))) => text += &more,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(
+        text.lines().all(|id| Path::new("/proc").join(id).exists()),
+        "{text}"
+    );
+    drop(stream);
+    for id in text.lines() {
+        gone(id).await;
+    }
+}
+
+/// Waits until the process is there no more, not even as a zombie.
+async fn gone(id: &str) {
+    let place = Path::new("/proc").join(id.trim());
+    for _ in 0..1000 {
+        if !place.exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let status = std::fs::read_to_string(place.join("status"));
+    panic!("process {id} is still there: {status:?}");
+}
+
+#[test]
+fn presets_are_known_by_name() {
+    let (claude, models) = CommandConfig::preset("claude").unwrap();
+    assert_eq!(
+        (claude.program.as_str(), claude.output),
+        ("claude", Output::JsonLines)
+    );
+    assert_eq!(models, ["default", "opus", "sonnet", "haiku"]);
+    let (codex, models) = CommandConfig::preset("codex").unwrap();
+    assert_eq!(
+        (codex.program.as_str(), codex.args[0].as_str()),
+        ("codex", "exec")
+    );
+    assert_eq!(models, ["default"]);
+    assert!(CommandConfig::preset("other").is_none());
+}

@@ -1,0 +1,268 @@
+//! What goes out on each wire.
+
+use plenary_domain::{Ask, Message, Speaker, limits};
+use plenary_providers::{Kind, Providers, Secret};
+use plenary_scripted::{Fault, Recorded, Reply, Script, When};
+use serde_json::{Value, json};
+
+use crate::support::{KEY, WIRES, ask, config, hear, serve, serve_script};
+
+/// Makes one request and shows it.
+async fn sent(kind: Kind, ask: Ask) -> Recorded {
+    let (server, providers) = serve(kind, Reply::text("{}")).await;
+    assert_eq!(hear(&providers, ask).await.end, Ok(()));
+    server.wait_for_requests(1).await.remove(0)
+}
+
+fn talk(kind: Kind) -> Ask {
+    let mut ask = ask(kind.word(), "m1");
+    let more = [(Speaker::Assistant, "Perhaps."), (Speaker::User, "Well?")];
+    ask.messages.extend(more.map(|(speaker, text)| Message {
+        speaker,
+        text: text.to_owned(),
+    }));
+    ask
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object", "properties": {"vote": {"type": "string"}}, "required": ["vote"],
+    })
+}
+
+#[tokio::test]
+async fn ollama_gets_its_chat() {
+    let request = sent(Kind::Ollama, talk(Kind::Ollama)).await;
+    assert_eq!(request.path, "/api/chat");
+    assert_eq!(
+        request.body,
+        json!({
+            "model": "m1", "stream": true, "messages": [
+                {"role": "system", "content": "You are an advisor."},
+                {"role": "user", "content": "Shall we?"},
+                {"role": "assistant", "content": "Perhaps."},
+                {"role": "user", "content": "Well?"},
+            ],
+        })
+    );
+}
+
+#[tokio::test]
+async fn ollama_gets_its_context_size_when_one_is_set() {
+    let (server, _) = serve(Kind::Ollama, Reply::text("yes")).await;
+    let mut config = config(Kind::Ollama, &server.url());
+    config.num_ctx = Some(16384);
+    hear(&Providers::new(vec![config]), ask("ollama", "m1")).await;
+    assert_eq!(
+        server.requests()[0].body["options"],
+        json!({"num_ctx": 16384})
+    );
+}
+
+#[tokio::test]
+async fn openai_gets_its_completions() {
+    let request = sent(Kind::OpenAi, talk(Kind::OpenAi)).await;
+    assert_eq!(request.path, "/v1/chat/completions");
+    assert_eq!(
+        request.header("authorization"),
+        Some(format!("Bearer {KEY}").as_str())
+    );
+    assert_eq!(
+        request.body,
+        json!({
+            "model": "m1", "stream": true, "stream_options": {"include_usage": true}, "messages": [
+                {"role": "system", "content": "You are an advisor."},
+                {"role": "user", "content": "Shall we?"},
+                {"role": "assistant", "content": "Perhaps."},
+                {"role": "user", "content": "Well?"},
+            ],
+        })
+    );
+}
+
+#[tokio::test]
+async fn anthropic_gets_its_messages() {
+    let request = sent(Kind::Anthropic, talk(Kind::Anthropic)).await;
+    assert_eq!(request.path, "/v1/messages");
+    assert_eq!(request.header("x-api-key"), Some(KEY));
+    assert_eq!(request.header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(request.header("authorization"), None);
+    assert_eq!(
+        request.body,
+        json!({
+            "model": "m1", "stream": true, "max_tokens": limits::ANSWER_TOKENS,
+            "system": "You are an advisor.", "messages": [
+                {"role": "user", "content": "Shall we?"},
+                {"role": "assistant", "content": "Perhaps."},
+                {"role": "user", "content": "Well?"},
+            ],
+        })
+    );
+}
+
+#[tokio::test]
+async fn gemini_gets_its_contents_and_no_key_in_the_address() {
+    let request = sent(Kind::Gemini, talk(Kind::Gemini)).await;
+    assert_eq!(request.path, "/v1beta/models/m1:streamGenerateContent");
+    assert_eq!(request.header("x-goog-api-key"), Some(KEY));
+    assert_eq!(
+        request.body,
+        json!({
+            "systemInstruction": {"parts": [{"text": "You are an advisor."}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": "Shall we?"}]},
+                {"role": "model", "parts": [{"text": "Perhaps."}]},
+                {"role": "user", "parts": [{"text": "Well?"}]},
+            ],
+        })
+    );
+}
+
+#[tokio::test]
+async fn every_wire_gets_the_request_id() {
+    for kind in WIRES {
+        let request = sent(kind, talk(kind)).await;
+        assert_eq!(request.request_id.as_deref(), Some("request-1"));
+    }
+}
+
+#[tokio::test]
+async fn a_schema_goes_out_in_each_wires_own_way() {
+    let closed = json!({
+        "type": "object", "properties": {"vote": {"type": "string"}}, "required": ["vote"],
+        "additionalProperties": false,
+    });
+    let loose = json!({"name": "answer", "strict": false, "schema": schema()});
+    let cases = [
+        (Kind::Ollama, "/format", schema()),
+        (
+            Kind::OpenAi,
+            "/response_format",
+            json!({"type": "json_schema", "json_schema": loose}),
+        ),
+        (
+            Kind::Anthropic,
+            "/output_config/format",
+            json!({"type": "json_schema", "schema": closed}),
+        ),
+        (
+            Kind::Gemini,
+            "/generationConfig",
+            json!({
+                "responseMimeType": "application/json", "responseJsonSchema": schema(),
+            }),
+        ),
+    ];
+    for (kind, place, expected) in cases {
+        let mut asked = talk(kind);
+        asked.schema = Some(schema());
+        let request = sent(kind, asked).await;
+        assert_eq!(request.body.pointer(place), Some(&expected), "{kind:?}");
+    }
+    let mut asked = talk(Kind::OpenAi);
+    asked.schema = Some(closed);
+    let request = sent(Kind::OpenAi, asked).await;
+    assert_eq!(
+        request.body.pointer("/response_format/json_schema/strict"),
+        Some(&json!(true))
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_knows_no_schemas_gets_it_in_words() {
+    for kind in WIRES {
+        let no = Fault::Status {
+            code: 400,
+            body: json!({"error": {"message": "json_schema is not supported"}}).to_string(),
+            retry_after: None,
+        };
+        let script = Script::new(Reply::text("{}")).when(When::default().nth(1), Reply::fault(no));
+        let (server, providers) = serve_script(kind, script).await;
+        let mut asked = talk(kind);
+        asked.schema = Some(schema());
+        assert_eq!(hear(&providers, asked).await.end, Ok(()));
+        let requests = server.requests();
+        assert_eq!(requests.len(), 2, "{kind:?}");
+        assert!(
+            requests[1].prompt.contains("follows this JSON schema"),
+            "{kind:?}"
+        );
+        let mut plain = requests[1].body.clone();
+        let fields = plain.as_object_mut().unwrap();
+        for field in [
+            "format",
+            "response_format",
+            "output_config",
+            "generationConfig",
+        ] {
+            assert!(fields.remove(field).is_none(), "{kind:?} {field}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_counts_nothing_is_asked_without_the_count() {
+    let no = Fault::Status {
+        code: 400,
+        body: json!({"error": {"message": "Unrecognized request argument: stream_options"}})
+            .to_string(),
+        retry_after: None,
+    };
+    let script = Script::new(Reply::text("yes")).when(When::default().nth(1), Reply::fault(no));
+    let (server, providers) = serve_script(Kind::OpenAi, script).await;
+    let heard = hear(&providers, ask("openai", "m1")).await;
+    assert_eq!((heard.text.as_str(), heard.end), ("yes", Ok(())));
+    assert_eq!(server.requests()[1].body.get("stream_options"), None);
+}
+
+#[tokio::test]
+async fn a_server_that_turns_everything_down_is_not_asked_forever() {
+    let no = Fault::Status {
+        code: 400,
+        body: json!({"error": {"message": "no stream_options, no schema"}}).to_string(),
+        retry_after: None,
+    };
+    let (server, providers) = serve(Kind::OpenAi, Reply::fault(no)).await;
+    let mut asked = ask("openai", "m1");
+    asked.schema = Some(schema());
+    assert!(hear(&providers, asked).await.end.is_err());
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_model_name_cannot_lead_to_another_address() {
+    let request = sent(Kind::Gemini, ask("gemini", "../x?key=1#y/z")).await;
+    assert_eq!(
+        request.path,
+        "/v1beta/models/..%2Fx%3Fkey%3D1%23y%2Fz:streamGenerateContent"
+    );
+}
+
+#[tokio::test]
+async fn a_name_with_slashes_and_colons_arrives_whole() {
+    for kind in [Kind::Ollama, Kind::OpenAi, Kind::Anthropic] {
+        let request = sent(kind, ask(kind.word(), "hf.co/some/model:Q4_K_M")).await;
+        assert_eq!(request.model, "hf.co/some/model:Q4_K_M");
+    }
+}
+
+#[tokio::test]
+async fn a_key_shows_nowhere() {
+    let shown = format!(
+        "{:?} {:?}",
+        config(Kind::OpenAi, "http://x"),
+        Secret::new(KEY)
+    );
+    assert!(!shown.contains(KEY) && !shown.contains("4711"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_key_that_no_header_can_hold_is_named_by_its_variable() {
+    let mut config = config(Kind::OpenAi, "http://127.0.0.1:9");
+    config.key = Some(Secret::new("a\nb"));
+    let heard = hear(&Providers::new(vec![config]), ask("openai", "m1")).await;
+    assert!(
+        heard.message().contains("The key in OPENAI_API_KEY"),
+        "{heard:?}"
+    );
+}

@@ -1,0 +1,91 @@
+//! What the server says when its script gives no text.
+
+use serde_json::{Map, Value};
+
+/// The headings of a synthesis, with a sentence or two under each.
+const SYNTHESIS: [(&str, &str); 4] = [
+    (
+        "## Consensus",
+        "The advisors would go ahead, in small steps that can be taken back.",
+    ),
+    (
+        "## Points of Agreement",
+        "- The goal is worth the effort.\n- The first step should be cheap and measured.",
+    ),
+    (
+        "## Points of Divergence",
+        "- How fast to go: some would start now, some after a trial.",
+    ),
+    (
+        "## Recommendation",
+        "Start with a trial of two weeks, name one person who decides, and look at the numbers before the next step.",
+    ),
+];
+
+const ADVICE: &str = "In short: yes, with care. The strongest reason for it is that waiting \
+costs more than a small mistake. The strongest reason against it is that nobody has yet \
+measured what it would replace. I would start with the part that is easiest to undo, agree \
+beforehand on the number that would make us stop, and look again after two weeks.";
+
+/// A text that fits what the request asks for.
+pub(crate) fn text(prompt: &str, schema: Option<&Value>) -> String {
+    if let Some(schema) = schema {
+        return example(schema, 0).to_string();
+    }
+    if SYNTHESIS
+        .iter()
+        .all(|(heading, _)| prompt.contains(heading))
+    {
+        let sections = SYNTHESIS.map(|(heading, text)| format!("{heading}\n\n{text}"));
+        return sections.join("\n\n");
+    }
+    ADVICE.to_owned()
+}
+
+/// The nth word of filler.
+pub(crate) fn filler(nth: usize) -> &'static str {
+    const WORDS: [&str; 8] = [
+        "One ", "could ", "say ", "more ", "about ", "this ", "in ", "time. ",
+    ];
+    WORDS[nth % WORDS.len()]
+}
+
+/// Some value that follows a schema of the plain kind: objects, arrays, enums,
+/// strings, numbers and booleans.
+fn example(schema: &Value, depth: usize) -> Value {
+    if depth > 16 {
+        return Value::Null;
+    }
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    if let Some(constant) = schema.get("const") {
+        return constant.clone();
+    }
+    if let Some(first) = schema["anyOf"].get(0).or(schema["oneOf"].get(0)) {
+        return example(first, depth + 1);
+    }
+    let kind = match &schema["type"] {
+        Value::Array(kinds) => kinds.first().unwrap_or(&Value::Null),
+        other => other,
+    };
+    match kind.as_str() {
+        Some("object") | None => {
+            let mut object = Map::new();
+            for (name, of) in schema["properties"].as_object().into_iter().flatten() {
+                object.insert(name.clone(), example(of, depth + 1));
+            }
+            Value::Object(object)
+        }
+        Some("array") => {
+            let least = schema["minItems"].as_u64().unwrap_or(1).max(1);
+            (0..least)
+                .map(|_| example(&schema["items"], depth + 1))
+                .collect()
+        }
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(Value::from(1)),
+        Some("boolean") => Value::Bool(true),
+        Some("null") => Value::Null,
+        Some(_) => Value::from("A sentence for this field."),
+    }
+}

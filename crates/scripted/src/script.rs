@@ -1,0 +1,299 @@
+//! What the server is told to do.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+/// Which request gets which reply. The first rule that fits wins.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub(crate) rules: Vec<(When, Reply)>,
+    pub(crate) otherwise: Reply,
+    pub(crate) models: Vec<String>,
+    pub(crate) listing: Option<Fault>,
+    pub(crate) key: Option<String>,
+}
+
+impl Script {
+    /// Every request gets this reply, unless a rule says otherwise.
+    pub fn new(otherwise: Reply) -> Self {
+        Script {
+            otherwise,
+            models: vec!["scripted".to_owned()],
+            ..Script::default()
+        }
+    }
+
+    #[must_use]
+    pub fn when(mut self, when: When, reply: Reply) -> Self {
+        self.rules.push((when, reply));
+        self
+    }
+
+    /// The models that the server lists. It answers for any name, listed or not.
+    #[must_use]
+    pub fn models(mut self, names: &[&str]) -> Self {
+        self.models = names.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+
+    /// What goes wrong when the models are listed: a fault with a status, or
+    /// `Fault::Silent`.
+    #[must_use]
+    pub fn listing(mut self, fault: Fault) -> Self {
+        self.listing = Some(fault);
+        self
+    }
+
+    /// Requests without this key are refused, as that wire refuses them.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        self.key = Some(key.to_owned());
+        self
+    }
+}
+
+/// The requests that a rule is for. Everything that is set must fit.
+#[derive(Clone, Debug, Default)]
+pub struct When {
+    pub(crate) model: Option<String>,
+    pub(crate) nth: Option<u64>,
+    pub(crate) says: Option<String>,
+}
+
+impl When {
+    pub fn model(name: &str) -> Self {
+        When {
+            model: Some(name.to_owned()),
+            ..When::default()
+        }
+    }
+
+    /// The text occurs in the system prompt or in a message.
+    pub fn says(text: &str) -> Self {
+        When {
+            says: Some(text.to_owned()),
+            ..When::default()
+        }
+    }
+
+    #[must_use]
+    pub fn and_says(mut self, text: &str) -> Self {
+        self.says = Some(text.to_owned());
+        self
+    }
+
+    /// The nth request to its model, counted from 1.
+    #[must_use]
+    pub fn nth(mut self, nth: u64) -> Self {
+        self.nth = Some(nth);
+        self
+    }
+
+    pub(crate) fn fits(&self, model: &str, nth: u64, prompt: &str) -> bool {
+        self.model.as_ref().is_none_or(|name| name == model)
+            && self.nth.is_none_or(|wanted| wanted == nth)
+            && self.says.as_ref().is_none_or(|text| prompt.contains(text))
+    }
+}
+
+/// One answer, and what goes wrong with it.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    pub(crate) text: Option<String>,
+    pub(crate) reasoning: Option<String>,
+    pub(crate) tokens: Option<usize>,
+    pub(crate) tokens_per_second: u32,
+    pub(crate) first_token: Duration,
+    pub(crate) usage: Option<(u64, u64)>,
+    pub(crate) split: Option<usize>,
+    pub(crate) gate: Option<(usize, Gate)>,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) faults: Option<u64>,
+    pub(crate) stamp: bool,
+}
+
+impl Reply {
+    /// A canned text that fits what the prompt asks for.
+    pub fn canned() -> Self {
+        Reply::default()
+    }
+
+    pub fn text(text: &str) -> Self {
+        Reply {
+            text: Some(text.to_owned()),
+            ..Reply::default()
+        }
+    }
+
+    pub fn fault(fault: Fault) -> Self {
+        Reply::default().with_fault(fault)
+    }
+
+    #[must_use]
+    pub fn with_fault(mut self, fault: Fault) -> Self {
+        self.fault = Some(fault);
+        self
+    }
+
+    /// Only the first requests that this reply is for meet its fault; later ones
+    /// are answered.
+    #[must_use]
+    pub fn first(mut self, requests: u64) -> Self {
+        self.faults = Some(requests);
+        self
+    }
+
+    #[must_use]
+    pub fn reasoning(mut self, text: &str) -> Self {
+        self.reasoning = Some(text.to_owned());
+        self
+    }
+
+    /// So many tokens of filler in place of a text.
+    #[must_use]
+    pub fn tokens(mut self, tokens: usize) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// 0 is as fast as possible.
+    #[must_use]
+    pub fn tokens_per_second(mut self, tokens: u32) -> Self {
+        self.tokens_per_second = tokens;
+        self
+    }
+
+    #[must_use]
+    pub fn first_token(mut self, time: Duration) -> Self {
+        self.first_token = time;
+        self
+    }
+
+    #[must_use]
+    pub fn usage(mut self, input: u64, output: u64) -> Self {
+        self.usage = Some((input, output));
+        self
+    }
+
+    /// The bytes go out in pieces of this size, wherever that cuts them.
+    #[must_use]
+    pub fn split(mut self, bytes: usize) -> Self {
+        self.split = Some(bytes.max(1));
+        self
+    }
+
+    /// After so many tokens the answer waits for the gate.
+    #[must_use]
+    pub fn gate(mut self, tokens: usize, gate: &Gate) -> Self {
+        self.gate = Some((tokens, gate.clone()));
+        self
+    }
+
+    /// Each token of text is `t<microseconds since 1970> `, taken when it is sent.
+    #[must_use]
+    pub fn stamp(mut self) -> Self {
+        self.stamp = true;
+        self
+    }
+}
+
+/// What goes wrong. Bodies and frames are those of the wire that was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    Status {
+        code: u16,
+        body: String,
+        retry_after: Option<String>,
+    },
+    /// The key is wrong.
+    Unauthorized,
+    NoSuchModel,
+    ContextOverflow,
+    RateLimited {
+        retry_after: Option<u64>,
+    },
+    OutOfQuota,
+    /// 529 on Anthropic's wire, 503 on the others.
+    Overloaded,
+    ServerError,
+    /// A web page, with status 200.
+    WebPage,
+    /// The connection stays open and nothing comes, not even a status.
+    Silent,
+    /// Status 200, then an error object in place of the next token.
+    ErrorAfter {
+        tokens: usize,
+    },
+    /// The same, and the error says that the provider is overloaded.
+    OverloadedAfter {
+        tokens: usize,
+    },
+    /// The connection is closed in the middle of a frame.
+    CutAfter {
+        tokens: usize,
+    },
+    /// The response ends as HTTP wants it, without the end that the wire wants.
+    EndAfter {
+        tokens: usize,
+    },
+    StallAfter {
+        tokens: usize,
+    },
+    BadUtf8After {
+        tokens: usize,
+    },
+    /// One line of 100 MB.
+    HugeLineAfter {
+        tokens: usize,
+    },
+    /// A proper end without a word.
+    Empty,
+    /// A proper end, because of the output limit.
+    Length,
+    /// The model declines.
+    Refusal,
+    /// The provider's filter stops the answer after so many tokens.
+    FilteredAfter {
+        tokens: usize,
+    },
+}
+
+/// Holds answers until a test lets them go.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    open: watch::Sender<bool>,
+    waiting: watch::Sender<usize>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Gate::new()
+    }
+}
+
+impl Gate {
+    pub fn new() -> Self {
+        Gate {
+            open: watch::Sender::new(false),
+            waiting: watch::Sender::new(0),
+        }
+    }
+
+    /// Lets all go, now and later.
+    pub fn release(&self) {
+        self.open.send_replace(true);
+    }
+
+    /// Returns when so many answers have come to the gate, counted from the start.
+    pub async fn reached(&self, answers: usize) {
+        let mut waiting = self.waiting.subscribe();
+        let _ = waiting.wait_for(|count| *count >= answers).await;
+    }
+
+    pub(crate) async fn pass(&self) {
+        self.waiting.send_modify(|count| *count += 1);
+        let mut open = self.open.subscribe();
+        let _ = open.wait_for(|open| *open).await;
+    }
+}

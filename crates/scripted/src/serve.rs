@@ -1,0 +1,365 @@
+//! The server: it tells the wires apart, chooses a reply and keeps records.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::Response;
+use axum::serve::ListenerExt;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::canned;
+use crate::record::{Log, Open, Recorded};
+use crate::script::{Fault, Reply, Script};
+use crate::stream::{self, Words};
+use crate::wires::{About, Anthropic, Gemini, Ollama, OpenAi, Trouble, Wire};
+
+/// Waiting for something that does not come ends after this time.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// A running server. It stops listening when it is dropped.
+pub struct Scripted {
+    address: SocketAddr,
+    log: Log,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+impl Scripted {
+    /// Serves on a free port of the loopback interface.
+    pub async fn start(script: Script) -> io::Result<Scripted> {
+        Scripted::listen("127.0.0.1:0", script).await
+    }
+
+    pub async fn listen(address: &str, script: Script) -> io::Result<Scripted> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let listener = listener.tap_io(|connection| {
+            let _ = connection.set_nodelay(true);
+        });
+        let log = Log::new();
+        let desk = Arc::new(Desk {
+            script,
+            log: log.clone(),
+            counts: Mutex::default(),
+        });
+        let router = Router::new()
+            .fallback(handle)
+            .layer(DefaultBodyLimit::disable())
+            .with_state(desk);
+        let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+        Ok(Scripted {
+            address,
+            log,
+            serving,
+        })
+    }
+
+    /// Such as `http://127.0.0.1:40123`, without a slash at the end.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The chat requests so far, in the order of their arrival.
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.log.records()
+    }
+
+    /// The greatest number of chat requests that were in flight at once.
+    pub fn in_flight_most(&self) -> usize {
+        self.log.stats().in_flight_most
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.log.stats().in_flight
+    }
+
+    /// How often the models were listed.
+    pub fn listings(&self) -> usize {
+        self.log.stats().listings
+    }
+
+    /// Waits until the requests are as wanted, or 20 seconds are over, and returns
+    /// them either way.
+    pub async fn wait_until(&self, wanted: impl Fn(&[Recorded]) -> bool) -> Vec<Recorded> {
+        let mut changes = self.log.changes();
+        let satisfied = async {
+            while !wanted(&self.log.records()) {
+                if changes.changed().await.is_err() {
+                    break;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(WAIT, satisfied).await;
+        self.log.records()
+    }
+
+    /// Waits until so many requests have arrived.
+    pub async fn wait_for_requests(&self, count: usize) -> Vec<Recorded> {
+        self.wait_until(|requests| requests.len() >= count).await
+    }
+
+    /// Waits until so many requests have ended, in whatever way.
+    pub async fn wait_for_ended(&self, count: usize) -> Vec<Recorded> {
+        let ended = |requests: &[Recorded]| {
+            let ended = requests.iter().filter(|request| request.ended_at.is_some());
+            ended.count() >= count
+        };
+        self.wait_until(ended).await
+    }
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+struct Desk {
+    script: Script,
+    log: Log,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Requests so far, by model.
+    models: HashMap<String, u64>,
+    /// Faults so far, by rule; the last one is the reply for all others.
+    faults: HashMap<usize, u64>,
+}
+
+async fn handle(
+    State(desk): State<Arc<Desk>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let path = uri.path();
+    let anthropic = headers.contains_key("anthropic-version");
+    match (method.as_str(), path) {
+        ("GET", "/__requests") => json_response(200, &desk.log.briefs()),
+        ("GET", "/__stats") => {
+            let stats = desk.log.stats();
+            let stats = json!({
+                "count": stats.count, "inFlight": stats.in_flight,
+                "inFlightMost": stats.in_flight_most, "listings": stats.listings,
+            });
+            json_response(200, &stats)
+        }
+        ("GET", "/api/version") => json_response(200, &json!({"version": "0.13.0"})),
+        ("GET", "/api/tags") => desk.list(&Ollama, &headers).await,
+        ("GET", "/v1/models") if anthropic => desk.list(&Anthropic, &headers).await,
+        ("GET", "/v1/models") => desk.list(&OpenAi, &headers).await,
+        ("GET", "/v1beta/models") => desk.list(&Gemini, &headers).await,
+        ("POST", "/api/chat") => desk.chat(&Ollama, path, &headers, &body).await,
+        ("POST", "/v1/chat/completions") => desk.chat(&OpenAi, path, &headers, &body).await,
+        ("POST", "/v1/messages") => desk.chat(&Anthropic, path, &headers, &body).await,
+        ("POST", path) if path.ends_with(":streamGenerateContent") => {
+            desk.chat(&Gemini, path, &headers, &body).await
+        }
+        _ => respond(404, "text/plain", Body::from("404 page not found")),
+    }
+}
+
+impl Desk {
+    async fn list(&self, wire: &'static dyn Wire, headers: &HeaderMap) -> Response {
+        self.log.listed();
+        let fault = match (&self.script.listing, self.admits(headers)) {
+            (Some(fault), _) => Some(fault),
+            (None, false) => Some(&Fault::Unauthorized),
+            (None, true) => None,
+        };
+        if let Some(fault) = fault
+            && let Some(response) = refuse(wire, fault, "").await
+        {
+            return response;
+        }
+        json_response(200, &wire.models(&self.script.models))
+    }
+
+    async fn chat(
+        &self,
+        wire: &'static dyn Wire,
+        path: &str,
+        headers: &HeaderMap,
+        bytes: &Bytes,
+    ) -> Response {
+        let Ok(body) = serde_json::from_slice::<Value>(bytes) else {
+            return json_response(400, &json!({"error": {"message": "the body is not JSON"}}));
+        };
+        let model = model_of(path, &body);
+        let prompt = wire.prompt(&body);
+        let schema = wire.schema(&body).cloned();
+        let mut open = self.record(path, headers, body, &model, &prompt, bytes.len());
+        let mut reply = self.choose(&model, &prompt);
+        if !self.admits(headers) {
+            reply.fault = Some(Fault::Unauthorized);
+        }
+        if let Some(fault) = &reply.fault
+            && let Some(response) = refuse(wire, fault, &model).await
+        {
+            open.complete = true;
+            return response;
+        }
+        let text = match &reply.text {
+            Some(text) => text.clone(),
+            None => canned::text(&prompt, schema.as_ref()),
+        };
+        let words = Words::of(&reply, &text);
+        let (input_tokens, output_tokens) = reply
+            .usage
+            .unwrap_or((prompt.len() as u64 / 4, words.len() as u64));
+        let about = About {
+            model,
+            input_tokens,
+            output_tokens,
+            voice: None,
+            block: 0,
+        };
+        let body = Body::from_stream(stream::answer(wire, about, reply, words, open));
+        respond(200, wire.content_type(), body)
+    }
+
+    fn record(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+        body: Value,
+        model: &str,
+        prompt: &str,
+        bytes: usize,
+    ) -> Open {
+        let text = |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
+        let record = Recorded {
+            path: path.to_owned(),
+            headers: headers
+                .iter()
+                .map(|(name, value)| (name.to_string(), text(value)))
+                .collect(),
+            body,
+            model: model.to_owned(),
+            prompt: prompt.to_owned(),
+            request_id: headers.get("x-client-request-id").map(text),
+            received_at: SystemTime::now(),
+            ended_at: None,
+            dropped: false,
+        };
+        self.log.begin(record, bytes)
+    }
+
+    fn choose(&self, model: &str, prompt: &str) -> Reply {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let nth = counts.models.entry(model.to_owned()).or_default();
+        *nth += 1;
+        let nth = *nth;
+        let rules = &self.script.rules;
+        let index = rules
+            .iter()
+            .position(|(when, _)| when.fits(model, nth, prompt))
+            .unwrap_or(rules.len());
+        let mut reply = match rules.get(index) {
+            Some((_, reply)) => reply.clone(),
+            None => self.script.otherwise.clone(),
+        };
+        let faults = counts.faults.entry(index).or_default();
+        *faults += 1;
+        if reply.faults.is_some_and(|first| *faults > first) {
+            reply.fault = None;
+        }
+        reply
+    }
+
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        let Some(key) = &self.script.key else {
+            return true;
+        };
+        let has = |name: &str, value: &str| headers.get(name).is_some_and(|found| found == value);
+        has("authorization", &format!("Bearer {key}"))
+            || has("x-api-key", key)
+            || has("x-goog-api-key", key)
+    }
+}
+
+fn model_of(path: &str, body: &Value) -> String {
+    let named = path
+        .rsplit('/')
+        .next()
+        .and_then(|last| last.split_once(':'));
+    match (body["model"].as_str(), named) {
+        (Some(model), _) => model.to_owned(),
+        (None, Some((model, _))) => model.to_owned(),
+        (None, None) => String::new(),
+    }
+}
+
+/// The faults that come in place of a stream.
+async fn refuse(wire: &dyn Wire, fault: &Fault, model: &str) -> Option<Response> {
+    let (trouble, retry_after) = match fault {
+        Fault::Silent => std::future::pending().await,
+        Fault::WebPage => {
+            let page = "<!doctype html><html><body>Welcome to the portal.</body></html>";
+            return Some(respond(200, "text/html", Body::from(page)));
+        }
+        Fault::Status {
+            code,
+            body,
+            retry_after,
+        } => {
+            let response = respond(*code, "application/json", Body::from(body.clone()));
+            return Some(with_retry_after(response, retry_after.as_deref()));
+        }
+        Fault::Unauthorized => (Trouble::Unauthorized, None),
+        Fault::NoSuchModel => (Trouble::NoSuchModel, None),
+        Fault::ContextOverflow => (Trouble::ContextOverflow, None),
+        Fault::RateLimited { retry_after } => (Trouble::RateLimited, *retry_after),
+        Fault::OutOfQuota => (Trouble::OutOfQuota, None),
+        Fault::Overloaded => (Trouble::Overloaded, None),
+        Fault::ServerError => (Trouble::ServerError, None),
+        Fault::ErrorAfter { .. }
+        | Fault::OverloadedAfter { .. }
+        | Fault::CutAfter { .. }
+        | Fault::EndAfter { .. }
+        | Fault::StallAfter { .. }
+        | Fault::BadUtf8After { .. }
+        | Fault::HugeLineAfter { .. }
+        | Fault::Empty
+        | Fault::Length
+        | Fault::Refusal
+        | Fault::FilteredAfter { .. } => return None,
+    };
+    let (code, body) = wire.status(trouble, model);
+    let response = respond(code, "application/json", Body::from(body));
+    let seconds = retry_after.map(|seconds| seconds.to_string());
+    Some(with_retry_after(response, seconds.as_deref()))
+}
+
+fn with_retry_after(mut response: Response, retry_after: Option<&str>) -> Response {
+    if let Some(value) = retry_after.and_then(|text| text.parse().ok()) {
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+fn json_response(code: u16, body: &Value) -> Response {
+    respond(code, "application/json", Body::from(body.to_string()))
+}
+
+fn respond(code: u16, content_type: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() =
+        StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let content_type = header::HeaderValue::from_static(content_type);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
+    response
+}
