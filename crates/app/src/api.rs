@@ -5,7 +5,6 @@ use axum::body::Body;
 use axum::http::{Method, Request, header};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
-use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower::ServiceExt;

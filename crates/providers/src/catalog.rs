@@ -136,7 +136,11 @@ fn hint(config: &ProviderConfig, error: &ModelError) -> String {
             "Wait a while, or look at the limits of the account.".to_owned()
         }
         (
-            FailureKind::Idle | FailureKind::Refused | FailureKind::TooLong | FailureKind::Empty,
+            FailureKind::Idle
+            | FailureKind::Refused
+            | FailureKind::TooLong
+            | FailureKind::Empty
+            | FailureKind::Malformed,
             _,
         ) => format!("Check that {url} is the right address."),
     }

@@ -149,7 +149,7 @@ pub(crate) struct Http {
 impl Http {
     pub(crate) fn new() -> Self {
         // Somebody else may have chosen a provider before; that one serves too.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::install_tls();
         Http {
             near: OnceLock::new(),
             far: OnceLock::new(),

@@ -31,6 +31,12 @@ use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 pub use config::{CommandConfig, Kind, Output, ProviderConfig, Secret};
 pub use discover::discover;
 
+/// Chooses the cryptography of every TLS connection of this process. Calling it
+/// again changes nothing.
+pub fn install_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// All configured providers behind the engine's port.
 pub struct Providers {
     configs: Vec<Arc<ProviderConfig>>,
@@ -72,6 +78,10 @@ impl Providers {
 }
 
 impl Models for Providers {
+    fn providers(&self) -> Vec<String> {
+        self.configs.iter().map(|config| config.name.clone()).collect()
+    }
+
     fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {
         let (provider, _) = ask.model.parts();
         let Some(config) = self.configs.iter().find(|one| one.name == provider) else {
