@@ -26,7 +26,7 @@ use sqlx::{ConnectOptions, SqlSafeStr, SqliteConnection, SqlitePool};
 
 use crate::lock::{Holder, Lock, open_private};
 use drive::{BeginAttempt, Check, Claim, SaveDraft};
-use failure::{failure, migration_failure};
+use failure::{closed, failure, migration_failure};
 use writer::Writer;
 
 const DATABASE_FILE: &str = "plenary.sqlite3";
@@ -48,15 +48,15 @@ const MS_PER_DAY: i64 = 24 * 3_600_000;
 
 /// Opens the log in a data folder, making both when they are not there, and
 /// keeps other processes away from the folder until the store is closed or
-/// dropped.
+/// dropped. A dropped store may still be writing what had been given to it;
+/// versions and epochs, not the lock, keep the log right.
 pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreError> {
     make_folder(folder)?;
     let lock = take_lock(folder, &holder).await?;
     let file = folder.join(DATABASE_FILE);
-    open_private(&file).map_err(|error| {
-        StoreError::Failed(format!("{} cannot be opened: {error}", file.display()))
-    })?;
-
+    if !file.is_file() {
+        make_private(&file)?;
+    }
     let mut connection = writing(&file).connect().await.map_err(failure)?;
     migrations().run_direct(None, &mut connection, false).await.map_err(migration_failure)?;
     forget_old_answers(&mut connection, &holder).await.map_err(failure)?;
@@ -100,7 +100,7 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         match &*self.lock.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(lock) => act(lock),
-            None => Err(StoreError::Failed("it has been closed".into())),
+            None => Err(closed()),
         }
     }
 }
@@ -217,6 +217,17 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
     builder.create(folder).map_err(|error| {
         StoreError::Failed(format!("the data folder {} cannot be made: {error}", folder.display()))
     })
+}
+
+/// SQLite makes its other files with the rights of this one. It is left alone
+/// once it is there: closing it beside SQLite would give SQLite's locks away.
+fn make_private(file: &Path) -> Result<(), StoreError> {
+    match open_private(file) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(StoreError::Failed(format!("{} cannot be opened: {error}", file.display())))
+        }
+    }
 }
 
 async fn take_lock(folder: &Path, holder: &Holder) -> Result<Lock, StoreError> {

@@ -25,9 +25,14 @@ pub(super) fn failure(error: sqlx::Error) -> StoreError {
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
                 StoreError::Unreadable(error.to_string())
             }
+            sqlx::Error::PoolClosed => closed(),
             error => StoreError::Failed(error.to_string()),
         },
     }
+}
+
+pub(super) fn closed() -> StoreError {
+    StoreError::Failed("it has been closed".into())
 }
 
 pub(super) fn migration_failure(error: MigrateError) -> StoreError {

@@ -1,16 +1,17 @@
 //! The one writer: gathers what waits into one transaction, so that many writes
 //! share one wait for the disk.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use plenary_domain::limits;
 use plenary_engine::ports::StoreError;
 use sqlx::SqliteConnection;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::batch::Batch;
-use super::failure::failure;
+use super::failure::{closed, failure};
 
 /// One write, as plain data. It may be run a second time after a rollback, so it
 /// keeps nothing from an earlier run.
@@ -48,16 +49,17 @@ impl Writer {
     /// Carries out what waits, moves the log into the database file, and ends.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         self.closing.notify_one();
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match task {
+        // Held while waiting, so that a second caller waits as well.
+        let mut task = self.task.lock().await;
+        match task.as_mut() {
             None => Ok(()),
-            Some(task) => task.await.map_err(|_| closed())?.map_err(failure),
+            Some(work) => {
+                let outcome = work.await;
+                *task = None;
+                outcome.map_err(|_| closed())?.map_err(failure)
+            }
         }
     }
-}
-
-fn closed() -> StoreError {
-    StoreError::Failed("it has been closed".into())
 }
 
 async fn work(
