@@ -77,8 +77,21 @@ fn skip_escape(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
+/// A role's colour; the nearest of 256 where the terminal has no more.
 pub fn role_colour(role: &str) -> Color {
-    let hex = Role::parse(role).map_or("#888888", Role::colour);
+    let role = Role::parse(role).unwrap_or(Role::Generalist);
+    let many = std::env::var("COLORTERM").is_ok_and(|term| term == "truecolor" || term == "24bit");
+    if !many {
+        return Color::Indexed(match role {
+            Role::Advocate => 71,
+            Role::Critic => 203,
+            Role::Analyst => 33,
+            Role::DevilsAdvocate => 208,
+            Role::Expert => 127,
+            Role::Generalist => 66,
+        });
+    }
+    let hex = role.colour();
     let part = |from: usize| u8::from_str_radix(&hex[from..from + 2], 16).unwrap_or(0x88);
     Color::Rgb(part(1), part(3), part(5))
 }

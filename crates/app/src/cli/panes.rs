@@ -6,12 +6,13 @@ use ratatui::DefaultTerminal;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, BorderType, Paragraph, Wrap};
 use tokio::sync::mpsc;
 
 use super::board::{Board, Said};
+use super::render;
 use crate::terminal::{self, clean, role_colour};
 
 /// Narrower columns are stacked.
@@ -185,12 +186,15 @@ fn draw(frame: &mut Frame<'_>, board: &Board, look: &Look<'_>) {
         let typed = Paragraph::new(format!("{}▏", look.reply)).wrap(Wrap { trim: false });
         frame.render_widget(typed.block(block), reply);
     }
-    frame.render_widget(Line::from(footer(board, look)).style(Style::default().dim()), foot);
+    let hidden = match look.focus {
+        Some(_) => 0,
+        None => board.advisors.len().saturating_sub(places(body, board.advisors.len()).len()),
+    };
+    let foot_line = Line::from(footer(board, look, hidden));
+    frame.render_widget(foot_line.style(Style::default().dim()), foot);
 }
 
-use ratatui::style::Stylize;
-
-fn footer(board: &Board, look: &Look<'_>) -> Vec<Span<'static>> {
+fn footer(board: &Board, look: &Look<'_>, hidden: usize) -> Vec<Span<'static>> {
     if let Some(said) = look.said {
         return vec![Span::raw(said.to_owned()).bold()];
     }
@@ -201,6 +205,9 @@ fn footer(board: &Board, look: &Look<'_>) -> Vec<Span<'static>> {
     let mut text = format!("{done} of {} answered · Ctrl-C stop", board.advisors.len());
     if board.allowed.iter().any(|allowed| allowed == "synthesize") {
         text.push_str(" · s synthesize now");
+    }
+    if hidden > 0 {
+        text.push_str(&format!(" · {hidden} more"));
     }
     match look.focus {
         Some(_) => text.push_str(" · ↑↓ scroll · Esc all"),
@@ -293,7 +300,7 @@ fn draw_pane(frame: &mut Frame<'_>, pane: &Pane<'_>, area: Rect, look: &Look<'_>
     let inner = block.inner(area);
     let shown = pane.said.shown();
     let text: Text<'_> =
-        if look.colours { tui_markdown::from_str(&shown) } else { Text::from(shown.as_str()) };
+        if look.colours { render::markdown(&shown) } else { Text::from(shown.as_str()) };
     let paragraph = Paragraph::new(text).wrap(Wrap { trim: false });
     let lines = u16::try_from(paragraph.line_count(inner.width)).unwrap_or(u16::MAX);
     // The end is what is new; scrolling goes up from there.

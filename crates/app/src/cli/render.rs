@@ -53,8 +53,23 @@ fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
     let rule = Style::default().fg(colour).add_modifier(Modifier::BOLD);
     let mut out = ansi(Text::from(Line::styled(format!("▌ {head}"), rule)), width);
     out.push('\n');
-    out.push_str(&ansi(tui_markdown::from_str(body), width));
+    out.push_str(&ansi(markdown(body), width));
     out
+}
+
+/// Markdown as styled text: without the marks that the styles already tell.
+pub fn markdown(text: &str) -> Text<'_> {
+    let mut text = tui_markdown::from_str(text);
+    for line in &mut text.lines {
+        let Some(first) = line.spans.first_mut() else { continue };
+        let mark = first.content.trim();
+        if !mark.is_empty() && mark.chars().all(|c| c == '#') {
+            line.spans.remove(0);
+        } else if mark == "-" {
+            first.content = first.content.replace('-', "•").into();
+        }
+    }
+    text
 }
 
 /// Wraps styled text and writes it with escape codes of our own.
