@@ -9,9 +9,27 @@ use plenary_domain::limits;
 use plenary_engine::By;
 use plenary_engine::ports::Idempotency;
 use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
 
 use crate::auth::Principal;
 use crate::error::{Code, Problem};
+
+/// The header that makes a request safe to repeat, for the OpenAPI document.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[allow(dead_code, reason = "it stands in the OpenAPI document only")]
+pub struct Key {
+    /// A second request with the same key changes nothing and answers with the
+    /// session as it stands.
+    #[param(
+        rename = "Idempotency-Key",
+        nullable = false,
+        min_length = 1,
+        max_length = 200,
+        pattern = "^[!-~]+$"
+    )]
+    key: Option<String>,
+}
 
 /// Who changes something, with what, and under which key.
 pub struct Change<T> {

@@ -4,7 +4,7 @@ mod export;
 mod seating;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_domain::boardroom::{Command, Role, SeatId, preset};
@@ -20,7 +20,7 @@ use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Query};
+use crate::idempotency::{Change, Key, Query};
 use crate::live;
 use crate::views::{self, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
 
@@ -110,7 +110,7 @@ async fn list(
 /// Answers at once; follow the events, or get the board again.
 #[utoipa::path(post, path = "/api/boardrooms", tag = "boardrooms",
     request_body = seating::NewBoardroom,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat a request safely.")),
+    params(Key),
     responses((status = 201, body = Reply<BoardroomView>), WriteProblems))]
 async fn convene(
     State(app): State<App>,
@@ -118,7 +118,7 @@ async fn convene(
 ) -> Result<impl IntoResponse, Problem> {
     let convene = seating::seat(&app, body).await?;
     let opened = app.engine.open(by, room::Command::Boardroom(Command::Convene(convene))).await?;
-    Ok((StatusCode::CREATED, show(&app, &opened)?))
+    created(&app, &opened)
 }
 
 /// A board as it stands, with the text so far of answers under way.
@@ -145,7 +145,7 @@ async fn remove(
 
 /// Stops every call at once and keeps what has arrived. No synthesis follows.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/stop", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn stop(
     State(app): State<App>,
@@ -157,7 +157,7 @@ async fn stop(
 
 /// Asks again whoever has no answer, on a board that was stopped or failed.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/resume", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn resume(
     State(app): State<App>,
@@ -179,7 +179,7 @@ async fn resume(
 pub struct NewSynthesis {
     /// Another model than the board's synthesizer.
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     model: Option<String>,
     /// What the reader asks of it: "for a board of directors", "in French".
     #[serde(default)]
@@ -190,7 +190,7 @@ pub struct NewSynthesis {
 /// Begins the synthesis now, with the answers that are there; who has not
 /// finished is stopped.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/synthesize", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     request_body = NewSynthesis,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn synthesize(
@@ -204,7 +204,7 @@ async fn synthesize(
 
 /// Adds a synthesis to a board at rest. Earlier ones are kept.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/resynthesize", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     request_body = NewSynthesis,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn resynthesize(
@@ -221,7 +221,7 @@ async fn resynthesize(
 pub struct Retry {
     /// Another model for this seat.
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     model: Option<String>,
 }
 
@@ -229,7 +229,8 @@ pub struct Retry {
 #[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/retry", tag = "boardrooms",
     params(
         ("id" = uuid::Uuid, Path, description = "The board."),
-        ("advisor" = u8, Path, description = "The seat's number.")),
+        ("advisor" = u8, Path, minimum = 1, maximum = 16, description = "The seat's number."),
+        Key),
     request_body = Retry,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn retry(
@@ -248,7 +249,7 @@ async fn retry(
 pub struct Answer {
     /// The seat's number; needed when persons hold several.
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, minimum = 1, maximum = 16)]
     advisor: Option<u8>,
     #[schema(min_length = 1, max_length = 65536)]
     text: String,
@@ -256,7 +257,7 @@ pub struct Answer {
 
 /// A person's own answer as an advisor.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/reply", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     request_body = Answer,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn answer(
@@ -286,6 +287,12 @@ async fn events(
     let after = live::after(&headers, query.after)?.unwrap_or(0);
     let frames = app.engine.watch(session_id(&id)?, after).await?;
     Ok(live::respond(frames.map(|frame| live::frame(&frame))))
+}
+
+/// A new board, and where it is.
+fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+    let place = [(header::LOCATION, format!("/api/boardrooms/{}", opened.id))];
+    Ok((StatusCode::CREATED, place, show(app, opened)?))
 }
 
 async fn submit(

@@ -1,7 +1,7 @@
 //! A board as a document, and back.
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use plenary_domain::boardroom::{self, Command};
 use plenary_domain::{Room, SessionId, Timestamp, limits, room};
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{show, views};
+use super::{created, views};
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::http::session_id;
-use crate::idempotency::{Change, Query};
+use crate::idempotency::{Change, Key, Query};
 use crate::views::{BoardroomView, Reply};
 
 const FORMAT: &str = "plenary.boardroom";
@@ -64,8 +64,9 @@ pub struct ExportedEvent {
 #[serde(rename_all = "camelCase")]
 pub struct Import {
     /// Must be `plenary.boardroom`.
+    #[schema(pattern = "^plenary\\.boardroom$")]
     format: String,
-    /// Must be 1.
+    #[schema(minimum = 1, maximum = 1)]
     format_version: u32,
     #[serde(default)]
     #[schema(nullable = false)]
@@ -134,7 +135,7 @@ fn exported(event: StoredEvent) -> ExportedEvent {
 /// Takes over a board that was exported here or elsewhere, under a new id.
 #[utoipa::path(post, path = "/api/boardrooms/import", tag = "boardrooms",
     request_body = Import,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat a request safely.")),
+    params(Key),
     responses((status = 201, body = Reply<BoardroomView>), WriteProblems))]
 pub async fn import(
     State(app): State<App>,
@@ -164,5 +165,5 @@ pub async fn import(
     let from = body.boardroom.map(|boardroom| SessionId(boardroom.id));
     let command = room::Command::Boardroom(Command::Import { from, events });
     let opened = app.engine.open(by, command).await?;
-    Ok((StatusCode::CREATED, show(&app, &opened)?))
+    created(&app, &opened)
 }
