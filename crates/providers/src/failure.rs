@@ -57,14 +57,11 @@ pub(crate) fn told(
         message: words.to_owned(),
         ..Said::default()
     };
-    let name = &config.name;
-    match said.meaning(None) {
-        Meaning::Unknown => last(
-            otherwise,
-            format!("{name} failed{}.", said.after_colon(config)),
-        ),
-        _ => judge(config, model, None, &said),
+    if said.meaning(None) != Meaning::Unknown {
+        return judge(config, model, None, &said);
     }
+    let words = said.after_colon(config);
+    last(otherwise, format!("{} failed{words}.", config.name))
 }
 
 fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -> ModelError {

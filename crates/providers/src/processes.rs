@@ -12,7 +12,6 @@ const MARK: &str = "PLENARY_CALL";
 const ROUNDS: usize = 4;
 
 /// A name for one call that no other call on this machine has.
-#[derive(Clone)]
 pub(crate) struct Mark(String);
 
 impl Mark {
@@ -43,18 +42,15 @@ impl Family {
         Family { leader, mark }
     }
 
-    /// Kills the group at once. The descendants that have left it are found by
-    /// their mark, which takes a moment and so has a thread of its own.
+    /// Kills the group, and then the descendants that have left it, who are found
+    /// by their mark. This takes a few milliseconds and is worth them: when it
+    /// returns, also at the end of the program, nothing is left behind.
     pub(crate) fn kill(&mut self) {
         let Some(leader) = self.leader.take() else {
             return;
         };
         let _ = kill_process_group(leader, Signal::KILL);
-        let mark = self.mark.clone();
-        let sweep = std::thread::Builder::new().name("sweep".to_owned());
-        if let Err(error) = sweep.spawn(move || kill_marked(&mark)) {
-            tracing::warn!(%error, "descendants of a command could not be looked for");
-        }
+        kill_marked(&self.mark);
     }
 }
 

@@ -89,3 +89,32 @@ fn example(schema: &Value, depth: usize) -> Value {
         Some(_) => Value::from("A sentence for this field."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_synthesis_has_the_four_headings_that_were_asked_for() {
+        let headings = SYNTHESIS.map(|(heading, _)| heading);
+        let said = text(&format!("Write {}.", headings.join(", ")), None);
+        let found: Vec<&str> = said.lines().filter(|line| line.starts_with('#')).collect();
+        assert_eq!(found, headings);
+        assert_eq!(text("Shall we?", None), ADVICE);
+    }
+
+    #[test]
+    fn a_schema_gets_an_example() {
+        let schema = json!({"type": "object", "properties": {
+            "vote": {"enum": ["yes", "no"]},
+            "points": {"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 3}},
+            "why": {"type": ["string", "null"]},
+            "sure": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        }});
+        let expected = json!({
+            "vote": "yes", "points": [3, 3], "why": "A sentence for this field.", "sure": true,
+        });
+        assert_eq!(text("", Some(&schema)), expected.to_string());
+    }
+}

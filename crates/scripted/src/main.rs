@@ -15,6 +15,10 @@ GET /__requests and GET /__stats tell what it was asked.";
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|one| one == "--help") {
+        let _ = writeln!(std::io::stdout(), "{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let (address, script) = match read(&arguments) {
         Ok(read) => read,
         Err(wrong) => return complain(&format!("{wrong}\n\n{USAGE}")),

@@ -254,7 +254,20 @@ impl Speaking {
             Some(Fault::Length) => self.close(&mut out, Ending::Length),
             Some(Fault::Refusal) => self.close(&mut out, Ending::Refusal),
             Some(Fault::FilteredAfter { .. }) => self.close(&mut out, Ending::Filtered),
-            Some(_) | None => self.close(&mut out, Ending::Stop),
+            Some(
+                Fault::Empty
+                | Fault::Status { .. }
+                | Fault::Unauthorized
+                | Fault::NoSuchModel
+                | Fault::ContextOverflow
+                | Fault::RateLimited { .. }
+                | Fault::OutOfQuota
+                | Fault::Overloaded
+                | Fault::ServerError
+                | Fault::WebPage
+                | Fault::Silent,
+            )
+            | None => self.close(&mut out, Ending::Stop),
         }
         self.waiting.extend_from_slice(out.as_bytes());
     }

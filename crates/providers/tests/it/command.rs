@@ -342,12 +342,12 @@ async fn a_child_that_stays_behind_does_not_hold_the_answer() {
 
 #[tokio::test]
 async fn a_dropped_stream_kills_children_and_grandchildren() {
-    let script = "sh -c 'sleep 600 & echo $!; wait' & setsid sleep 600 & echo $!; setsid sh -c 'sh -c \"sleep 600\" & echo $!' & echo $$; wait; sleep 600";
+    let script = "sh -c 'sleep 600 & echo $!; wait' & setsid sleep 600 & echo $!; env -i sleep 600 & echo $!; setsid sh -c 'sh -c \"sleep 600\" & echo $!' & echo $$; wait; sleep 600";
     let command = agent(script, Output::Text);
     let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
     let mut stream = providers.ask(ask("agent", "m1"), "r".to_owned());
     let mut text = String::new();
-    while text.lines().count() < 4 {
+    while text.lines().count() < 5 {
         match stream.next().await {
             Some(Ok(Piece::Text(more))) => text += &more,
             other => panic!("{other:?}"),
