@@ -174,11 +174,8 @@ fn count(tokens: Option<Tokens>, out: &mut Out) {
     let Some(tokens) = tokens else {
         return;
     };
-    let read = [
-        tokens.input_tokens,
-        tokens.cache_creation_input_tokens,
-        tokens.cache_read_input_tokens,
-    ];
+    let read =
+        [tokens.input_tokens, tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
     out.pieces.push_back(Piece::Usage(Usage {
         input_tokens: read.into_iter().flatten().reduce(|one, other| one + other),
         output_tokens: tokens.output_tokens,

@@ -49,16 +49,8 @@ impl Wire for Anthropic {
     }
 
     fn headers(&self, key: Option<&Secret>) -> Vec<(HeaderName, String)> {
-        let version = (
-            HeaderName::from_static("anthropic-version"),
-            VERSION.to_owned(),
-        );
-        let key = key.map(|key| {
-            (
-                HeaderName::from_static("x-api-key"),
-                key.expose().to_owned(),
-            )
-        });
+        let version = (HeaderName::from_static("anthropic-version"), VERSION.to_owned());
+        let key = key.map(|key| (HeaderName::from_static("x-api-key"), key.expose().to_owned()));
         [version].into_iter().chain(key).collect()
     }
 
@@ -131,10 +123,7 @@ struct Tokens {
 
 impl Events {
     fn count(&mut self, tokens: &Tokens, out: &mut Out) {
-        let cached = [
-            tokens.cache_creation_input_tokens,
-            tokens.cache_read_input_tokens,
-        ];
+        let cached = [tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
         let cached: u64 = cached.into_iter().flatten().sum();
         if let Some(input) = tokens.input_tokens {
             self.usage.input_tokens = Some(input + cached);

@@ -75,18 +75,13 @@ async fn state(config: &ProviderConfig, http: &Http) -> ProviderState {
         return command::state(config);
     };
     if let Some(models) = &config.models {
-        return ProviderState::Ready {
-            models: models.clone(),
-        };
+        return ProviderState::Ready { models: models.clone() };
     }
     let limit = Duration::from_millis(limits::CATALOG_MS);
     let listed = timeout(limit, http.models(config, wire)).await;
     let listed = listed.unwrap_or_else(|_| {
         let seconds = limits::CATALOG_MS / 1000;
-        let message = format!(
-            "{} did not list its models within {seconds} s.",
-            config.name
-        );
+        let message = format!("{} did not list its models within {seconds} s.", config.name);
         Err(failure::retry(FailureKind::TimedOut, message))
     });
     match listed {
@@ -95,29 +90,24 @@ async fn state(config: &ProviderConfig, http: &Http) -> ProviderState {
             hint: no_models_hint(config),
         },
         Ok(models) => ProviderState::Ready { models },
-        Err(error) => ProviderState::Unusable {
-            problem: error.to_string(),
-            hint: hint(config, &error),
-        },
+        Err(error) => {
+            ProviderState::Unusable { problem: error.to_string(), hint: hint(config, &error) }
+        }
     }
 }
 
 fn no_models_hint(config: &ProviderConfig) -> String {
     match config.kind {
         Kind::Ollama => "Get one, for example with `ollama pull llama3.2`.".to_owned(),
-        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => format!(
-            "Name them in plenary.toml: [providers.{}] models = [\"…\"].",
-            config.name
-        ),
+        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => {
+            format!("Name them in plenary.toml: [providers.{}] models = [\"…\"].", config.name)
+        }
     }
 }
 
 fn hint(config: &ProviderConfig, error: &ModelError) -> String {
     let (ModelError::Retry { kind, .. } | ModelError::Final { kind, .. }) = error;
-    let key = config
-        .key_env
-        .as_deref()
-        .unwrap_or("the key in plenary.toml");
+    let key = config.key_env.as_deref().unwrap_or("the key in plenary.toml");
     let url = &config.url;
     match (kind, config.kind) {
         (FailureKind::Unreachable | FailureKind::TimedOut, Kind::Ollama) => format!(

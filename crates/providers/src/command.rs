@@ -41,10 +41,7 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
     };
     match find(&command.program) {
         Some(_) => ProviderState::Ready {
-            models: config
-                .models
-                .clone()
-                .unwrap_or_else(|| vec!["default".to_owned()]),
+            models: config.models.clone().unwrap_or_else(|| vec!["default".to_owned()]),
         },
         None => ProviderState::Unusable {
             problem: format!("There is no program `{}` on the PATH.", command.program),
@@ -70,12 +67,7 @@ pub(crate) fn ask(
     config: Arc<ProviderConfig>,
     ask: Ask,
 ) -> impl Stream<Item = Result<Piece, ModelError>> + Send + 'static {
-    let call = Box::new(Call {
-        config,
-        ask,
-        out: Out::default(),
-        phase: Phase::Starting,
-    });
+    let call = Box::new(Call { config, ask, out: Out::default(), phase: Phase::Starting });
     stream::unfold(call, |mut call| async move {
         let item = call.next().await?;
         Some((item, call))
@@ -132,10 +124,7 @@ impl Call {
 fn start(config: &ProviderConfig, ask: &Ask) -> Result<Run, ModelError> {
     let wrong = |message: String| failure::last(FailureKind::Misconfigured, message);
     let Some(command) = &config.command else {
-        return Err(wrong(format!(
-            "The provider `{}` names no program.",
-            config.name
-        )));
+        return Err(wrong(format!("The provider `{}` names no program.", config.name)));
     };
     let folder = command.folder.clone().unwrap_or_else(std::env::temp_dir);
     if !folder.is_dir() {
@@ -151,15 +140,10 @@ fn start(config: &ProviderConfig, ask: &Ask) -> Result<Run, ModelError> {
     let spawned = spawn(command, &folder, &args, uses_stdin, &mark);
     let mut child = spawned.map_err(|error| cannot_start(config, command, &error))?;
     let family = Family::new(child.id(), mark);
-    let writing = child
-        .stdin
-        .take()
-        .map(|stdin| tokio::spawn(write(stdin, prompt)));
+    let writing = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, prompt)));
     let complaints = Complaints::default();
-    let listening = child
-        .stderr
-        .take()
-        .map(|stderr| tokio::spawn(listen(stderr, complaints.clone())));
+    let listening =
+        child.stderr.take().map(|stderr| tokio::spawn(listen(stderr, complaints.clone())));
     Ok(Run {
         family,
         stdout: child.stdout.take(),
@@ -210,11 +194,7 @@ fn arguments(templates: &[String], model: &str, prompt: &str) -> (Vec<String>, b
             continue;
         }
         // The prompt goes in last, so that nothing in it is taken for a place.
-        args.push(
-            template
-                .replace("{model}", model)
-                .replace("{prompt}", prompt),
-        );
+        args.push(template.replace("{model}", model).replace("{prompt}", prompt));
     }
     (args, !templates.iter().any(|one| one.contains("{prompt}")))
 }
@@ -233,11 +213,7 @@ fn spawn(
         .env_clear()
         .envs(environment(&command.env))
         .env(name, value)
-        .stdin(if uses_stdin {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        })
+        .stdin(if uses_stdin { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
@@ -256,8 +232,7 @@ fn environment(allowed: &[String]) -> Vec<(OsString, OsString)> {
             || allowed.iter().any(|pattern| fits(name, pattern))
     };
     let all = std::env::vars_os();
-    all.filter(|(name, _)| name.to_str().is_some_and(allows))
-        .collect()
+    all.filter(|(name, _)| name.to_str().is_some_and(allows)).collect()
 }
 
 /// A program that does not read its input to the end is no failure by itself.
@@ -281,10 +256,7 @@ async fn listen(mut stderr: ChildStderr, complaints: Complaints) {
 
 enum Reader {
     Text(Plain),
-    JsonLines {
-        frames: Box<Frames>,
-        agent: Box<Agent>,
-    },
+    JsonLines { frames: Box<Frames>, agent: Box<Agent> },
 }
 
 impl Reader {
@@ -411,25 +383,17 @@ impl Run {
         }
         let limit = ask.patience.answer_bytes.min(limits::ANSWER_BYTES);
         if self.said > limit || self.read > STDOUT_BYTES {
-            let message = format!(
-                "{} printed more than {limit} bytes and was stopped.",
-                config.name
-            );
+            let message =
+                format!("{} printed more than {limit} bytes and was stopped.", config.name);
             return Err(failure::last(FailureKind::TooLong, message));
         }
         Ok(())
     }
 
     fn out_of_time(&self, config: &ProviderConfig) -> ModelError {
-        let limit = config
-            .command
-            .as_ref()
-            .map_or(0, |command| command.limit_ms);
+        let limit = config.command.as_ref().map_or(0, |command| command.limit_ms);
         let limit = Duration::from_millis(limit).as_secs_f64();
-        let message = format!(
-            "{} did not finish within {limit} s and was stopped.",
-            config.name
-        );
+        let message = format!("{} did not finish within {limit} s and was stopped.", config.name);
         failure::last(FailureKind::TimedOut, message)
     }
 
@@ -467,16 +431,10 @@ impl Run {
             let _ = timeout(LAST_BYTES, listening).await;
             self.listening = None;
         }
-        let complaints = self
-            .complaints
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
         let text = plain::lossy(&complaints);
         // The reason tends to stand in the last lines.
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         lines[lines.len().saturating_sub(3)..].join(" ")
     }
 }

@@ -42,10 +42,7 @@ impl ProviderConfig {
 
     /// A command-line agent.
     pub fn command(name: &str, command: CommandConfig) -> Self {
-        ProviderConfig {
-            command: Some(command),
-            ..ProviderConfig::new(name, Kind::Command)
-        }
+        ProviderConfig { command: Some(command), ..ProviderConfig::new(name, Kind::Command) }
     }
 
     #[must_use]
@@ -99,13 +96,7 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let all = [
-            Kind::Ollama,
-            Kind::OpenAi,
-            Kind::Anthropic,
-            Kind::Gemini,
-            Kind::Command,
-        ];
+        let all = [Kind::Ollama, Kind::OpenAi, Kind::Anthropic, Kind::Gemini, Kind::Command];
         let found = all.into_iter().find(|kind| kind.word() == word);
         found.ok_or_else(|| {
             format!("`{word}` is no kind of provider; there are ollama, openai, anthropic, gemini and command")
@@ -166,9 +157,7 @@ impl FromStr for Output {
         match word {
             "text" => Ok(Output::Text),
             "json-lines" => Ok(Output::JsonLines),
-            _ => Err(format!(
-                "`{word}` is no kind of output; there are text and json-lines"
-            )),
+            _ => Err(format!("`{word}` is no kind of output; there are text and json-lines")),
         }
     }
 }

@@ -16,12 +16,7 @@ pub fn discover(env: &dyn Fn(&str) -> Option<String>) -> Vec<ProviderConfig> {
     }];
     let vendors = [
         ("openai", Kind::OpenAi, "OPENAI", Kind::OpenAi.usual_url()),
-        (
-            "anthropic",
-            Kind::Anthropic,
-            "ANTHROPIC",
-            Kind::Anthropic.usual_url(),
-        ),
+        ("anthropic", Kind::Anthropic, "ANTHROPIC", Kind::Anthropic.usual_url()),
         ("gemini", Kind::Gemini, "GEMINI", Kind::Gemini.usual_url()),
         ("openrouter", Kind::OpenAi, "OPENROUTER", OPENROUTER_URL),
     ];
@@ -88,14 +83,7 @@ mod tests {
         let found = discover(&get);
         let found: Vec<_> = found
             .iter()
-            .map(|one| {
-                (
-                    one.name.as_str(),
-                    one.kind.word(),
-                    one.url.as_str(),
-                    one.key.is_some(),
-                )
-            })
+            .map(|one| (one.name.as_str(), one.kind.word(), one.url.as_str(), one.key.is_some()))
             .collect();
         assert_eq!(found, expected);
     }
@@ -122,12 +110,7 @@ mod tests {
                 OLLAMA,
                 ("openai", "openai", "https://api.openai.com/v1", true),
                 ("anthropic", "anthropic", "http://10.0.0.1:8000", true),
-                (
-                    "gemini",
-                    "gemini",
-                    "https://generativelanguage.googleapis.com",
-                    true,
-                ),
+                ("gemini", "gemini", "https://generativelanguage.googleapis.com", true),
                 ("openrouter", "openai", "https://openrouter.ai/api/v1", true),
             ],
         );
@@ -141,10 +124,7 @@ mod tests {
                 ("ANTHROPIC_BASE_URL", "http://localhost:8081"),
                 ("OPENROUTER_BASE_URL", "http://localhost:8082"),
             ],
-            &[
-                OLLAMA,
-                ("openai", "openai", "http://localhost:8080/v1", false),
-            ],
+            &[OLLAMA, ("openai", "openai", "http://localhost:8080/v1", false)],
         );
     }
 

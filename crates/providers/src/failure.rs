@@ -16,11 +16,7 @@ use crate::wait;
 const SAID_CHARS: usize = 300;
 
 pub(crate) fn retry(kind: FailureKind, message: String) -> ModelError {
-    ModelError::Retry {
-        kind,
-        message,
-        after: None,
-    }
+    ModelError::Retry { kind, message, after: None }
 }
 
 pub(crate) fn last(kind: FailureKind, message: String) -> ModelError {
@@ -53,10 +49,7 @@ pub(crate) fn told(
     words: &str,
     otherwise: FailureKind,
 ) -> ModelError {
-    let said = Said {
-        message: words.to_owned(),
-        ..Said::default()
-    };
+    let said = Said { message: words.to_owned(), ..Said::default() };
     if said.meaning(None) != Meaning::Unknown {
         return judge(config, model, None, &said);
     }
@@ -85,19 +78,15 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
         Meaning::NoModel => last(FailureKind::Misconfigured, no_model(config, model, &words)),
         Meaning::NoAddress => last(
             FailureKind::Misconfigured,
-            format!(
-                "{name} has nothing at this address; check the URL {}{words}.",
-                config.url
-            ),
+            format!("{name} has nothing at this address; check the URL {}{words}.", config.url),
         ),
         Meaning::NoMemory => last(
             FailureKind::Misconfigured,
             format!("{name} has too little memory for `{model}`{words}. Use a smaller model."),
         ),
-        Meaning::Refused => last(
-            FailureKind::Refused,
-            format!("{name} declined to answer{words}."),
-        ),
+        Meaning::Refused => {
+            last(FailureKind::Refused, format!("{name} declined to answer{words}."))
+        }
         Meaning::RateLimited => waiting(format!("{name} gets too many requests{words}.")),
         Meaning::Overloaded => waiting(format!("{name} is overloaded{words}.")),
         Meaning::Redirected => last(
@@ -107,10 +96,9 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
                 config.url
             ),
         ),
-        Meaning::WrongRequest => last(
-            FailureKind::Misconfigured,
-            format!("{name} rejected the request{words}."),
-        ),
+        Meaning::WrongRequest => {
+            last(FailureKind::Misconfigured, format!("{name} rejected the request{words}."))
+        }
         Meaning::Broken | Meaning::Unknown => ModelError::Retry {
             kind: FailureKind::Unreachable,
             message: format!("{name} has a problem of its own{words}."),
@@ -188,38 +176,26 @@ pub(crate) fn cut(config: &ProviderConfig) -> ModelError {
 }
 
 pub(crate) fn cut_before_the_start(config: &ProviderConfig) -> ModelError {
-    retry(
-        FailureKind::Unreachable,
-        format!("{} closed the stream without an answer.", config.name),
-    )
+    retry(FailureKind::Unreachable, format!("{} closed the stream without an answer.", config.name))
 }
 
 pub(crate) fn frame_too_long(config: &ProviderConfig) -> ModelError {
     last(
         FailureKind::TooLong,
-        format!(
-            "{} sent a line that is too long to be an answer.",
-            config.name
-        ),
+        format!("{} sent a line that is too long to be an answer.", config.name),
     )
 }
 
 pub(crate) fn garbled(config: &ProviderConfig) -> ModelError {
     retry(
         FailureKind::Unreachable,
-        format!(
-            "{} sent something garbled in the middle of the answer.",
-            config.name
-        ),
+        format!("{} sent something garbled in the middle of the answer.", config.name),
     )
 }
 
 /// Whoever sends broken text once does it again, so this is final.
 pub(crate) fn not_text(config: &ProviderConfig) -> ModelError {
-    last(
-        FailureKind::Unreachable,
-        format!("{} sent bytes that are not UTF-8 text.", config.name),
-    )
+    last(FailureKind::Unreachable, format!("{} sent bytes that are not UTF-8 text.", config.name))
 }
 
 pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
@@ -235,24 +211,15 @@ pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
 pub(crate) fn output_limit(config: &ProviderConfig, model: &str) -> ModelError {
     last(
         FailureKind::TooLong,
-        format!(
-            "The answer of `{model}` of {} was cut at the model's output limit.",
-            config.name
-        ),
+        format!("The answer of `{model}` of {} was cut at the model's output limit.", config.name),
     )
 }
 
 /// The model or its provider declined; `why` are its words, if it gave any.
 pub(crate) fn refused(config: &ProviderConfig, model: &str, why: &str) -> ModelError {
-    let said = Said {
-        message: why.to_owned(),
-        ..Said::default()
-    };
+    let said = Said { message: why.to_owned(), ..Said::default() };
     let words = said.after_colon(config);
-    last(
-        FailureKind::Refused,
-        format!("`{model}` of {} declined to answer{words}.", config.name),
-    )
+    last(FailureKind::Refused, format!("`{model}` of {} declined to answer{words}.", config.name))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -289,11 +256,7 @@ impl Said {
             let text = String::from_utf8_lossy(body);
             let page = text.trim_start().starts_with('<');
             return Said {
-                message: if page {
-                    String::new()
-                } else {
-                    text.into_owned()
-                },
+                message: if page { String::new() } else { text.into_owned() },
                 ..Said::default()
             };
         };
@@ -310,15 +273,9 @@ impl Said {
         let tags = [&error["type"], &error["code"], &error["status"]];
         let tags: Vec<&str> = tags.into_iter().filter_map(Value::as_str).collect();
         Said {
-            message: message
-                .into_iter()
-                .find_map(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
+            message: message.into_iter().find_map(Value::as_str).unwrap_or_default().to_owned(),
             tags: tags.join(" "),
-            code: error["code"]
-                .as_u64()
-                .and_then(|code| u16::try_from(code).ok()),
+            code: error["code"].as_u64().and_then(|code| u16::try_from(code).ok()),
             after: wait::retry_delay(&error["details"]),
         }
     }
@@ -422,12 +379,8 @@ const BAD_KEY: &[&str] = &[
 const NO_MODEL: &[&str] = &["model_not_found", "model not found", "no such model"];
 const NO_MEMORY: &[&str] = &["requires more system memory", "out of memory"];
 const OVERLOADED: &[&str] = &["overloaded", "server busy", "at capacity"];
-const RATE_LIMITED: &[&str] = &[
-    "rate_limit",
-    "rate limit",
-    "too many requests",
-    "resource_exhausted",
-];
+const RATE_LIMITED: &[&str] =
+    &["rate_limit", "rate limit", "too many requests", "resource_exhausted"];
 
 /// A provider's words as they may be shown: one line, bounded, without control
 /// characters and without keys.
@@ -469,9 +422,7 @@ fn within<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'
     if let Some(found) = error.downcast_ref::<T>() {
         return Some(found);
     }
-    let inner = error
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref);
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     let inner = inner.and_then(|inner| within(inner as &(dyn Error + 'static)));
     inner.or_else(|| error.source().and_then(within))
 }
@@ -486,10 +437,7 @@ mod tests {
         let config = ProviderConfig::new("openai", Kind::OpenAi)
             .with_key(Secret::new("very-secret"), "OPENAI_API_KEY");
         for (words, expected) in [
-            (
-                "the key very-secret,\n\x1b[31mis wrong",
-                "the key [key], [31mis wrong",
-            ),
+            ("the key very-secret,\n\x1b[31mis wrong", "the key [key], [31mis wrong"),
             ("Incorrect key: sk-abc***xyz1.", "Incorrect key: [key]"),
             ("", ""),
         ] {

@@ -41,10 +41,7 @@ impl Wire for Gemini {
             });
         }
         let model = path_segment(ask.model.parts().1);
-        let url = format!(
-            "{}/v1beta/models/{model}:streamGenerateContent?alt=sse",
-            config.url
-        );
+        let url = format!("{}/v1beta/models/{model}:streamGenerateContent?alt=sse", config.url);
         (url, body)
     }
 
@@ -197,9 +194,6 @@ fn count(tokens: Option<Tokens>, out: &mut Out) {
     let written = [tokens.candidates_token_count, tokens.thoughts_token_count];
     out.pieces.push_back(Piece::Usage(Usage {
         input_tokens: tokens.prompt_token_count,
-        output_tokens: written
-            .into_iter()
-            .flatten()
-            .reduce(|one, other| one + other),
+        output_tokens: written.into_iter().flatten().reduce(|one, other| one + other),
     }));
 }

@@ -100,9 +100,7 @@ pub(crate) enum Wrong {
 
 impl From<serde_json::Error> for Wrong {
     fn from(error: serde_json::Error) -> Self {
-        Wrong::Garbled {
-            incomplete: error.is_eof(),
-        }
+        Wrong::Garbled { incomplete: error.is_eof() }
     }
 }
 
@@ -150,25 +148,16 @@ impl Http {
     pub(crate) fn new() -> Self {
         // Somebody else may have chosen a provider before; that one serves too.
         crate::install_tls();
-        Http {
-            near: OnceLock::new(),
-            far: OnceLock::new(),
-        }
+        Http { near: OnceLock::new(), far: OnceLock::new() }
     }
 
     fn client(&self, config: &ProviderConfig) -> Result<&Client, ModelError> {
         let near = is_loopback(&config.url);
-        let (cell, proxies) = if near {
-            (&self.near, false)
-        } else {
-            (&self.far, true)
-        };
-        cell.get_or_init(|| make_client(proxies))
-            .as_ref()
-            .map_err(|problem| {
-                let message = format!("No connections can be made from here: {problem}.");
-                failure::last(plenary_domain::FailureKind::Misconfigured, message)
-            })
+        let (cell, proxies) = if near { (&self.near, false) } else { (&self.far, true) };
+        cell.get_or_init(|| make_client(proxies)).as_ref().map_err(|problem| {
+            let message = format!("No connections can be made from here: {problem}.");
+            failure::last(plenary_domain::FailureKind::Misconfigured, message)
+        })
     }
 
     fn request(
@@ -183,10 +172,7 @@ impl Http {
                 let place = config.key_env.as_deref().unwrap_or("the configuration");
                 let message =
                     format!("The key in {place} has characters that no key has; check it.");
-                return Err(failure::last(
-                    plenary_domain::FailureKind::Misconfigured,
-                    message,
-                ));
+                return Err(failure::last(plenary_domain::FailureKind::Misconfigured, message));
             };
             value.set_sensitive(true);
             headers.insert(name, value);
@@ -202,17 +188,13 @@ impl Http {
     ) -> Result<Vec<String>, ModelError> {
         let url = wire.models_url(config);
         let request = self.request(config, wire, |client| client.get(url))?;
-        let response = request
-            .send()
-            .await
-            .map_err(|error| failure::transport(config, &error))?;
+        let response = request.send().await.map_err(|error| failure::transport(config, &error))?;
         let code = response.status();
         let body = bounded(response, limits::WIRE_LINE_BYTES).await;
         if !code.is_success() {
             return Err(failure::status(config, "", code.as_u16(), None, &body));
         }
-        wire.models(&body)
-            .map_err(|_| failure::not_this_wire(config))
+        wire.models(&body).map_err(|_| failure::not_this_wire(config))
     }
 }
 
@@ -316,16 +298,10 @@ impl Call {
         let mut without = Without::default();
         loop {
             let (url, body) = self.wire.request(config, &self.ask, without);
-            let request = self
-                .http
-                .request(config, self.wire, |client| client.post(url))?;
-            let request = request
-                .header("x-client-request-id", &self.request_id)
-                .json(&body);
-            let response = request
-                .send()
-                .await
-                .map_err(|error| failure::transport(config, &error))?;
+            let request = self.http.request(config, self.wire, |client| client.post(url))?;
+            let request = request.header("x-client-request-id", &self.request_id).json(&body);
+            let response =
+                request.send().await.map_err(|error| failure::transport(config, &error))?;
             let code = response.status();
             if code.is_success() {
                 return self.accept(response);
@@ -335,22 +311,14 @@ impl Call {
             if matches!(code.as_u16(), 400 | 422) && without.learn(&body, &self.ask) {
                 continue;
             }
-            return Err(failure::status(
-                config,
-                self.model(),
-                code.as_u16(),
-                after,
-                &body,
-            ));
+            return Err(failure::status(config, self.model(), code.as_u16(), after, &body));
         }
     }
 
     /// A success is a stream, unless the server is no model server.
     fn accept(&self, response: Response) -> Result<Reading, ModelError> {
         let kind = response.headers().get(reqwest::header::CONTENT_TYPE);
-        let kind = kind
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
+        let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
         if kind.starts_with("text/html") {
             return Err(failure::not_this_wire(&self.config));
         }
@@ -382,12 +350,7 @@ impl Call {
 
     /// Decodes a chunk, or with `None` the end of the stream.
     fn decode(&mut self, reading: &mut Reading, chunk: Option<Bytes>) -> Result<(), ModelError> {
-        let Reading {
-            frames,
-            decoder,
-            head,
-            ..
-        } = reading;
+        let Reading { frames, decoder, head, .. } = reading;
         if let Some(chunk) = chunk.as_ref().filter(|_| !frames.frames_seen) {
             let room = limits::ERROR_BODY_BYTES - head.len();
             head.extend_from_slice(&chunk[..chunk.len().min(room)]);
@@ -398,9 +361,7 @@ impl Call {
             if out.over {
                 return Ok(());
             }
-            decoder
-                .frame(frame, out)
-                .inspect_err(|_| bad = frame.to_vec())
+            decoder.frame(frame, out).inspect_err(|_| bad = frame.to_vec())
         };
         let at_end = chunk.is_none();
         let began = frames.frames_seen;
@@ -466,12 +427,7 @@ impl Call {
 }
 
 fn wanted_wait(response: &Response) -> Option<Duration> {
-    let header = |name: &str| {
-        response
-            .headers()
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-    };
+    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
     let millis = header("retry-after-ms").and_then(|text| text.parse().ok());
     let wait = header("retry-after").and_then(|text| wait::retry_after(text, SystemTime::now()));
     millis.map(Duration::from_millis).or(wait)

@@ -68,10 +68,9 @@ impl Providers {
             kind: FailureKind::Misconfigured,
             message: match names.is_empty() {
                 true => format!("There is no provider `{provider}`; none is configured."),
-                false => format!(
-                    "There is no provider `{provider}`; there are: {}.",
-                    names.join(", ")
-                ),
+                false => {
+                    format!("There is no provider `{provider}`; there are: {}.", names.join(", "))
+                }
             },
         }
     }

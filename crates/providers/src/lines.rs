@@ -222,9 +222,6 @@ mod tests {
     fn the_taker_can_stop() {
         let mut frames = Frames::new(Framing::Lines);
         let mut take = |_: &[u8]| Err("enough");
-        assert_eq!(
-            frames.push(b"{}\n{}\n", &mut take),
-            Err(Stop::Taker("enough"))
-        );
+        assert_eq!(frames.push(b"{}\n{}\n", &mut take), Err(Stop::Taker("enough")));
     }
 }

@@ -176,9 +176,9 @@ impl Decode for Chunks {
         match &self.finish {
             _ if !self.refusal.is_empty() => Err(Wrong::Refused(std::mem::take(&mut self.refusal))),
             Some(Finish::Length) => Err(Wrong::OutputLimit),
-            Some(Finish::Filtered) => Err(Wrong::Refused(
-                "the provider's filter stopped it".to_owned(),
-            )),
+            Some(Finish::Filtered) => {
+                Err(Wrong::Refused("the provider's filter stopped it".to_owned()))
+            }
             Some(Finish::Stop) => Ok(true),
             None => Ok(false),
         }

@@ -41,8 +41,7 @@ impl Plain {
             }
         };
         let mut out = String::with_capacity(text.len());
-        text.chars()
-            .for_each(|letter| self.letter(letter, &mut out));
+        text.chars().for_each(|letter| self.letter(letter, &mut out));
         Ok(out)
     }
 
@@ -83,8 +82,7 @@ pub(crate) fn lossy(bytes: &[u8]) -> String {
     let mut plain = Plain::default();
     let mut out = String::new();
     let text = String::from_utf8_lossy(bytes);
-    text.chars()
-        .for_each(|letter| plain.letter(letter, &mut out));
+    text.chars().for_each(|letter| plain.letter(letter, &mut out));
     out
 }
 
@@ -98,10 +96,7 @@ mod tests {
             "\x1b[1;31mré😀d\x1b[0m\r\n\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b\x1b(Bc\x08\td";
         for size in 1..=input.len() {
             let mut plain = Plain::default();
-            let pieces = input
-                .as_bytes()
-                .chunks(size)
-                .map(|piece| plain.push(piece).unwrap());
+            let pieces = input.as_bytes().chunks(size).map(|piece| plain.push(piece).unwrap());
             assert_eq!(pieces.collect::<String>(), "ré😀d\nabc\td", "{size}");
             assert_eq!(plain.finish(), Ok(()));
         }

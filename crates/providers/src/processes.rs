@@ -18,9 +18,7 @@ impl Mark {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let now = std::time::SystemTime::UNIX_EPOCH
-            .elapsed()
-            .unwrap_or_default();
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         Mark(format!("{}-{}-{count}", std::process::id(), now.as_nanos()))
     }
 
@@ -80,9 +78,7 @@ fn marked(mark: &Mark) -> Vec<Pid> {
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let has_mark = |id: &i32| {
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|one| one == wanted.as_bytes())
+        environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
     };
     ids.filter(has_mark).filter_map(Pid::from_raw).collect()
 }

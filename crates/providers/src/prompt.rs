@@ -39,14 +39,10 @@ pub(crate) fn system_with_schema(ask: &Ask) -> String {
 pub(crate) fn closed(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
-            let mut fields: serde_json::Map<String, Value> = fields
-                .iter()
-                .map(|(name, value)| (name.clone(), closed(value)))
-                .collect();
+            let mut fields: serde_json::Map<String, Value> =
+                fields.iter().map(|(name, value)| (name.clone(), closed(value))).collect();
             if fields.get("type").is_some_and(|kind| kind == "object") {
-                fields
-                    .entry("additionalProperties")
-                    .or_insert(Value::Bool(false));
+                fields.entry("additionalProperties").or_insert(Value::Bool(false));
             }
             Value::Object(fields)
         }

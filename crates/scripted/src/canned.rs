@@ -4,18 +4,12 @@ use serde_json::{Map, Value};
 
 /// The headings of a synthesis, with a sentence or two under each.
 const SYNTHESIS: [(&str, &str); 4] = [
-    (
-        "## Consensus",
-        "The advisors would go ahead, in small steps that can be taken back.",
-    ),
+    ("## Consensus", "The advisors would go ahead, in small steps that can be taken back."),
     (
         "## Points of Agreement",
         "- The goal is worth the effort.\n- The first step should be cheap and measured.",
     ),
-    (
-        "## Points of Divergence",
-        "- How fast to go: some would start now, some after a trial.",
-    ),
+    ("## Points of Divergence", "- How fast to go: some would start now, some after a trial."),
     (
         "## Recommendation",
         "Start with a trial of two weeks, name one person who decides, and look at the numbers before the next step.",
@@ -32,10 +26,7 @@ pub(crate) fn text(prompt: &str, schema: Option<&Value>) -> String {
     if let Some(schema) = schema {
         return example(schema, 0).to_string();
     }
-    if SYNTHESIS
-        .iter()
-        .all(|(heading, _)| prompt.contains(heading))
-    {
+    if SYNTHESIS.iter().all(|(heading, _)| prompt.contains(heading)) {
         let sections = SYNTHESIS.map(|(heading, text)| format!("{heading}\n\n{text}"));
         return sections.join("\n\n");
     }
@@ -44,9 +35,8 @@ pub(crate) fn text(prompt: &str, schema: Option<&Value>) -> String {
 
 /// The nth word of filler.
 pub(crate) fn filler(nth: usize) -> &'static str {
-    const WORDS: [&str; 8] = [
-        "One ", "could ", "say ", "more ", "about ", "this ", "in ", "time. ",
-    ];
+    const WORDS: [&str; 8] =
+        ["One ", "could ", "say ", "more ", "about ", "this ", "in ", "time. "];
     WORDS[nth % WORDS.len()]
 }
 
@@ -79,9 +69,7 @@ fn example(schema: &Value, depth: usize) -> Value {
         }
         Some("array") => {
             let least = schema["minItems"].as_u64().unwrap_or(1).max(1);
-            (0..least)
-                .map(|_| example(&schema["items"], depth + 1))
-                .collect()
+            (0..least).map(|_| example(&schema["items"], depth + 1)).collect()
         }
         Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(Value::from(1)),
         Some("boolean") => Value::Bool(true),

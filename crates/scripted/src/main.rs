@@ -50,11 +50,7 @@ fn read(arguments: &[String]) -> Result<(String, Script), String> {
             continue;
         }
         let value = rest.next().ok_or(format!("{name} wants a value"))?;
-        let number = || {
-            value
-                .parse::<u32>()
-                .map_err(|_| format!("{name} wants a number"))
-        };
+        let number = || value.parse::<u32>().map_err(|_| format!("{name} wants a number"));
         match name.as_str() {
             "--listen" => address.clone_from(value),
             "--models" => models.clone_from(value),

@@ -33,10 +33,7 @@ pub struct Recorded {
 
 impl Recorded {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn brief(&self) -> Value {
@@ -54,8 +51,7 @@ impl Recorded {
 }
 
 pub(crate) fn micros(at: SystemTime) -> u64 {
-    at.duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| since.as_micros() as u64)
+    at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
 #[derive(Default)]
@@ -76,10 +72,7 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn new() -> Self {
-        Log {
-            book: Arc::default(),
-            changed: watch::Sender::new(0),
-        }
+        Log { book: Arc::default(), changed: watch::Sender::new(0) }
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -104,11 +97,7 @@ impl Log {
         book.in_flight_most = book.in_flight_most.max(book.in_flight);
         drop(book);
         self.tell();
-        Open {
-            log: self.clone(),
-            index,
-            complete: false,
-        }
+        Open { log: self.clone(), index, complete: false }
     }
 
     pub(crate) fn listed(&self) {

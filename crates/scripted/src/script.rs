@@ -17,11 +17,7 @@ pub struct Script {
 impl Script {
     /// Every request gets this reply, unless a rule says otherwise.
     pub fn new(otherwise: Reply) -> Self {
-        Script {
-            otherwise,
-            models: vec!["scripted".to_owned()],
-            ..Script::default()
-        }
+        Script { otherwise, models: vec!["scripted".to_owned()], ..Script::default() }
     }
 
     #[must_use]
@@ -63,18 +59,12 @@ pub struct When {
 
 impl When {
     pub fn model(name: &str) -> Self {
-        When {
-            model: Some(name.to_owned()),
-            ..When::default()
-        }
+        When { model: Some(name.to_owned()), ..When::default() }
     }
 
     /// The text occurs in the system prompt or in a message.
     pub fn says(text: &str) -> Self {
-        When {
-            says: Some(text.to_owned()),
-            ..When::default()
-        }
+        When { says: Some(text.to_owned()), ..When::default() }
     }
 
     #[must_use]
@@ -120,10 +110,7 @@ impl Reply {
     }
 
     pub fn text(text: &str) -> Self {
-        Reply {
-            text: Some(text.to_owned()),
-            ..Reply::default()
-        }
+        Reply { text: Some(text.to_owned()), ..Reply::default() }
     }
 
     pub fn fault(fault: Fault) -> Self {
@@ -274,10 +261,7 @@ impl Default for Gate {
 
 impl Gate {
     pub fn new() -> Self {
-        Gate {
-            open: watch::Sender::new(false),
-            waiting: watch::Sender::new(0),
-        }
+        Gate { open: watch::Sender::new(false), waiting: watch::Sender::new(0) }
     }
 
     /// Lets all go, now and later.

@@ -45,21 +45,11 @@ impl Scripted {
             let _ = connection.set_nodelay(true);
         });
         let log = Log::new();
-        let desk = Arc::new(Desk {
-            script,
-            log: log.clone(),
-            counts: Mutex::default(),
-        });
-        let router = Router::new()
-            .fallback(handle)
-            .layer(DefaultBodyLimit::disable())
-            .with_state(desk);
+        let desk = Arc::new(Desk { script, log: log.clone(), counts: Mutex::default() });
+        let router =
+            Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state(desk);
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
-        Ok(Scripted {
-            address,
-            log,
-            serving,
-        })
+        Ok(Scripted { address, log, serving })
     }
 
     /// Such as `http://127.0.0.1:40123`, without a slash at the end.
@@ -215,16 +205,9 @@ impl Desk {
             None => canned::text(&prompt, schema.as_ref()),
         };
         let words = Words::of(&reply, &text);
-        let (input_tokens, output_tokens) = reply
-            .usage
-            .unwrap_or((prompt.len() as u64 / 4, words.len() as u64));
-        let about = About {
-            model,
-            input_tokens,
-            output_tokens,
-            voice: None,
-            block: 0,
-        };
+        let (input_tokens, output_tokens) =
+            reply.usage.unwrap_or((prompt.len() as u64 / 4, words.len() as u64));
+        let about = About { model, input_tokens, output_tokens, voice: None, block: 0 };
         let body = Body::from_stream(stream::answer(wire, about, reply, words, open));
         respond(200, wire.content_type(), body)
     }
@@ -241,10 +224,7 @@ impl Desk {
         let text = |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
         let record = Recorded {
             path: path.to_owned(),
-            headers: headers
-                .iter()
-                .map(|(name, value)| (name.to_string(), text(value)))
-                .collect(),
+            headers: headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
             body,
             model: model.to_owned(),
             prompt: prompt.to_owned(),
@@ -262,10 +242,8 @@ impl Desk {
         *nth += 1;
         let nth = *nth;
         let rules = &self.script.rules;
-        let index = rules
-            .iter()
-            .position(|(when, _)| when.fits(model, nth, prompt))
-            .unwrap_or(rules.len());
+        let index =
+            rules.iter().position(|(when, _)| when.fits(model, nth, prompt)).unwrap_or(rules.len());
         let mut reply = match rules.get(index) {
             Some((_, reply)) => reply.clone(),
             None => self.script.otherwise.clone(),
@@ -290,10 +268,7 @@ impl Desk {
 }
 
 fn model_of(path: &str, body: &Value) -> String {
-    let named = path
-        .rsplit('/')
-        .next()
-        .and_then(|last| last.split_once(':'));
+    let named = path.rsplit('/').next().and_then(|last| last.split_once(':'));
     match (body["model"].as_str(), named) {
         (Some(model), _) => model.to_owned(),
         (None, Some((model, _))) => model.to_owned(),
@@ -309,11 +284,7 @@ async fn refuse(wire: &dyn Wire, fault: &Fault, model: &str) -> Option<Response>
             let page = "<!doctype html><html><body>Welcome to the portal.</body></html>";
             return Some(respond(200, "text/html", Body::from(page)));
         }
-        Fault::Status {
-            code,
-            body,
-            retry_after,
-        } => {
+        Fault::Status { code, body, retry_after } => {
             let response = respond(*code, "application/json", Body::from(body.clone()));
             return Some(with_retry_after(response, retry_after.as_deref()));
         }
@@ -358,8 +329,6 @@ fn respond(code: u16, content_type: &'static str, body: Body) -> Response {
     *response.status_mut() =
         StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let content_type = header::HeaderValue::from_static(content_type);
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, content_type);
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
 }

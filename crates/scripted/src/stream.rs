@@ -62,9 +62,7 @@ impl Words {
         let thought = reply.reasoning.as_deref().unwrap_or_default();
         let tokens = |voice: Voice, text: &str| {
             let words = text.split_inclusive(' ');
-            words
-                .map(|word| (voice, word.to_owned()))
-                .collect::<Vec<_>>()
+            words.map(|word| (voice, word.to_owned())).collect::<Vec<_>>()
         };
         let mut given = tokens(Voice::Reasoning, thought);
         given.extend(tokens(Voice::Text, text));
@@ -230,21 +228,18 @@ impl Speaking {
             Some(Fault::EndAfter { .. }) => {}
             Some(Fault::StallAfter { .. }) => pending().await,
             Some(Fault::CutAfter { .. }) => {
-                self.wire
-                    .token(&mut out, &mut self.about, Voice::Text, HERE);
+                self.wire.token(&mut out, &mut self.about, Voice::Text, HERE);
                 out.truncate(out.find(HERE).unwrap_or_default());
                 self.phase = Phase::Cut;
             }
             Some(Fault::HugeLineAfter { .. }) => {
-                self.wire
-                    .token(&mut out, &mut self.about, Voice::Text, HERE);
+                self.wire.token(&mut out, &mut self.about, Voice::Text, HERE);
                 out.truncate(out.find(HERE).unwrap_or_default());
                 let left = HUGE_LINE_BYTES / HUGE_PIECE_BYTES;
                 self.phase = Phase::Flooding { left };
             }
             Some(Fault::BadUtf8After { .. }) => {
-                self.wire
-                    .token(&mut out, &mut self.about, Voice::Text, HERE);
+                self.wire.token(&mut out, &mut self.about, Voice::Text, HERE);
                 let (before, after) = out.split_once(HERE).unwrap_or_default();
                 self.waiting.extend_from_slice(before.as_bytes());
                 self.waiting.extend_from_slice(b"\xff\xfe");

@@ -82,10 +82,7 @@ fn quoted(text: &str) -> String {
 fn texts(items: &Value, path: &[&str]) -> String {
     let mut all = String::new();
     for item in items.as_array().into_iter().flatten() {
-        gather(
-            path.iter().fold(item, |value, name| &value[*name]),
-            &mut all,
-        );
+        gather(path.iter().fold(item, |value, name| &value[*name]), &mut all);
     }
     all
 }

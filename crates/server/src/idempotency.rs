@@ -112,12 +112,15 @@ fn named(path: &str, problem: &str) -> String {
 
 fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
-    let fits = |key: &&str| !key.is_empty() && key.len() <= limits::IDEMPOTENCY_KEY_BYTES;
+    let fits = |key: &&str| {
+        (1..=limits::IDEMPOTENCY_KEY_BYTES).contains(&key.len())
+            && key.bytes().all(|byte| byte.is_ascii_graphic())
+    };
     let key = value.to_str().ok().filter(fits).ok_or_else(|| {
         let most = limits::IDEMPOTENCY_KEY_BYTES;
         Problem::new(
             Code::InvalidHeader,
-            format!("An Idempotency-Key has 1 to {most} printable ASCII characters."),
+            format!("An Idempotency-Key has 1 to {most} printable ASCII characters and no spaces."),
         )
     })?;
     Ok(Some(key.to_owned()))

@@ -7,9 +7,7 @@ use plenary_scripted::{Fault, Reply, Script, Scripted};
 use crate::support::{KEY, WIRES, config};
 
 fn script() -> Script {
-    Script::new(Reply::canned())
-        .models(&["big", "text-embedding-3", "small"])
-        .key(KEY)
+    Script::new(Reply::canned()).models(&["big", "text-embedding-3", "small"]).key(KEY)
 }
 
 fn unusable(report: &ProviderReport) -> (&str, &str) {
@@ -24,10 +22,8 @@ async fn all_providers_list_their_models() {
     let server = Scripted::start(script()).await.unwrap();
     let configs = WIRES.map(|kind| config(kind, &server.url()));
     let reports = Providers::new(configs.to_vec()).catalog().await;
-    let found: Vec<_> = reports
-        .iter()
-        .map(|one| (one.name.as_str(), one.kind, one.state.clone()))
-        .collect();
+    let found: Vec<_> =
+        reports.iter().map(|one| (one.name.as_str(), one.kind, one.state.clone())).collect();
     let ready = |models: &[&str]| ProviderState::Ready {
         models: models.iter().map(|one| (*one).to_owned()).collect(),
     };
@@ -71,23 +67,16 @@ async fn an_absent_ollama_says_how_to_start_it() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", closed.local_addr().unwrap());
     drop(closed);
-    let reports = Providers::new(vec![config(Kind::Ollama, &url)])
-        .catalog()
-        .await;
+    let reports = Providers::new(vec![config(Kind::Ollama, &url)]).catalog().await;
     let (problem, hint) = unusable(&reports[0]);
     assert!(problem.contains("Nothing listens for ollama"), "{problem}");
-    assert!(
-        hint.contains("ollama serve") && hint.contains("https://ollama.com"),
-        "{hint}"
-    );
+    assert!(hint.contains("ollama serve") && hint.contains("https://ollama.com"), "{hint}");
 }
 
 #[tokio::test]
 async fn an_ollama_without_models_says_how_to_get_one() {
     let server = Scripted::start(script().models(&[])).await.unwrap();
-    let reports = Providers::new(vec![config(Kind::Ollama, &server.url())])
-        .catalog()
-        .await;
+    let reports = Providers::new(vec![config(Kind::Ollama, &server.url())]).catalog().await;
     let (problem, hint) = unusable(&reports[0]);
     assert_eq!(problem, "ollama has no models.");
     assert!(hint.contains("ollama pull"), "{hint}");
@@ -97,17 +86,11 @@ async fn an_ollama_without_models_says_how_to_get_one() {
 async fn a_wrong_key_is_seen_before_anybody_asks() {
     let server = Scripted::start(script().key("another")).await.unwrap();
     for kind in WIRES {
-        let reports = Providers::new(vec![config(kind, &server.url())])
-            .catalog()
-            .await;
+        let reports = Providers::new(vec![config(kind, &server.url())]).catalog().await;
         let (problem, hint) = unusable(&reports[0]);
         assert!(problem.contains("refused the key"), "{problem}");
         assert!(
-            hint.contains(if kind == Kind::Ollama {
-                "OLLAMA_HOST"
-            } else {
-                "_API_KEY"
-            }),
+            hint.contains(if kind == Kind::Ollama { "OLLAMA_HOST" } else { "_API_KEY" }),
             "{hint}"
         );
         assert!(!format!("{problem}{hint}").contains(KEY));
@@ -116,13 +99,9 @@ async fn a_wrong_key_is_seen_before_anybody_asks() {
 
 #[tokio::test]
 async fn a_web_page_is_no_list() {
-    let server = Scripted::start(script().listing(Fault::WebPage))
-        .await
-        .unwrap();
+    let server = Scripted::start(script().listing(Fault::WebPage)).await.unwrap();
     for kind in WIRES {
-        let reports = Providers::new(vec![config(kind, &server.url())])
-            .catalog()
-            .await;
+        let reports = Providers::new(vec![config(kind, &server.url())]).catalog().await;
         let (problem, _) = unusable(&reports[0]);
         assert!(problem.contains("does not speak"), "{problem}");
     }
@@ -130,43 +109,26 @@ async fn a_web_page_is_no_list() {
 
 #[tokio::test]
 async fn a_silent_provider_does_not_hold_up_the_others() {
-    let silent = Scripted::start(script().listing(Fault::Silent))
-        .await
-        .unwrap();
+    let silent = Scripted::start(script().listing(Fault::Silent)).await.unwrap();
     let well = Scripted::start(script()).await.unwrap();
-    let configs = vec![
-        config(Kind::Ollama, &silent.url()),
-        config(Kind::OpenAi, &well.url()),
-    ];
+    let configs = vec![config(Kind::Ollama, &silent.url()), config(Kind::OpenAi, &well.url())];
     let reports = Providers::new(configs).catalog().await;
     let (problem, _) = unusable(&reports[0]);
     assert!(problem.contains("within 5 s"), "{problem}");
-    assert!(
-        matches!(reports[1].state, ProviderState::Ready { .. }),
-        "{:?}",
-        reports[1]
-    );
+    assert!(matches!(reports[1].state, ProviderState::Ready { .. }), "{:?}", reports[1]);
 }
 
 #[tokio::test]
 async fn a_command_is_looked_for_on_the_path() {
     let there = CommandConfig::new("sh", &[], Output::Text);
     let absent = CommandConfig::new("no-such-program-here", &[], Output::Text);
-    let configs = vec![
-        ProviderConfig::command("shell", there),
-        ProviderConfig::command("ghost", absent),
-    ];
+    let configs =
+        vec![ProviderConfig::command("shell", there), ProviderConfig::command("ghost", absent)];
     let reports = Providers::new(configs).catalog().await;
     let models = vec!["default".to_owned()];
     assert_eq!(reports[0].state, ProviderState::Ready { models });
-    assert_eq!(
-        (reports[0].kind, reports[0].place.as_str()),
-        ("command", "sh")
-    );
+    assert_eq!((reports[0].kind, reports[0].place.as_str()), ("command", "sh"));
     let (problem, hint) = unusable(&reports[1]);
-    assert!(
-        problem.contains("no program `no-such-program-here`"),
-        "{problem}"
-    );
+    assert!(problem.contains("no program `no-such-program-here`"), "{problem}");
     assert!(hint.contains("[providers.ghost]"), "{hint}");
 }

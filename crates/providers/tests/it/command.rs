@@ -25,19 +25,12 @@ async fn said(script: &str, output: Output) -> Heard {
 }
 
 fn usage(input: u64, output: u64) -> Usage {
-    Usage {
-        input_tokens: Some(input),
-        output_tokens: Some(output),
-    }
+    Usage { input_tokens: Some(input), output_tokens: Some(output) }
 }
 
 #[tokio::test]
 async fn the_prompt_goes_in_and_the_text_comes_out() {
-    let heard = said(
-        "cat; printf '\\033[31m red\\033[0m %s' \"$1\"",
-        Output::Text,
-    )
-    .await;
+    let heard = said("cat; printf '\\033[31m red\\033[0m %s' \"$1\"", Output::Text).await;
     assert_eq!(heard.text, "You are an advisor.\n\n---\n\nShall we? red m1");
     assert_eq!(heard.end, Ok(()));
 }
@@ -45,25 +38,13 @@ async fn the_prompt_goes_in_and_the_text_comes_out() {
 #[tokio::test]
 async fn a_longer_talk_and_a_schema_are_told_in_words() {
     let mut asked = ask("agent", "m1");
-    asked.messages.push(Message {
-        speaker: Speaker::Assistant,
-        text: "Perhaps.".to_owned(),
-    });
+    asked.messages.push(Message { speaker: Speaker::Assistant, text: "Perhaps.".to_owned() });
     asked.schema = Some(serde_json::json!({"type": "object"}));
     let command = agent("cat", Output::Text);
     let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
     let heard = hear(&providers, asked).await;
-    assert!(
-        heard
-            .text
-            .contains("JSON schema, and with nothing else:\n{\"type\":\"object\"}")
-    );
-    assert!(
-        heard
-            .text
-            .ends_with("User:\nShall we?\n\nYou, earlier:\nPerhaps.\n\n"),
-        "{heard:?}"
-    );
+    assert!(heard.text.contains("JSON schema, and with nothing else:\n{\"type\":\"object\"}"));
+    assert!(heard.text.ends_with("User:\nShall we?\n\nYou, earlier:\nPerhaps.\n\n"), "{heard:?}");
 }
 
 #[tokio::test]
@@ -77,14 +58,8 @@ async fn the_prompt_may_be_an_argument() {
 async fn the_default_model_is_not_named() {
     let command = CommandConfig::new("echo", &["-x", "--model", "{model}", "-"], Output::Text);
     let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
-    assert_eq!(
-        hear(&providers, ask("agent", "default")).await.text,
-        "-x -\n"
-    );
-    assert_eq!(
-        hear(&providers, ask("agent", "m1")).await.text,
-        "-x --model m1 -\n"
-    );
+    assert_eq!(hear(&providers, ask("agent", "default")).await.text, "-x -\n");
+    assert_eq!(hear(&providers, ask("agent", "m1")).await.text, "-x --model m1 -\n");
 }
 
 #[tokio::test]
@@ -95,10 +70,7 @@ async fn a_prompt_larger_than_a_pipe_is_no_deadlock() {
     let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
     let heard = hear(&providers, asked).await;
     assert_eq!(heard.end, Ok(()));
-    assert_eq!(
-        heard.text.len(),
-        500_000 + "You are an advisor.\n\n---\n\n".len()
-    );
+    assert_eq!(heard.text.len(), 500_000 + "You are an advisor.\n\n---\n\n".len());
 }
 
 #[tokio::test]
@@ -132,10 +104,7 @@ async fn claude_without_deltas_says_the_same_once() {
     let lines = r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"Hmm."},{"type":"text","text":"Yes."}]}}
 {"type":"result","is_error":false,"result":"Yes.","usage":{"input_tokens":3,"output_tokens":5}}"#;
     let heard = said(&format!("cat <<'EOF'\n{lines}\nEOF"), Output::JsonLines).await;
-    assert_eq!(
-        (heard.text.as_str(), heard.reasoning.as_str()),
-        ("Yes.", "Hmm.")
-    );
+    assert_eq!((heard.text.as_str(), heard.reasoning.as_str()), ("Yes.", "Hmm."));
     let only = r#"{"type":"result","is_error":false,"result":"Yes."}"#;
     let heard = said(&format!("echo '{only}'"), Output::JsonLines).await;
     assert_eq!(heard.text, "Yes.");
@@ -146,11 +115,7 @@ async fn an_error_of_claude_is_a_failure() {
     let line = r#"{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}"#;
     for exit in [0, 1] {
         let heard = said(&format!("echo '{line}'; exit {exit}"), Output::JsonLines).await;
-        assert_eq!(
-            heard.kind(),
-            Some(("final", FailureKind::Misconfigured)),
-            "{heard:?}"
-        );
+        assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{heard:?}");
         assert!(heard.message().contains("Please run /login"), "{heard:?}");
     }
 }
@@ -179,38 +144,19 @@ async fn the_lines_of_codex_are_understood() {
 async fn an_error_of_codex_is_a_failure() {
     let lines = r#"{"type":"error","message":"You have hit your usage limit."}
 {"type":"turn.failed","error":{"message":"You have hit your usage limit."}}"#;
-    let heard = said(
-        &format!("cat <<'EOF'\n{lines}\nEOF\nexit 1"),
-        Output::JsonLines,
-    )
-    .await;
-    assert_eq!(
-        heard.kind(),
-        Some(("final", FailureKind::RateLimited)),
-        "{heard:?}"
-    );
+    let heard = said(&format!("cat <<'EOF'\n{lines}\nEOF\nexit 1"), Output::JsonLines).await;
+    assert_eq!(heard.kind(), Some(("final", FailureKind::RateLimited)), "{heard:?}");
     assert!(heard.message().contains("usage limit"), "{heard:?}");
 }
 
 #[tokio::test]
 async fn plain_json_lines_are_understood() {
-    let heard = said(
-        "echo '{\"text\":\"a \"}'; echo '{\"text\":\"b\"}'",
-        Output::JsonLines,
-    )
-    .await;
+    let heard = said("echo '{\"text\":\"a \"}'; echo '{\"text\":\"b\"}'", Output::JsonLines).await;
     assert_eq!((heard.text.as_str(), &heard.end), ("a b", &Ok(())));
-    let heard = said(
-        "echo '{\"text\":\"a\"}'; echo '{\"error\":\"no more\"}'",
-        Output::JsonLines,
-    )
-    .await;
+    let heard =
+        said("echo '{\"text\":\"a\"}'; echo '{\"error\":\"no more\"}'", Output::JsonLines).await;
     assert_eq!(heard.text, "a");
-    assert_eq!(
-        heard.kind(),
-        Some(("final", FailureKind::Refused)),
-        "{heard:?}"
-    );
+    assert_eq!(heard.kind(), Some(("final", FailureKind::Refused)), "{heard:?}");
     assert!(heard.message().contains("no more"), "{heard:?}");
 }
 
@@ -220,44 +166,24 @@ async fn a_bad_exit_shows_the_end_of_the_complaints() {
     let heard = said(script, Output::Text).await;
     assert_eq!(heard.text, "part\n");
     assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
-    assert_eq!(
-        heard.message(),
-        "agent failed: exit code 3, line 2998 line 2999 no such flag."
-    );
+    assert_eq!(heard.message(), "agent failed: exit code 3, line 2998 line 2999 no such flag.");
 }
 
 #[tokio::test]
 async fn a_program_that_is_killed_may_be_tried_again() {
     let heard = said("echo part; kill -9 $$", Output::Text).await;
-    assert_eq!(
-        heard.kind(),
-        Some(("retry", FailureKind::Unreachable)),
-        "{heard:?}"
-    );
+    assert_eq!(heard.kind(), Some(("retry", FailureKind::Unreachable)), "{heard:?}");
 }
 
 #[tokio::test]
 async fn a_missing_program_and_a_missing_folder_are_named() {
-    let heard = run(CommandConfig::new(
-        "no-such-program-here",
-        &[],
-        Output::Text,
-    ))
-    .await;
+    let heard = run(CommandConfig::new("no-such-program-here", &[], Output::Text)).await;
     assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
-    assert!(
-        heard
-            .message()
-            .contains("no program `no-such-program-here`"),
-        "{heard:?}"
-    );
+    assert!(heard.message().contains("no program `no-such-program-here`"), "{heard:?}");
     let mut command = agent("echo", Output::Text);
     command.folder = Some("/no/such/folder".into());
     let heard = run(command).await;
-    assert!(
-        heard.message().contains("The folder /no/such/folder"),
-        "{heard:?}"
-    );
+    assert!(heard.message().contains("The folder /no/such/folder"), "{heard:?}");
 }
 
 #[tokio::test]
@@ -266,10 +192,7 @@ async fn it_works_in_its_folder() {
     let mut command = agent("pwd", Output::Text);
     command.folder = Some(folder.path().canonicalize().unwrap());
     let heard = run(command).await;
-    assert_eq!(
-        Path::new(heard.text.trim()),
-        folder.path().canonicalize().unwrap()
-    );
+    assert_eq!(Path::new(heard.text.trim()), folder.path().canonicalize().unwrap());
 }
 
 #[tokio::test]
@@ -280,15 +203,7 @@ async fn only_allowed_variables_reach_the_program() {
         let pairs = heard.text.lines().filter_map(|line| line.split_once('='));
         pairs.map(|(name, _)| name.to_owned()).collect()
     };
-    let known = [
-        "PATH",
-        "HOME",
-        "LANG",
-        "TERM",
-        "TMPDIR",
-        "USER",
-        "PLENARY_CALL",
-    ];
+    let known = ["PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "PLENARY_CALL"];
     // The shell itself sets these.
     let own = ["PWD", "OLDPWD", "SHLVL", "_"];
     for name in names(&all) {
@@ -312,11 +227,7 @@ async fn too_much_output_is_stopped() {
         ("yes | tr -d '\\n'", Output::JsonLines),
     ] {
         let heard = said(script, output).await;
-        assert_eq!(
-            heard.kind(),
-            Some(("final", FailureKind::TooLong)),
-            "{script}"
-        );
+        assert_eq!(heard.kind(), Some(("final", FailureKind::TooLong)), "{script}");
     }
 }
 
@@ -353,10 +264,7 @@ async fn a_dropped_stream_kills_children_and_grandchildren() {
             other => panic!("{other:?}"),
         }
     }
-    assert!(
-        text.lines().all(|id| Path::new("/proc").join(id).exists()),
-        "{text}"
-    );
+    assert!(text.lines().all(|id| Path::new("/proc").join(id).exists()), "{text}");
     drop(stream);
     for id in text.lines() {
         gone(id).await;
@@ -379,16 +287,10 @@ async fn gone(id: &str) {
 #[test]
 fn presets_are_known_by_name() {
     let (claude, models) = CommandConfig::preset("claude").unwrap();
-    assert_eq!(
-        (claude.program.as_str(), claude.output),
-        ("claude", Output::JsonLines)
-    );
+    assert_eq!((claude.program.as_str(), claude.output), ("claude", Output::JsonLines));
     assert_eq!(models, ["default", "opus", "sonnet", "haiku"]);
     let (codex, models) = CommandConfig::preset("codex").unwrap();
-    assert_eq!(
-        (codex.program.as_str(), codex.args[0].as_str()),
-        ("codex", "exec")
-    );
+    assert_eq!((codex.program.as_str(), codex.args[0].as_str()), ("codex", "exec"));
     assert_eq!(models, ["default"]);
     assert!(CommandConfig::preset("other").is_none());
 }

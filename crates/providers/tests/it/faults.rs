@@ -44,14 +44,7 @@ fn presentable(heard: &Heard, words: &str, case: &str) {
 async fn a_wrong_key_names_the_variable() {
     for kind in WIRES {
         let variable = format!("Check {}_API_KEY.", kind.word().to_uppercase());
-        check(
-            &[kind],
-            Fault::Unauthorized,
-            "",
-            FINAL(Misconfigured),
-            &variable,
-        )
-        .await;
+        check(&[kind], Fault::Unauthorized, "", FINAL(Misconfigured), &variable).await;
     }
 }
 
@@ -67,22 +60,8 @@ async fn a_missing_key_names_the_variable_too() {
 
 #[tokio::test]
 async fn an_unknown_model_is_named() {
-    check(
-        &WIRES,
-        Fault::NoSuchModel,
-        "",
-        FINAL(Misconfigured),
-        "has no model `m1`",
-    )
-    .await;
-    check(
-        &[Kind::Ollama],
-        Fault::NoSuchModel,
-        "",
-        FINAL(Misconfigured),
-        "`ollama pull m1`",
-    )
-    .await;
+    check(&WIRES, Fault::NoSuchModel, "", FINAL(Misconfigured), "has no model `m1`").await;
+    check(&[Kind::Ollama], Fault::NoSuchModel, "", FINAL(Misconfigured), "`ollama pull m1`").await;
 }
 
 #[tokio::test]
@@ -94,9 +73,7 @@ async fn a_prompt_that_does_not_fit_is_too_long() {
 #[tokio::test]
 async fn too_many_requests_may_be_tried_again_after_the_wait() {
     for kind in WIRES {
-        let fault = Fault::RateLimited {
-            retry_after: Some(7),
-        };
+        let fault = Fault::RateLimited { retry_after: Some(7) };
         let (_server, providers) = serve(kind, Reply::fault(fault)).await;
         let heard = hear(&providers, ask(kind.word(), "m1")).await;
         assert_eq!(heard.kind(), Some(RETRY(RateLimited)), "{heard:?}");
@@ -112,12 +89,7 @@ async fn the_wait_may_stand_in_the_body_or_as_a_date() {
     let body = r#"[{"error":{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}]}}]"#;
     let cases = [
         (Kind::Gemini, body, None, Some(37)),
-        (
-            Kind::OpenAi,
-            "",
-            Some("Sun, 06 Nov 1994 08:49:37 GMT"),
-            Some(0),
-        ),
+        (Kind::OpenAi, "", Some("Sun, 06 Nov 1994 08:49:37 GMT"), Some(0)),
         (Kind::OpenAi, "", Some("soon"), None),
     ];
     for (kind, body, header, seconds) in cases {
@@ -137,103 +109,40 @@ async fn the_wait_may_stand_in_the_body_or_as_a_date() {
 async fn an_empty_account_is_final() {
     // Gemini has the same words for this and for a request too many.
     let wires = [Kind::Ollama, Kind::OpenAi, Kind::Anthropic];
-    check(
-        &wires,
-        Fault::OutOfQuota,
-        "",
-        FINAL(RateLimited),
-        "no credit left",
-    )
-    .await;
+    check(&wires, Fault::OutOfQuota, "", FINAL(RateLimited), "no credit left").await;
 }
 
 #[tokio::test]
 async fn an_overloaded_provider_may_be_tried_again() {
-    check(
-        &WIRES,
-        Fault::Overloaded,
-        "",
-        RETRY(RateLimited),
-        "is overloaded",
-    )
-    .await;
+    check(&WIRES, Fault::Overloaded, "", RETRY(RateLimited), "is overloaded").await;
     let later = Fault::OverloadedAfter { tokens: 2 };
-    check(
-        &WIRES,
-        later,
-        "one two ",
-        RETRY(RateLimited),
-        "is overloaded",
-    )
-    .await;
+    check(&WIRES, later, "one two ", RETRY(RateLimited), "is overloaded").await;
 }
 
 #[tokio::test]
 async fn a_broken_provider_may_be_tried_again() {
-    check(
-        &WIRES,
-        Fault::ServerError,
-        "",
-        RETRY(Unreachable),
-        "a problem of its own: ",
-    )
-    .await;
+    check(&WIRES, Fault::ServerError, "", RETRY(Unreachable), "a problem of its own: ").await;
     for code in [408, 500, 502, 503, 504] {
         let fault = status(code, "<html><body>Bad gateway</body></html>");
-        check(
-            &WIRES,
-            fault,
-            "",
-            RETRY(Unreachable),
-            "has a problem of its own.",
-        )
-        .await;
+        check(&WIRES, fault, "", RETRY(Unreachable), "has a problem of its own.").await;
     }
 }
 
 #[tokio::test]
 async fn an_error_after_some_tokens_keeps_them() {
     let fault = Fault::ErrorAfter { tokens: 2 };
-    check(
-        &WIRES,
-        fault,
-        "one two ",
-        RETRY(Unreachable),
-        "a problem of its own: ",
-    )
-    .await;
+    check(&WIRES, fault, "one two ", RETRY(Unreachable), "a problem of its own: ").await;
 }
 
 #[tokio::test]
 async fn a_cut_keeps_what_came_and_is_no_end() {
     for fault in [Fault::CutAfter { tokens: 2 }, Fault::EndAfter { tokens: 2 }] {
-        check(
-            &WIRES,
-            fault,
-            "one two ",
-            RETRY(Unreachable),
-            "broke off in the middle",
-        )
-        .await;
+        check(&WIRES, fault, "one two ", RETRY(Unreachable), "broke off in the middle").await;
     }
-    check(
-        &WIRES,
-        Fault::CutAfter { tokens: 0 },
-        "",
-        RETRY(Unreachable),
-        "broke off",
-    )
-    .await;
+    check(&WIRES, Fault::CutAfter { tokens: 0 }, "", RETRY(Unreachable), "broke off").await;
     let silent = [Kind::Ollama, Kind::Gemini];
     let fault = Fault::EndAfter { tokens: 0 };
-    check(
-        &silent,
-        fault,
-        "",
-        RETRY(Unreachable),
-        "closed the stream without an answer",
-    )
-    .await;
+    check(&silent, fault, "", RETRY(Unreachable), "closed the stream without an answer").await;
 }
 
 #[tokio::test]
@@ -245,48 +154,20 @@ async fn bytes_that_are_no_text_are_refused() {
 #[tokio::test]
 async fn a_line_without_end_is_refused_before_it_is_read() {
     let fault = Fault::HugeLineAfter { tokens: 2 };
-    check(
-        &WIRES,
-        fault,
-        "one two ",
-        FINAL(TooLong),
-        "a line that is too long",
-    )
-    .await;
+    check(&WIRES, fault, "one two ", FINAL(TooLong), "a line that is too long").await;
 }
 
 #[tokio::test]
 async fn an_answer_at_the_output_limit_is_too_long() {
-    check(
-        &WIRES,
-        Fault::Length,
-        TEXT,
-        FINAL(TooLong),
-        "the model's output limit",
-    )
-    .await;
+    check(&WIRES, Fault::Length, TEXT, FINAL(TooLong), "the model's output limit").await;
 }
 
 #[tokio::test]
 async fn a_refusal_is_a_refusal() {
     let wires = [Kind::OpenAi, Kind::Anthropic, Kind::Gemini];
-    check(
-        &wires,
-        Fault::Refusal,
-        "",
-        FINAL(Refused),
-        "declined to answer",
-    )
-    .await;
+    check(&wires, Fault::Refusal, "", FINAL(Refused), "declined to answer").await;
     let fault = Fault::FilteredAfter { tokens: 2 };
-    check(
-        &wires,
-        fault,
-        "one two ",
-        FINAL(Refused),
-        "declined to answer",
-    )
-    .await;
+    check(&wires, fault, "one two ", FINAL(Refused), "declined to answer").await;
     let words = "I'm sorry, I can't help with that.";
     check(&[Kind::OpenAi], Fault::Refusal, "", FINAL(Refused), words).await;
 }
@@ -302,19 +183,9 @@ async fn an_empty_answer_is_an_end_without_text() {
 
 #[tokio::test]
 async fn what_is_no_model_server_is_called_so() {
-    check(
-        &WIRES,
-        Fault::WebPage,
-        "",
-        FINAL(Misconfigured),
-        "check the URL",
-    )
-    .await;
-    let sayings = [
-        ("hello", Misconfigured),
-        ("{\"status\":\"ok\"}", Misconfigured),
-        ("[]", Misconfigured),
-    ];
+    check(&WIRES, Fault::WebPage, "", FINAL(Misconfigured), "check the URL").await;
+    let sayings =
+        [("hello", Misconfigured), ("{\"status\":\"ok\"}", Misconfigured), ("[]", Misconfigured)];
     for (body, kind) in sayings {
         check(&WIRES, status(200, body), "", FINAL(kind), "check the URL").await;
     }
@@ -324,25 +195,13 @@ async fn what_is_no_model_server_is_called_so() {
 async fn an_error_object_in_place_of_a_stream_is_read() {
     let body = r#"{"error":{"message":"Rate limit exceeded","code":429}}"#;
     let events = [Kind::OpenAi, Kind::Anthropic, Kind::Gemini];
-    check(
-        &events,
-        status(200, body),
-        "",
-        RETRY(RateLimited),
-        "Rate limit exceeded",
-    )
-    .await;
+    check(&events, status(200, body), "", RETRY(RateLimited), "Rate limit exceeded").await;
 }
 
 #[tokio::test]
 async fn other_statuses_mean_what_they_say() {
     let cases = [
-        (
-            301,
-            "",
-            FINAL(Misconfigured),
-            "redirects to another address",
-        ),
+        (301, "", FINAL(Misconfigured), "redirects to another address"),
         (
             400,
             r#"{"error":{"message":"bad thing"}}"#,
@@ -351,12 +210,7 @@ async fn other_statuses_mean_what_they_say() {
         ),
         (402, "", FINAL(RateLimited), "no credit left"),
         (403, "", FINAL(Misconfigured), "refused the key"),
-        (
-            404,
-            "404 page not found",
-            FINAL(Misconfigured),
-            "nothing at this address",
-        ),
+        (404, "404 page not found", FINAL(Misconfigured), "nothing at this address"),
         (413, "", FINAL(TooLong), "too long"),
         (
             500,
@@ -379,18 +233,9 @@ async fn other_statuses_mean_what_they_say() {
 
 #[tokio::test]
 async fn a_provider_that_repeats_the_key_does_not_get_it_into_a_message() {
-    let body = format!(
-        "{{\"error\":{{\"message\":\"no \\u001b[31m {KEY} no {}\"}}}}",
-        "x ".repeat(900)
-    );
-    check(
-        &WIRES,
-        status(400, &body),
-        "",
-        FINAL(Misconfigured),
-        "no [31m [key] no x x",
-    )
-    .await;
+    let body =
+        format!("{{\"error\":{{\"message\":\"no \\u001b[31m {KEY} no {}\"}}}}", "x ".repeat(900));
+    check(&WIRES, status(400, &body), "", FINAL(Misconfigured), "no [31m [key] no x x").await;
 }
 
 #[tokio::test]
@@ -484,11 +329,7 @@ async fn after_the_fault_the_provider_serves_again() {
 }
 
 fn status(code: u16, body: &str) -> Fault {
-    Fault::Status {
-        code,
-        body: body.to_owned(),
-        retry_after: None,
-    }
+    Fault::Status { code, body: body.to_owned(), retry_after: None }
 }
 
 async fn hear_at(kind: Kind, url: &str) -> Heard {

@@ -17,10 +17,7 @@ async fn sent(kind: Kind, ask: Ask) -> Recorded {
 fn talk(kind: Kind) -> Ask {
     let mut ask = ask(kind.word(), "m1");
     let more = [(Speaker::Assistant, "Perhaps."), (Speaker::User, "Well?")];
-    ask.messages.extend(more.map(|(speaker, text)| Message {
-        speaker,
-        text: text.to_owned(),
-    }));
+    ask.messages.extend(more.map(|(speaker, text)| Message { speaker, text: text.to_owned() }));
     ask
 }
 
@@ -53,20 +50,14 @@ async fn ollama_gets_its_context_size_when_one_is_set() {
     let mut config = config(Kind::Ollama, &server.url());
     config.num_ctx = Some(16384);
     hear(&Providers::new(vec![config]), ask("ollama", "m1")).await;
-    assert_eq!(
-        server.requests()[0].body["options"],
-        json!({"num_ctx": 16384})
-    );
+    assert_eq!(server.requests()[0].body["options"], json!({"num_ctx": 16384}));
 }
 
 #[tokio::test]
 async fn openai_gets_its_completions() {
     let request = sent(Kind::OpenAi, talk(Kind::OpenAi)).await;
     assert_eq!(request.path, "/v1/chat/completions");
-    assert_eq!(
-        request.header("authorization"),
-        Some(format!("Bearer {KEY}").as_str())
-    );
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(
         request.body,
         json!({
@@ -135,11 +126,7 @@ async fn a_schema_goes_out_in_each_wires_own_way() {
     let loose = json!({"name": "answer", "strict": false, "schema": schema()});
     let cases = [
         (Kind::Ollama, "/format", schema()),
-        (
-            Kind::OpenAi,
-            "/response_format",
-            json!({"type": "json_schema", "json_schema": loose}),
-        ),
+        (Kind::OpenAi, "/response_format", json!({"type": "json_schema", "json_schema": loose})),
         (
             Kind::Anthropic,
             "/output_config/format",
@@ -162,10 +149,7 @@ async fn a_schema_goes_out_in_each_wires_own_way() {
     let mut asked = talk(Kind::OpenAi);
     asked.schema = Some(closed);
     let request = sent(Kind::OpenAi, asked).await;
-    assert_eq!(
-        request.body.pointer("/response_format/json_schema/strict"),
-        Some(&json!(true))
-    );
+    assert_eq!(request.body.pointer("/response_format/json_schema/strict"), Some(&json!(true)));
 }
 
 #[tokio::test]
@@ -183,18 +167,10 @@ async fn a_server_that_knows_no_schemas_gets_it_in_words() {
         assert_eq!(hear(&providers, asked).await.end, Ok(()));
         let requests = server.requests();
         assert_eq!(requests.len(), 2, "{kind:?}");
-        assert!(
-            requests[1].prompt.contains("follows this JSON schema"),
-            "{kind:?}"
-        );
+        assert!(requests[1].prompt.contains("follows this JSON schema"), "{kind:?}");
         let mut plain = requests[1].body.clone();
         let fields = plain.as_object_mut().unwrap();
-        for field in [
-            "format",
-            "response_format",
-            "output_config",
-            "generationConfig",
-        ] {
+        for field in ["format", "response_format", "output_config", "generationConfig"] {
             assert!(fields.remove(field).is_none(), "{kind:?} {field}");
         }
     }
@@ -232,10 +208,7 @@ async fn a_server_that_turns_everything_down_is_not_asked_forever() {
 #[tokio::test]
 async fn a_model_name_cannot_lead_to_another_address() {
     let request = sent(Kind::Gemini, ask("gemini", "../x?key=1#y/z")).await;
-    assert_eq!(
-        request.path,
-        "/v1beta/models/..%2Fx%3Fkey%3D1%23y%2Fz:streamGenerateContent"
-    );
+    assert_eq!(request.path, "/v1beta/models/..%2Fx%3Fkey%3D1%23y%2Fz:streamGenerateContent");
 }
 
 #[tokio::test]
@@ -248,11 +221,7 @@ async fn a_name_with_slashes_and_colons_arrives_whole() {
 
 #[tokio::test]
 async fn a_key_shows_nowhere() {
-    let shown = format!(
-        "{:?} {:?}",
-        config(Kind::OpenAi, "http://x"),
-        Secret::new(KEY)
-    );
+    let shown = format!("{:?} {:?}", config(Kind::OpenAi, "http://x"), Secret::new(KEY));
     assert!(!shown.contains(KEY) && !shown.contains("4711"), "{shown}");
 }
 
@@ -261,8 +230,5 @@ async fn a_key_that_no_header_can_hold_is_named_by_its_variable() {
     let mut config = config(Kind::OpenAi, "http://127.0.0.1:9");
     config.key = Some(Secret::new("a\nb"));
     let heard = hear(&Providers::new(vec![config]), ask("openai", "m1")).await;
-    assert!(
-        heard.message().contains("The key in OPENAI_API_KEY"),
-        "{heard:?}"
-    );
+    assert!(heard.message().contains("The key in OPENAI_API_KEY"), "{heard:?}");
 }

@@ -16,10 +16,7 @@ async fn any_cut_of_the_bytes_gives_the_same_answer() {
     let expected = Heard {
         text: TEXT.to_owned(),
         reasoning: THOUGHT.to_owned(),
-        usage: Usage {
-            input_tokens: Some(17),
-            output_tokens: Some(9),
-        },
+        usage: Usage { input_tokens: Some(17), output_tokens: Some(9) },
         end: Ok(()),
     };
     for kind in WIRES {
@@ -30,11 +27,7 @@ async fn any_cut_of_the_bytes_gives_the_same_answer() {
             assert_eq!(heard, expected, "{kind:?} {size}");
         }
         let (_server, providers) = serve(kind, reply).await;
-        assert_eq!(
-            hear(&providers, ask(kind.word(), "m1")).await,
-            expected,
-            "{kind:?}"
-        );
+        assert_eq!(hear(&providers, ask(kind.word(), "m1")).await, expected, "{kind:?}");
     }
 }
 
@@ -67,11 +60,7 @@ async fn a_dropped_stream_ends_the_request_at_once() {
         assert_eq!(server.in_flight(), 1);
         drop(stream);
         let requests = server.wait_for_ended(1).await;
-        assert_eq!(
-            requests.iter().filter(|one| one.dropped).count(),
-            1,
-            "{kind:?}"
-        );
+        assert_eq!(requests.iter().filter(|one| one.dropped).count(), 1, "{kind:?}");
         assert_eq!(server.in_flight(), 0);
     }
 }
@@ -112,11 +101,7 @@ async fn a_finished_answer_is_not_seen_as_dropped() {
             assert_eq!(heard.end, Ok(()));
         }
         let requests = server.wait_for_ended(3).await;
-        assert_eq!(
-            requests.iter().filter(|one| one.dropped).count(),
-            0,
-            "{kind:?}"
-        );
+        assert_eq!(requests.iter().filter(|one| one.dropped).count(), 0, "{kind:?}");
     }
 }
 
@@ -130,10 +115,6 @@ async fn many_streams_run_side_by_side() {
         gate.release();
     };
     let (heard, ()) = futures::join!(futures::future::join_all(asks), opened);
-    assert!(
-        heard
-            .iter()
-            .all(|one| one.text == "one two" && one.end == Ok(()))
-    );
+    assert!(heard.iter().all(|one| one.text == "one two" && one.end == Ok(())));
     assert_eq!(server.in_flight_most(), 300);
 }

@@ -18,19 +18,14 @@ pub fn config(kind: Kind, url: &str) -> ProviderConfig {
         Kind::Ollama | Kind::Anthropic | Kind::Gemini | Kind::Command => url.to_owned(),
     };
     let variable = format!("{}_API_KEY", kind.word().to_uppercase());
-    ProviderConfig::new(kind.word(), kind)
-        .at(&base)
-        .with_key(Secret::new(KEY), &variable)
+    ProviderConfig::new(kind.word(), kind).at(&base).with_key(Secret::new(KEY), &variable)
 }
 
 pub fn ask(provider: &str, model: &str) -> Ask {
     Ask {
         model: ModelName::new(provider, model),
         system: "You are an advisor.".to_owned(),
-        messages: vec![Message {
-            speaker: Speaker::User,
-            text: "Shall we?".to_owned(),
-        }],
+        messages: vec![Message { speaker: Speaker::User, text: "Shall we?".to_owned() }],
         schema: None,
         patience: Patience::default(),
     }
@@ -55,9 +50,7 @@ impl Heard {
     }
 
     pub fn message(&self) -> String {
-        self.end
-            .as_ref()
-            .map_or_else(ToString::to_string, |()| String::new())
+        self.end.as_ref().map_or_else(ToString::to_string, |()| String::new())
     }
 
     pub fn after(&self) -> Option<Duration> {
@@ -80,10 +73,7 @@ pub fn sum(pieces: Vec<Result<Piece, ModelError>>) -> Heard {
         usage: Usage::default(),
         end: Ok(()),
     };
-    let last = pieces
-        .len()
-        .checked_sub(1)
-        .expect("a stream says how it ended");
+    let last = pieces.len().checked_sub(1).expect("a stream says how it ended");
     for (index, piece) in pieces.into_iter().enumerate() {
         match piece {
             Ok(Piece::Text(text)) => heard.text += &text,

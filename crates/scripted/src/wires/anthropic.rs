@@ -49,10 +49,7 @@ impl Wire for Anthropic {
         let delta = match voice {
             Voice::Text => format!("{{\"type\":\"text_delta\",\"text\":{}}}", quoted(text)),
             Voice::Reasoning => {
-                format!(
-                    "{{\"type\":\"thinking_delta\",\"thinking\":{}}}",
-                    quoted(text)
-                )
+                format!("{{\"type\":\"thinking_delta\",\"thinking\":{}}}", quoted(text))
             }
         };
         let _ = write!(

@@ -62,16 +62,8 @@ impl Wire for Gemini {
 
     fn error(&self, out: &mut String, overloaded: bool) {
         let error = match overloaded {
-            true => error(
-                503,
-                "UNAVAILABLE",
-                "The model is overloaded. Please try again later.",
-            ),
-            false => error(
-                500,
-                "INTERNAL",
-                "An internal error has occurred. Please retry.",
-            ),
+            true => error(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+            false => error(500, "INTERNAL", "An internal error has occurred. Please retry."),
         };
         let _ = write!(out, "data: {error}\r\n\r\n");
     }

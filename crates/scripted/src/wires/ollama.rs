@@ -57,23 +57,20 @@ impl Wire for Ollama {
         let (code, text) = match trouble {
             Trouble::Unauthorized => (401, "unauthorized".to_owned()),
             Trouble::NoSuchModel => (404, format!("model '{model}' not found")),
-            Trouble::ContextOverflow => (
-                400,
-                "the input length exceeds the context length".to_owned(),
-            ),
+            Trouble::ContextOverflow => {
+                (400, "the input length exceeds the context length".to_owned())
+            }
             Trouble::RateLimited => (429, "too many requests".to_owned()),
-            Trouble::OutOfQuota => (
-                402,
-                "you've reached your usage limit, please upgrade to continue".to_owned(),
-            ),
+            Trouble::OutOfQuota => {
+                (402, "you've reached your usage limit, please upgrade to continue".to_owned())
+            }
             Trouble::Overloaded => (
                 503,
                 "server busy, please try again.  maximum pending requests exceeded".to_owned(),
             ),
-            Trouble::ServerError => (
-                500,
-                "llama runner process has terminated: exit status 2".to_owned(),
-            ),
+            Trouble::ServerError => {
+                (500, "llama runner process has terminated: exit status 2".to_owned())
+            }
         };
         (code, json!({ "error": text }).to_string())
     }

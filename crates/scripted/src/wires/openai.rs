@@ -22,12 +22,7 @@ impl Wire for OpenAi {
     }
 
     fn open(&self, out: &mut String, about: &About) {
-        chunk(
-            out,
-            about,
-            "{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}",
-            "null",
-        );
+        chunk(out, about, "{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}", "null");
     }
 
     fn token(&self, out: &mut String, about: &mut About, voice: Voice, text: &str) {
@@ -35,12 +30,7 @@ impl Wire for OpenAi {
             Voice::Text => "content",
             Voice::Reasoning => "reasoning_content",
         };
-        chunk(
-            out,
-            about,
-            &format!("{{\"{name}\":{}}}", quoted(text)),
-            "null",
-        );
+        chunk(out, about, &format!("{{\"{name}\":{}}}", quoted(text)), "null");
     }
 
     fn close(&self, out: &mut String, about: &About, ending: Ending) {
@@ -49,12 +39,7 @@ impl Wire for OpenAi {
             Ending::Length => "\"length\"",
             Ending::Filtered => "\"content_filter\"",
             Ending::Refusal => {
-                chunk(
-                    out,
-                    about,
-                    "{\"refusal\":\"I'm sorry, I can't help with that.\"}",
-                    "null",
-                );
+                chunk(out, about, "{\"refusal\":\"I'm sorry, I can't help with that.\"}", "null");
                 "\"stop\""
             }
         };

@@ -11,12 +11,12 @@ use utoipa_axum::routes;
 
 use super::session_id;
 use crate::App;
-use crate::error::{Code, Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Query};
-use crate::views::{Nothing, Reply, SessionView, page, reply};
+use crate::error::{Code, Problem, ReadProblems};
+use crate::idempotency::Query;
+use crate::views::{Reply, SessionView, page, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(get, remove))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -77,19 +77,6 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
 async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
     let row = app.engine.row(session_id(&id)?).await?;
     Ok(reply(SessionView::from(row)))
-}
-
-/// Removes a session and its record for good.
-#[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session.")),
-    responses((status = 200, body = Reply<Nothing>), WriteProblems))]
-async fn remove(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Change { body: Empty {}, .. }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    app.engine.remove(session_id(&id)?).await?;
-    Ok(reply(Nothing {}))
 }
 
 /// A command without arguments.
