@@ -1,0 +1,35 @@
+# Every verb of this repository. `make` alone lists them.
+
+.PHONY: help build try serve test lint fmt snapshots bench crash dist
+
+help: ## list the verbs
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
+
+build: ## the program, as target/release/plenary
+	cargo build --release -p plenary -p plenary-scripted
+
+try: build ## convene a board with whatever models this machine has
+	@scripts/try
+
+serve: build ## REST and live events on http://127.0.0.1:7171
+	./target/release/plenary serve
+
+test: ## everything that CI checks
+	@scripts/test
+
+lint: ## formatting and clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fmt: ## format the source
+	cargo fmt --all
+
+snapshots: ## take over changed snapshots, to be read in the diff
+	INSTA_UPDATE=always cargo nextest run --workspace || true
+
+bench: ## the measurements of bench/README.md
+	cargo build --release -p plenary -p plenary-scripted -p plenary-bench
+	./target/release/plenary-bench all
+
+dist: ## a smaller and faster binary, slow to build
+	cargo build --profile dist -p plenary
