@@ -78,6 +78,9 @@ impl Ask {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         let body = self.body()?;
         let reach = Reach::open(config, "plenary ask").await?;
+        if reach.own.is_some() {
+            note_unfinished(&reach.api).await?;
+        }
         let board: Board = reach.api.post("/api/boardrooms", &body).await?;
         let code = to_the_end(&reach.api, board, &self.output).await;
         reach.close().await;
@@ -183,6 +186,16 @@ impl Ask {
         };
         self.systems.iter().map(read).collect()
     }
+}
+
+/// A server goes on with what a crash cut off; a single command only tells.
+async fn note_unfinished(api: &Api) -> Result<(), ApiError> {
+    let page = api.page("/api/sessions?active=true&limit=1").await?;
+    let newest = page["data"][0]["id"].as_str();
+    if let (Some(id), Some(total)) = (newest, page["meta"]["total"].as_u64()) {
+        terminal::note(&format!("({total} unfinished; go on with: plenary sessions resume {id})"));
+    }
+    Ok(())
 }
 
 impl BoardName {
