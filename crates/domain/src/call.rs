@@ -30,9 +30,28 @@ pub struct Ask {
     pub model: ModelName,
     pub system: String,
     pub messages: Vec<Message>,
-    /// A JSON schema that the answer must follow, where the provider can.
-    pub schema: Option<serde_json::Value>,
+    pub shape: Shape,
     pub patience: Patience,
+}
+
+/// What the answer must look like. The words of the prompt ask for it; a provider
+/// that can hold a model to it does so as well.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shape {
+    Free,
+    /// One JSON value that follows this JSON schema.
+    Json(serde_json::Value),
+    /// Markdown under these headings of level two, each once and in this order.
+    Headings(&'static [&'static str]),
+}
+
+impl Ask {
+    pub fn schema(&self) -> Option<&serde_json::Value> {
+        match &self.shape {
+            Shape::Json(schema) => Some(schema),
+            Shape::Free | Shape::Headings(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

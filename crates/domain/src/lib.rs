@@ -13,8 +13,8 @@ pub mod reject;
 pub mod room;
 
 pub use call::{
-    Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Speaker, Timing, Usage,
-    Work,
+    Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
+    Usage, Work,
 };
 pub use ids::{CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;

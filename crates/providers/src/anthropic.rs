@@ -41,7 +41,7 @@ impl Wire for Anthropic {
         if !system.is_empty() {
             body["system"] = system.into();
         }
-        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+        if let Some(schema) = ask.schema().filter(|_| !without.schema) {
             let schema = prompt::closed(schema);
             body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
         }

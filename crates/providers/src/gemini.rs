@@ -35,7 +35,7 @@ impl Wire for Gemini {
         if !system.is_empty() {
             body["systemInstruction"] = json!({"parts": [{"text": system}]});
         }
-        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+        if let Some(schema) = ask.schema().filter(|_| !without.schema) {
             body["generationConfig"] = json!({
                 "responseMimeType": "application/json", "responseJsonSchema": schema,
             });

@@ -129,7 +129,7 @@ impl Without {
             "structured",
             "grammar",
         ];
-        if !self.schema && ask.schema.is_some() && has(&signs) {
+        if !self.schema && ask.schema().is_some() && has(&signs) {
             self.schema = true;
             return true;
         }

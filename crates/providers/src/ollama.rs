@@ -25,7 +25,7 @@ impl Wire for Ollama {
             "messages": messages(ask, without),
             "stream": true,
         });
-        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+        if let Some(schema) = ask.schema().filter(|_| !without.schema) {
             body["format"] = schema.clone();
         }
         if let Some(num_ctx) = config.num_ctx {

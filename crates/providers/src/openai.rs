@@ -30,7 +30,7 @@ impl Wire for OpenAi {
         if !without.usage {
             body["stream_options"] = json!({"include_usage": true});
         }
-        if let Some(schema) = ask.schema.as_ref().filter(|_| !without.schema) {
+        if let Some(schema) = ask.schema().filter(|_| !without.schema) {
             body["response_format"] = json!({
                 "type": "json_schema",
                 "json_schema": {

@@ -26,7 +26,7 @@ fn labelled(message: &Message, text: &mut String) {
 
 /// The system prompt, with the schema in words if there is one.
 pub(crate) fn system_with_schema(ask: &Ask) -> String {
-    match &ask.schema {
+    match ask.schema() {
         Some(schema) => format!(
             "{}\n\nAnswer with one JSON value that follows this JSON schema, and with nothing else:\n{schema}",
             ask.system

@@ -1,8 +1,9 @@
 //! The words sent to models. Whatever a model or a file says goes in as quoted
 //! material between delimiters that carry a nonce.
 
+use super::verdict::HEADINGS;
 use super::{Absent, Advisor, ContextFile, Sitter, Standing, State, Synthesis};
-use crate::call::{Ask, Message, Patience, Speaker};
+use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::ids::Nonce;
 use crate::limits;
 
@@ -31,7 +32,7 @@ pub fn advisor(state: &State, advisor: &Advisor) -> Option<Ask> {
             speaker: Speaker::User,
             text: question(&state.prompt, &state.context, &state.nonce),
         }],
-        schema: None,
+        shape: Shape::Free,
         patience: Patience::default(),
     })
 }
@@ -81,7 +82,7 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
         model: synthesis.model.clone(),
         system: SYNTHESIS.trim().replace("{nonce}", &nonce.0),
         messages: vec![Message { speaker: Speaker::User, text }],
-        schema: None,
+        shape: Shape::Headings(&HEADINGS),
         patience: Patience::default(),
     }
 }

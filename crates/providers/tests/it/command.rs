@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use plenary_domain::{FailureKind, Message, Speaker, Usage};
+use plenary_domain::{FailureKind, Message, Shape, Speaker, Usage};
 use plenary_engine::ports::{Models as _, Piece};
 use plenary_providers::{CommandConfig, Output, ProviderConfig, Providers};
 
@@ -39,7 +39,7 @@ async fn the_prompt_goes_in_and_the_text_comes_out() {
 async fn a_longer_talk_and_a_schema_are_told_in_words() {
     let mut asked = ask("agent", "m1");
     asked.messages.push(Message { speaker: Speaker::Assistant, text: "Perhaps.".to_owned() });
-    asked.schema = Some(serde_json::json!({"type": "object"}));
+    asked.shape = Shape::Json(serde_json::json!({"type": "object"}));
     let command = agent("cat", Output::Text);
     let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
     let heard = hear(&providers, asked).await;

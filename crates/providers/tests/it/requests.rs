@@ -1,6 +1,6 @@
 //! What goes out on each wire.
 
-use plenary_domain::{Ask, Message, Speaker, limits};
+use plenary_domain::{Ask, Message, Shape, Speaker, limits};
 use plenary_providers::{Kind, Providers, Secret};
 use plenary_scripted::{Fault, Recorded, Reply, Script, When};
 use serde_json::{Value, json};
@@ -142,12 +142,12 @@ async fn a_schema_goes_out_in_each_wires_own_way() {
     ];
     for (kind, place, expected) in cases {
         let mut asked = talk(kind);
-        asked.schema = Some(schema());
+        asked.shape = Shape::Json(schema());
         let request = sent(kind, asked).await;
         assert_eq!(request.body.pointer(place), Some(&expected), "{kind:?}");
     }
     let mut asked = talk(Kind::OpenAi);
-    asked.schema = Some(closed);
+    asked.shape = Shape::Json(closed);
     let request = sent(Kind::OpenAi, asked).await;
     assert_eq!(request.body.pointer("/response_format/json_schema/strict"), Some(&json!(true)));
 }
@@ -163,7 +163,7 @@ async fn a_server_that_knows_no_schemas_gets_it_in_words() {
         let script = Script::new(Reply::text("{}")).when(When::default().nth(1), Reply::fault(no));
         let (server, providers) = serve_script(kind, script).await;
         let mut asked = talk(kind);
-        asked.schema = Some(schema());
+        asked.shape = Shape::Json(schema());
         assert_eq!(hear(&providers, asked).await.end, Ok(()));
         let requests = server.requests();
         assert_eq!(requests.len(), 2, "{kind:?}");
@@ -200,7 +200,7 @@ async fn a_server_that_turns_everything_down_is_not_asked_forever() {
     };
     let (server, providers) = serve(Kind::OpenAi, Reply::fault(no)).await;
     let mut asked = ask("openai", "m1");
-    asked.schema = Some(schema());
+    asked.shape = Shape::Json(schema());
     assert!(hear(&providers, asked).await.end.is_err());
     assert_eq!(server.requests().len(), 3);
 }

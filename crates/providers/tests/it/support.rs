@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use plenary_domain::{Ask, FailureKind, Message, ModelName, Patience, Speaker, Usage};
+use plenary_domain::{Ask, FailureKind, Message, ModelName, Patience, Shape, Speaker, Usage};
 use plenary_engine::ports::{ModelError, Models, Piece};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
@@ -26,7 +26,7 @@ pub fn ask(provider: &str, model: &str) -> Ask {
         model: ModelName::new(provider, model),
         system: "You are an advisor.".to_owned(),
         messages: vec![Message { speaker: Speaker::User, text: "Shall we?".to_owned() }],
-        schema: None,
+        shape: Shape::Free,
         patience: Patience::default(),
     }
 }

@@ -5,7 +5,7 @@ use crate::call::{Patience, Speaker};
 
 fn page(state: &State, call: &str) -> String {
     let ask = ask(state, &CallId(call.into())).expect("the call is due");
-    assert_eq!((ask.schema.is_none(), ask.patience), (true, Patience::default()));
+    assert_eq!((ask.schema().is_none(), ask.patience), (true, Patience::default()));
     let messages = ask.messages.iter().map(|message| match message.speaker {
         Speaker::User => format!("--- user\n{}", message.text),
         Speaker::Assistant => format!("--- assistant\n{}", message.text),
