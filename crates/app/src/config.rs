@@ -5,8 +5,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plenary_providers::{CommandConfig, Kind, Output, ProviderConfig, Secret, discover};
+use plenary_providers::{
+    CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret, discover,
+};
 use serde::Deserialize;
+
+use crate::weights;
 
 const FILE: &str = "plenary.toml";
 const LISTEN: &str = "127.0.0.1:7171";
@@ -41,10 +45,11 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Provider {
-    kind: String,
+    /// The provider's own name, where that is a kind.
+    kind: Option<String>,
     url: Option<String>,
     key_env: Option<String>,
-    models: Option<Vec<String>>,
+    models: Option<Models>,
     num_ctx: Option<u32>,
     preset: Option<String>,
     program: Option<String>,
@@ -53,6 +58,14 @@ struct Provider {
     env: Option<Vec<String>>,
     folder: Option<PathBuf>,
     timeout_seconds: Option<u64>,
+}
+
+/// Names; for the local engine, names with their files.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Models {
+    Names(Vec<String>),
+    Files(BTreeMap<String, PathBuf>),
 }
 
 impl Config {
@@ -75,13 +88,14 @@ impl Config {
             let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
             parts.map(str::to_owned).collect()
         };
+        let home = home.ok_or("no data folder could be found; set PLENARY_HOME")?;
         Ok(Config {
-            home: home.ok_or("no data folder could be found; set PLENARY_HOME")?,
             listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
             tokens: set("PLENARY_TOKEN").map_or(settings.tokens, listed),
             hosts: set("PLENARY_HOSTS").map_or(settings.hosts, listed),
             server: set("PLENARY_SERVER").or(settings.server),
-            providers: providers(settings.providers, env)?,
+            providers: providers(settings.providers, env, &home)?,
+            home,
             file,
         })
     }
@@ -119,11 +133,14 @@ fn read(path: &Path) -> Result<File, String> {
     toml::from_str(&text).map_err(|error| format!("{} is wrong: {error}", path.display()))
 }
 
-/// Those in the file first, then those that the environment shows.
+/// Those in the file first, then those that the environment shows, then the
+/// embedded model.
 fn providers(
     written: BTreeMap<String, Provider>,
     env: &dyn Fn(&str) -> Option<String>,
+    home: &Path,
 ) -> Result<Vec<ProviderConfig>, String> {
+    let embedded = weights::embedded(home);
     let mut all = vec![];
     for (name, settings) in written {
         let wrong = |problem: String| format!("[providers.{name}]: {problem}");
@@ -132,7 +149,15 @@ fn providers(
         }
         all.push(provider(&name, settings, env).map_err(wrong)?);
     }
-    for found in discover(env) {
+    // The embedded model is the last resort, behind everything that was connected.
+    let mut found = discover(env);
+    if !all.iter().any(|known| known.kind == Kind::Local) {
+        found.push(ProviderConfig::local("local", vec![]));
+    }
+    for local in all.iter_mut().chain(&mut found).filter(|one| one.kind == Kind::Local) {
+        local.local.push(embedded.clone());
+    }
+    for found in found {
         if !all.iter().any(|known: &ProviderConfig| known.name == found.name) {
             all.push(found);
         }
@@ -145,9 +170,20 @@ fn provider(
     settings: Provider,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ProviderConfig, String> {
-    let kind: Kind = settings.kind.parse()?;
+    let kind: Kind = settings.kind.as_deref().unwrap_or(name).parse()?;
     let mut config = match kind {
         Kind::Command => command(name, &settings)?,
+        Kind::Local => {
+            let files = match settings.models {
+                Some(Models::Files(files)) => files,
+                Some(Models::Names(_)) => {
+                    return Err("write models = { name = \"path.gguf\" }".into());
+                }
+                None => BTreeMap::new(),
+            };
+            let model = |(name, path)| LocalModel { name, path, note: None };
+            return Ok(ProviderConfig::local(name, files.into_iter().map(model).collect()));
+        }
         Kind::Ollama | Kind::OpenAi | Kind::Anthropic | Kind::Gemini => {
             if settings.program.is_some() || settings.preset.is_some() {
                 return Err("`program` and `preset` belong to kind = \"command\"".into());
@@ -162,7 +198,11 @@ fn provider(
         config.key = env(&variable).map(|key| Secret::new(&key));
         config.key_env = Some(variable);
     }
-    config.models = settings.models.or(config.models);
+    match settings.models {
+        Some(Models::Names(names)) => config.models = Some(names),
+        Some(Models::Files(_)) => return Err("write models = [\"name\", …]".into()),
+        None => {}
+    }
     config.num_ctx = settings.num_ctx;
     Ok(config)
 }

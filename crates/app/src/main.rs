@@ -11,6 +11,7 @@ mod context;
 mod reach;
 mod sse;
 mod terminal;
+mod weights;
 
 use std::process::ExitCode;
 

@@ -102,3 +102,10 @@ pub const KEEP_ALIVE_MS: u64 = 15_000;
 /// A command-line agent: its whole run, and what it may print.
 pub const COMMAND_MS: u64 = 600_000;
 pub const COMMAND_STDERR_BYTES: usize = 16 * 1024;
+
+/// The embedded model: answers that run at once, tokens that one may see and say.
+pub const LOCAL_SEQUENCES: usize = 6;
+pub const LOCAL_WINDOW_TOKENS: usize = 4_096;
+pub const LOCAL_ANSWER_TOKENS: usize = 1_024;
+/// A small model loses the thread in longer answers.
+pub const SMALL_ANSWER_TOKENS: usize = 320;

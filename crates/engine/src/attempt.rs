@@ -12,7 +12,7 @@ use plenary_domain::{
 };
 
 use crate::engine::{Engine, Room};
-use crate::live::Retrying;
+use crate::live::{Retrying, Waiting};
 use crate::meter::Counted;
 use crate::ports::{AttemptEnd, AttemptState, ModelError, Piece, StoreError};
 
@@ -123,6 +123,13 @@ impl Asking<'_> {
                     Some(Ok(Piece::Reasoning(text))) => (text, true),
                     Some(Ok(Piece::Usage(usage))) => {
                         heard.usage = merged(heard.usage, usage);
+                        continue;
+                    }
+                    Some(Ok(Piece::Waiting { place })) => {
+                        // Standing in line is no silence of the model's.
+                        watchdog = Watchdog::new(self.engine, ask.patience);
+                        let (call, attempt) = (call.clone(), number);
+                        self.room.live.waiting(Waiting { call, attempt, place });
                         continue;
                     }
                     Some(Ok(Piece::End)) => return heard.whole(),

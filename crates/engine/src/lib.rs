@@ -18,5 +18,5 @@ mod watch;
 
 pub use clock::SystemClock;
 pub use engine::{Engine, EngineError, Snapshot};
-pub use live::{Delta, Frame, Retrying};
+pub use live::{Delta, Frame, Retrying, Waiting};
 pub use submit::By;

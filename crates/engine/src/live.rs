@@ -21,6 +21,8 @@ pub enum Frame {
     Delta(Arc<Delta>),
     /// A request failed in a way that may pass, and is made again.
     Retrying(Arc<Retrying>),
+    /// A model is busy with others; the call has this place in its line.
+    Waiting(Arc<Waiting>),
     /// The session was removed; nothing follows.
     Removed,
 }
@@ -42,6 +44,13 @@ pub struct Retrying {
     pub attempt: u32,
     pub wait_ms: u64,
     pub message: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    pub call: CallId,
+    pub attempt: u32,
+    pub place: usize,
 }
 
 pub(crate) struct Live {
@@ -120,6 +129,10 @@ impl Live {
             running.retrying = Some(retrying.clone());
         }
         inner.send(&self.frames, Frame::Retrying(retrying));
+    }
+
+    pub fn waiting(&self, waiting: Waiting) {
+        self.lock().send(&self.frames, Frame::Waiting(Arc::new(waiting)));
     }
 
     /// Takes in a piece; `flush` tells it to readers.

@@ -263,6 +263,10 @@ pub enum Piece {
     Reasoning(String),
     /// May come several times; later numbers replace earlier ones.
     Usage(Usage),
+    /// The model is busy with others; this is the request's place in the line.
+    Waiting {
+        place: usize,
+    },
     /// The model has finished by itself.
     End,
 }
@@ -282,11 +286,13 @@ pub enum ModelError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProviderReport {
     pub name: String,
-    /// `ollama`, `openai`, `anthropic`, `gemini`, `command`.
+    /// `ollama`, `openai`, `anthropic`, `gemini`, `command`, `local`.
     pub kind: &'static str,
     /// Where it is looked for: a base URL or a program.
     pub place: String,
     pub state: ProviderState,
+    /// What a person should know before relying on it.
+    pub note: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -125,7 +125,7 @@ impl Reader {
             match self.frames.try_recv() {
                 Ok(Numbered { sequence, frame }) if sequence <= joined.sequence => {
                     // A delta up to here is part of the text so far, or of an answer.
-                    if !matches!(frame, Frame::Delta(_) | Frame::Retrying(_)) {
+                    if matches!(frame, Frame::Event(_) | Frame::Removed) {
                         self.take(frame);
                     }
                     if sequence == joined.sequence {
@@ -156,7 +156,7 @@ impl Reader {
             Frame::Event(event) if event.version <= self.version => return,
             Frame::Event(event) => self.version = event.version,
             Frame::Removed => self.over = true,
-            Frame::Delta(_) | Frame::Retrying(_) => {}
+            Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) => {}
         }
         self.ready.push_back(frame);
     }

@@ -58,19 +58,25 @@ fn believed(report: &ProviderReport) -> Duration {
 }
 
 async fn report(config: &ProviderConfig, http: &Http) -> ProviderReport {
-    let place = match &config.command {
-        Some(command) => command.program.clone(),
-        None => config.url.clone(),
+    let place = match (config.kind, &config.command) {
+        (Kind::Local, _) => "this process".to_owned(),
+        (_, Some(command)) => command.program.clone(),
+        (_, None) => config.url.clone(),
     };
+    let notes = config.local.iter().filter_map(|model| model.note.clone());
     ProviderReport {
         name: config.name.clone(),
         kind: config.kind.word(),
         place,
         state: state(config, http).await,
+        note: notes.reduce(|all, note| format!("{all} {note}")),
     }
 }
 
 async fn state(config: &ProviderConfig, http: &Http) -> ProviderState {
+    if config.kind == Kind::Local {
+        return local_state(config);
+    }
     let Some(wire) = http::wire(config.kind) else {
         return command::state(config);
     };
@@ -96,10 +102,46 @@ async fn state(config: &ProviderConfig, http: &Http) -> ProviderState {
     }
 }
 
+/// Which of its files are there, and whether they can be run here.
+fn local_state(config: &ProviderConfig) -> ProviderState {
+    let unusable = |problem: &str, hint: &str| ProviderState::Unusable {
+        problem: problem.to_owned(),
+        hint: hint.to_owned(),
+    };
+    if !crate::has_local() {
+        return unusable(
+            "This program was built without the embedded model.",
+            "Build it with `make build` on a machine with a C++ compiler, cmake and libclang.",
+        );
+    }
+    if !crate::processor_fits() {
+        return unusable(
+            "The embedded model needs a processor with AVX2, FMA and F16C.",
+            "Connect another provider.",
+        );
+    }
+    let there = config.local.iter().filter(|model| model.path.is_file());
+    let models: Vec<String> = there.map(|model| model.name.clone()).collect();
+    match (models.is_empty(), config.local.first()) {
+        (false, _) => ProviderState::Ready { models },
+        (true, Some(model)) => ProviderState::Unusable {
+            problem: format!("The weights of {} are not on this machine yet.", model.name),
+            hint: format!(
+                "Get them with `plenary models pull`, or put the file at {}.",
+                model.path.display()
+            ),
+        },
+        (true, None) => unusable(
+            "No model file is named.",
+            "Name one: [providers.local] models = { name = \"path.gguf\" }.",
+        ),
+    }
+}
+
 fn no_models_hint(config: &ProviderConfig) -> String {
     match config.kind {
         Kind::Ollama => "Get one, for example with `ollama pull llama3.2`.".to_owned(),
-        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => {
+        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command | Kind::Local => {
             format!("Name them in plenary.toml: [providers.{}] models = [\"…\"].", config.name)
         }
     }

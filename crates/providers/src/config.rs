@@ -23,6 +23,18 @@ pub struct ProviderConfig {
     pub num_ctx: Option<u32>,
     /// Set for `Kind::Command`, and for it only.
     pub command: Option<CommandConfig>,
+    /// Set for `Kind::Local`, and for it only.
+    pub local: Vec<LocalModel>,
+}
+
+/// A model that runs inside this process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalModel {
+    pub name: String,
+    /// A GGUF file.
+    pub path: PathBuf,
+    /// What a person should know about it.
+    pub note: Option<String>,
 }
 
 impl ProviderConfig {
@@ -37,12 +49,18 @@ impl ProviderConfig {
             models: None,
             num_ctx: None,
             command: None,
+            local: vec![],
         }
     }
 
     /// A command-line agent.
     pub fn command(name: &str, command: CommandConfig) -> Self {
         ProviderConfig { command: Some(command), ..ProviderConfig::new(name, Kind::Command) }
+    }
+
+    /// Models inside this process.
+    pub fn local(name: &str, models: Vec<LocalModel>) -> Self {
+        ProviderConfig { local: models, ..ProviderConfig::new(name, Kind::Local) }
     }
 
     #[must_use]
@@ -67,6 +85,7 @@ pub enum Kind {
     Anthropic,
     Gemini,
     Command,
+    Local,
 }
 
 impl Kind {
@@ -78,6 +97,7 @@ impl Kind {
             Kind::Anthropic => "anthropic",
             Kind::Gemini => "gemini",
             Kind::Command => "command",
+            Kind::Local => "local",
         }
     }
 
@@ -87,7 +107,7 @@ impl Kind {
             Kind::OpenAi => "https://api.openai.com/v1",
             Kind::Anthropic => "https://api.anthropic.com",
             Kind::Gemini => "https://generativelanguage.googleapis.com",
-            Kind::Command => "",
+            Kind::Command | Kind::Local => "",
         }
     }
 }
@@ -96,10 +116,11 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let all = [Kind::Ollama, Kind::OpenAi, Kind::Anthropic, Kind::Gemini, Kind::Command];
+        let all =
+            [Kind::Ollama, Kind::OpenAi, Kind::Anthropic, Kind::Gemini, Kind::Command, Kind::Local];
         let found = all.into_iter().find(|kind| kind.word() == word);
         found.ok_or_else(|| {
-            format!("`{word}` is no kind of provider; there are ollama, openai, anthropic, gemini and command")
+            format!("`{word}` is no kind of provider; there are ollama, openai, anthropic, gemini, command and local")
         })
     }
 }

@@ -125,7 +125,7 @@ fn no_model(config: &ProviderConfig, model: &str, words: &str) -> String {
         Kind::Ollama => {
             format!("{name} has no model `{model}`. Get it with `ollama pull {model}`.")
         }
-        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => {
+        Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command | Kind::Local => {
             format!("{name} has no model `{model}`{words}.")
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn wire(kind: Kind) -> Option<&'static dyn Wire> {
         Kind::OpenAi => Some(&openai::OpenAi),
         Kind::Anthropic => Some(&anthropic::Anthropic),
         Kind::Gemini => Some(&gemini::Gemini),
-        Kind::Command => None,
+        Kind::Command | Kind::Local => None,
     }
 }
 

@@ -14,6 +14,8 @@ mod failure;
 mod gemini;
 mod http;
 mod lines;
+#[cfg(feature = "local")]
+mod local;
 mod ollama;
 mod openai;
 mod plain;
@@ -28,7 +30,7 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use plenary_domain::{Ask, FailureKind};
 use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 
-pub use config::{CommandConfig, Kind, Output, ProviderConfig, Secret};
+pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
 
 /// Chooses the cryptography of every TLS connection of this process. Calling it
@@ -42,6 +44,21 @@ pub struct Providers {
     configs: Vec<Arc<ProviderConfig>>,
     http: Arc<http::Http>,
     catalog: catalog::Catalog,
+    #[cfg(feature = "local")]
+    local: local::Local,
+}
+
+/// Whether this program holds the engine of the embedded model.
+pub fn has_local() -> bool {
+    cfg!(feature = "local")
+}
+
+#[cfg(feature = "local")]
+use local::processor_fits;
+
+#[cfg(not(feature = "local"))]
+fn processor_fits() -> bool {
+    true
 }
 
 impl Providers {
@@ -59,6 +76,8 @@ impl Providers {
             catalog: catalog::Catalog::new(kept.len()),
             http: Arc::new(http::Http::new()),
             configs: kept,
+            #[cfg(feature = "local")]
+            local: local::Local::default(),
         }
     }
 
@@ -76,6 +95,28 @@ impl Providers {
     }
 }
 
+impl Providers {
+    #[cfg(feature = "local")]
+    fn ask_local(
+        &self,
+        config: &ProviderConfig,
+        ask: Ask,
+    ) -> BoxStream<'static, Result<Piece, ModelError>> {
+        let model = config.local.iter().find(|model| model.name == ask.model.parts().1);
+        self.local.ask(model, ask)
+    }
+
+    #[cfg(not(feature = "local"))]
+    fn ask_local(
+        &self,
+        _: &ProviderConfig,
+        _: Ask,
+    ) -> BoxStream<'static, Result<Piece, ModelError>> {
+        let message = "This program was built without the embedded model.".to_owned();
+        stream::iter([Err(failure::last(FailureKind::Misconfigured, message))]).boxed()
+    }
+}
+
 impl Models for Providers {
     fn providers(&self) -> Vec<String> {
         self.configs.iter().map(|config| config.name.clone()).collect()
@@ -86,6 +127,9 @@ impl Models for Providers {
         let Some(config) = self.configs.iter().find(|one| one.name == provider) else {
             return stream::iter([Err(self.unknown(provider))]).boxed();
         };
+        if config.kind == Kind::Local {
+            return self.ask_local(config, ask);
+        }
         match http::wire(config.kind) {
             Some(wire) => {
                 http::ask(self.http.clone(), wire, config.clone(), ask, request_id).boxed()

@@ -62,6 +62,12 @@ pub fn frame(frame: &Frame) -> String {
             });
             format!("event: retrying\ndata: {data}\n\n")
         }
+        Frame::Waiting(waiting) => {
+            let data = serde_json::json!({
+                "callId": waiting.call, "attempt": waiting.attempt, "place": waiting.place,
+            });
+            format!("event: waiting\ndata: {data}\n\n")
+        }
         Frame::Removed => "event: removed\ndata: {}\n\n".to_owned(),
     }
 }

