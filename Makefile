@@ -6,7 +6,7 @@ help: ## list the verbs
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
 
 build: ## the program, as target/release/plenary
-	cargo build --release -p plenary -p plenary-scripted
+	cargo build --release -p plenary -p plenary-scripted $$(scripts/engine)
 
 try: build ## convene a board with whatever models this machine has
 	@scripts/try
@@ -19,17 +19,17 @@ test: ## everything that CI checks
 
 lint: ## formatting and clippy
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace $$(scripts/engine) --all-targets -- -D warnings
 
 fmt: ## format the source
 	cargo fmt --all
 
 snapshots: ## take over changed snapshots, to be read in the diff
-	INSTA_UPDATE=always cargo nextest run --workspace || true
+	INSTA_UPDATE=always cargo nextest run --workspace $$(scripts/engine) || true
 
 bench: ## the measurements of bench/README.md
 	cargo build --release -p plenary -p plenary-scripted -p plenary-bench
 	./target/release/plenary-bench all
 
 dist: ## a smaller and faster binary, slow to build
-	cargo build --profile dist -p plenary
+	cargo build --profile dist -p plenary $$(scripts/engine)

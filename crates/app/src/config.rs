@@ -38,6 +38,7 @@ struct File {
     #[serde(default)]
     hosts: Vec<String>,
     server: Option<String>,
+    embedded: Option<bool>,
     #[serde(default)]
     providers: BTreeMap<String, Provider>,
 }
@@ -94,7 +95,11 @@ impl Config {
             tokens: set("PLENARY_TOKEN").map_or(settings.tokens, listed),
             hosts: set("PLENARY_HOSTS").map_or(settings.hosts, listed),
             server: set("PLENARY_SERVER").or(settings.server),
-            providers: providers(settings.providers, env, &home)?,
+            providers: providers(
+                settings.providers,
+                env,
+                embedded(env, settings.embedded)?.then(|| weights::embedded(&home)),
+            )?,
             home,
             file,
         })
@@ -118,6 +123,17 @@ impl Config {
     }
 }
 
+/// The embedded model can be switched off, for those who never want to fall back
+/// on it unawares.
+fn embedded(env: &dyn Fn(&str) -> Option<String>, written: Option<bool>) -> Result<bool, String> {
+    match env("PLENARY_EMBEDDED").as_deref().map(str::trim) {
+        None | Some("") => Ok(written.unwrap_or(true)),
+        Some("on" | "true" | "1") => Ok(true),
+        Some("off" | "false" | "0") => Ok(false),
+        Some(other) => Err(format!("PLENARY_EMBEDDED is {other:?}; write on or off")),
+    }
+}
+
 fn check_database(env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
     match env("PLENARY_DATABASE_URL").filter(|url| !url.trim().is_empty()) {
         Some(_) => Err("PLENARY_DATABASE_URL is not supported yet: the store is SQLite in the \
@@ -138,9 +154,8 @@ fn read(path: &Path) -> Result<File, String> {
 fn providers(
     written: BTreeMap<String, Provider>,
     env: &dyn Fn(&str) -> Option<String>,
-    home: &Path,
+    embedded: Option<LocalModel>,
 ) -> Result<Vec<ProviderConfig>, String> {
-    let embedded = weights::embedded(home);
     let mut all = vec![];
     for (name, settings) in written {
         let wrong = |problem: String| format!("[providers.{name}]: {problem}");
@@ -151,11 +166,11 @@ fn providers(
     }
     // The embedded model is the last resort, behind everything that was connected.
     let mut found = discover(env);
-    if !all.iter().any(|known| known.kind == Kind::Local) {
-        found.push(ProviderConfig::local("local", vec![]));
-    }
-    for local in all.iter_mut().chain(&mut found).filter(|one| one.kind == Kind::Local) {
-        local.local.push(embedded.clone());
+    if let Some(embedded) = embedded {
+        match all.iter_mut().find(|known: &&mut ProviderConfig| known.kind == Kind::Local) {
+            Some(local) => local.local.push(embedded),
+            None => found.push(ProviderConfig::local("local", vec![embedded])),
+        }
     }
     for found in found {
         if !all.iter().any(|known: &ProviderConfig| known.name == found.name) {

@@ -24,6 +24,11 @@ pub fn embedded(home: &Path) -> LocalModel {
     LocalModel { name: NAME.into(), path: place(home), note: Some(NOTE.into()) }
 }
 
+/// What a person should know about an answer of this model.
+pub fn note(model: &str) -> Option<&'static str> {
+    (model.rsplit('/').next() == Some(NAME)).then_some(NOTE)
+}
+
 fn place(home: &Path) -> PathBuf {
     home.join("models").join(FILE)
 }

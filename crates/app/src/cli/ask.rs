@@ -13,7 +13,7 @@ use super::{exit, render, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
-use crate::{context, terminal};
+use crate::{context, terminal, weights};
 
 #[derive(Args)]
 pub struct Ask {
@@ -297,6 +297,10 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
     }
     if show == Show::Panes {
         terminal::note(&render::footer(board));
+    }
+    let models = board.advisors.iter().filter_map(|advisor| advisor.model.as_deref());
+    if let Some(note) = models.into_iter().find_map(weights::note) {
+        terminal::note(note);
     }
     match board.status.as_str() {
         "closed" => exit::DONE,

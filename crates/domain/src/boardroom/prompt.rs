@@ -77,7 +77,7 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
             instruction.trim()
         ));
     }
-    text.push_str("Write the synthesis now, under the four headings.\n");
+    text.push_str("Write the synthesis of these answers now. Begin with `## Consensus`.\n");
     Ask {
         model: synthesis.model.clone(),
         system: SYNTHESIS.trim().replace("{nonce}", &nonce.0),

@@ -11,7 +11,9 @@ const ARRAY_ITEMS: u64 = 8;
 /// Schemas nested deeper than this are refused.
 const DEPTH: usize = 12;
 
-/// Text under each heading: one to four lines, each a bounded sentence or two.
+/// Text under each heading: one or two lines of one to three sentences, without
+/// the marks of headings and quotations. A sentence ends where the model ends it,
+/// and at the latest after a few lines' worth of letters.
 pub fn headings(headings: &[&str]) -> String {
     let parts: Vec<String> = headings
         .iter()
@@ -23,9 +25,9 @@ pub fn headings(headings: &[&str]) -> String {
         .collect();
     format!(
         "root ::= {}\n\
-         body ::= line line? line? line?\n\
-         line ::= mark? [^\\n#*\\-\\x20\\t] [^\\n#]{{24,260}} [.!?] \"\\n\"\n\
-         mark ::= \"- \"\n",
+         body ::= line line?\n\
+         line ::= \"- \"? sentence (\" \" sentence){{0,2}} \"\\n\"\n\
+         sentence ::= [^\\n#*<>`.!?:\\-\\x20\\t] [^\\n#<>`.!?]{{16,220}} [.!?]\n",
         parts.join(" ")
     )
 }

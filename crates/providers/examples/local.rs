@@ -1,0 +1,169 @@
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool that a person runs")]
+
+//! Measures the embedded model, and holds it to its shapes:
+//! `cargo run --release -p plenary -p plenary-providers --features plenary/local
+//!  --example local -- PATH.gguf`
+
+use std::time::Instant;
+
+use futures::StreamExt;
+use futures::future::join_all;
+use plenary_domain::{Ask, Message, ModelName, Patience, Shape, Speaker};
+use plenary_engine::ports::{Models, Piece};
+use plenary_providers::{LocalModel, ProviderConfig, Providers};
+
+const HEADINGS: [&str; 4] =
+    ["Consensus", "Points of Agreement", "Points of Divergence", "Recommendation"];
+
+fn main() {
+    let path = std::env::args().nth(1).expect("the path of a GGUF file");
+    let count: usize = std::env::args().nth(2).map_or(30, |n| n.parse().expect("a number"));
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(run(path.into(), count));
+}
+
+async fn run(path: std::path::PathBuf, count: usize) {
+    let model = LocalModel { name: "m".into(), path, note: None };
+    let providers = Providers::new(vec![ProviderConfig::local("local", vec![model])]);
+    answer(&providers, free(0)).await;
+    for together in [1, 3, 6] {
+        let (alone, alone_s) = timed(async {
+            let mut tokens = 0;
+            for n in 0..together {
+                tokens += answer(&providers, free(n)).await.tokens;
+            }
+            tokens
+        })
+        .await;
+        let (batch, batch_s) = timed(async {
+            let answers = (0..together).map(|n| answer(&providers, free(n)));
+            join_all(answers).await.iter().map(|answer| answer.tokens).sum::<u64>()
+        })
+        .await;
+        let (alone, batch) = (alone as f64 / alone_s, batch as f64 / batch_s);
+        println!(
+            "{together} answers: {alone:.0} tokens/s one after the other, {batch:.0} together ({:.2}×)",
+            batch / alone
+        );
+    }
+    decisions(&providers, count).await;
+    syntheses(&providers, count).await;
+}
+
+async fn timed<T>(work: impl Future<Output = T>) -> (T, f64) {
+    let start = Instant::now();
+    (work.await, start.elapsed().as_secs_f64())
+}
+
+/// A facilitator's decision: always JSON, always an allowed id.
+async fn decisions(providers: &Providers, count: usize) {
+    let schema = serde_json::json!({"type": "object", "properties": {
+        "decision": {"enum": ["continue", "synthesize"]},
+        "nextParticipantId": {"enum": ["ada", "grace", "linus"]},
+        "question": {"type": "string", "minLength": 10, "maxLength": 160},
+        "reasoning": {"type": "string", "minLength": 10, "maxLength": 160},
+    }});
+    let mut good = 0;
+    for n in 0..count {
+        let topic = TOPICS[n % TOPICS.len()];
+        let user = format!(
+            "Topic: {topic} Ada, Grace and Linus take part. Who speaks next, and what do you ask?"
+        );
+        let said =
+            answer(providers, ask("You lead a discussion.", &user, Shape::Json(schema.clone())))
+                .await;
+        let value: serde_json::Value = serde_json::from_str(&said.text).unwrap_or_default();
+        let id = value["nextParticipantId"].as_str().unwrap_or_default();
+        let asks = value["question"].as_str().is_some_and(|q| q.trim().len() >= 5);
+        good += usize::from(["ada", "grace", "linus"].contains(&id) && asks && said.ended);
+    }
+    println!("{good} of {count} decisions are lawful");
+}
+
+async fn syntheses(providers: &Providers, count: usize) {
+    let (mut good, mut repeating) = (0, 0);
+    for n in 0..count {
+        let topic = TOPICS[n % TOPICS.len()];
+        let user = format!(
+            "Question: {topic}\n\nAdvocate: Yes. It saves time and people like it.\n\nCritic: No. \
+             It costs more than it seems, and nobody has measured it.\n\nWrite the synthesis."
+        );
+        let system = "You report what advisors said, under four headings.";
+        let said = answer(providers, ask(system, &user, Shape::Headings(&HEADINGS))).await;
+        good += usize::from(said.ended && is_whole(&said.text));
+        repeating += usize::from(repeats(&said.text));
+        if n == 0 {
+            println!("--- the first one\n{}---", said.text);
+        }
+    }
+    println!(
+        "{good} of {count} syntheses have four headings with text, {repeating} repeat themselves"
+    );
+}
+
+fn is_whole(text: &str) -> bool {
+    let mut rest = text;
+    for heading in HEADINGS {
+        let Some((before, after)) = rest.split_once(&format!("## {heading}\n")) else {
+            return false;
+        };
+        if heading != HEADINGS[0] && before.trim().len() < 16 {
+            return false;
+        }
+        rest = after;
+    }
+    rest.trim().len() >= 16
+}
+
+/// The same eight words three times.
+fn repeats(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let same = |at: usize| words.windows(8).filter(|w| *w == &words[at..at + 8]).count();
+    (0..words.len().saturating_sub(8)).any(|at| same(at) >= 3)
+}
+
+const TOPICS: [&str; 5] = [
+    "Should we write tests first?",
+    "Should a small shop sell online?",
+    "Is remote work good for a team of ten?",
+    "Should the city close its centre to cars?",
+    "Should we rewrite our service in Rust?",
+];
+
+fn free(n: usize) -> Ask {
+    let roles = ["an advocate", "a critic", "an analyst", "an expert", "a sceptic", "a teacher"];
+    let system =
+        format!("You are {} on a board of advisors. Answer in a few sentences.", roles[n % 6]);
+    ask(&system, TOPICS[n % TOPICS.len()], Shape::Free)
+}
+
+fn ask(system: &str, user: &str, shape: Shape) -> Ask {
+    Ask {
+        model: ModelName("local/m".into()),
+        system: system.into(),
+        messages: vec![Message { speaker: Speaker::User, text: user.into() }],
+        shape,
+        patience: Patience::default(),
+    }
+}
+
+struct Said {
+    text: String,
+    tokens: u64,
+    ended: bool,
+}
+
+async fn answer(providers: &Providers, ask: Ask) -> Said {
+    let mut said = Said { text: String::new(), tokens: 0, ended: false };
+    let mut pieces = providers.ask(ask, "bench".into());
+    while let Some(piece) = pieces.next().await {
+        match piece {
+            Ok(Piece::Text(text)) => said.text += &text,
+            Ok(Piece::Usage(usage)) => said.tokens = usage.output_tokens.unwrap_or(0),
+            Ok(Piece::End) => said.ended = true,
+            Ok(Piece::Reasoning(_) | Piece::Waiting { .. }) => {}
+            Err(error) => println!("{error}"),
+        }
+    }
+    said
+}
