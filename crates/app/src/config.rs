@@ -146,7 +146,10 @@ fn check_database(env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
 fn read(path: &Path) -> Result<File, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    toml::from_str(&text).map_err(|error| format!("{} is wrong: {error}", path.display()))
+    toml::from_str(&text).map_err(|error| {
+        let problem = error.to_string();
+        format!("{} is wrong: {}", path.display(), problem.trim_end())
+    })
 }
 
 /// Those in the file first, then those that the environment shows, then the

@@ -65,6 +65,8 @@ pub const REPLY_MOST_MS: u64 = 30 * 24 * 3_600_000;
 /// Token deltas are gathered for this long, or up to this size.
 pub const DELTA_MS: u64 = 40;
 pub const DELTA_BYTES: usize = 4 * 1024;
+/// A late reader gets the text so far in pieces of about this size.
+pub const SO_FAR_BYTES: usize = 16 * 1024;
 /// Frames that a live reader may fall behind before it is resynced.
 pub const LIVE_FRAMES: usize = 256;
 /// The same for a reader of all sessions.

@@ -50,14 +50,14 @@ impl Asking<'_> {
                 }
                 Err(error) => error,
             };
-            let (kind, message, after) = match error {
+            // Readers have all of an attempt's text before they are told how it ended.
+            self.room.live.flush(call);
+            let (kind, message, wait) = match error {
                 ModelError::Final { kind, message } => (kind, message, None),
-                ModelError::Retry { kind, message, after } => {
-                    (kind, message, Some(pause(tried, after)))
-                }
+                ModelError::Retry { kind, message, after } => (kind, message, pause(tried, after)),
             };
-            match after {
-                Some(wait) if tried < limits::ATTEMPTS && wait <= most_wait() => {
+            match wait {
+                Some(wait) if tried < limits::ATTEMPTS => {
                     self.room.live.retrying(Retrying {
                         call: call.clone(),
                         attempt: number,
@@ -115,6 +115,10 @@ impl Asking<'_> {
                 biased;
                 piece = pieces.next() => Some(piece),
                 () = when(&mut flush) => None,
+                () = when(&mut draft.saving) => {
+                    draft.saving = None;
+                    continue;
+                }
                 error = watchdog.barks() => return Err(error),
             };
             if let Some(piece) = piece {
@@ -219,27 +223,26 @@ fn cut() -> ModelError {
     }
 }
 
-fn most_wait() -> Duration {
-    Duration::from_millis(limits::RETRY_AFTER_MS)
-}
-
 /// The provider's own wish, or a pause that doubles, with jitter so that many
-/// calls do not come back in the same moment.
-fn pause(tried: u32, asked_for: Option<Duration>) -> Duration {
+/// calls do not come back in the same moment. `None`: it wishes for too much.
+fn pause(tried: u32, asked_for: Option<Duration>) -> Option<Duration> {
     let base = limits::RETRY_PAUSE_MS << (tried - 1).min(6);
     let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
     let jitter = Duration::from_millis(random % (base / 2 + 1));
-    asked_for.unwrap_or(Duration::from_millis(base)) + jitter
+    let wait = asked_for.unwrap_or(Duration::from_millis(base));
+    (wait <= Duration::from_millis(limits::RETRY_AFTER_MS)).then_some(wait + jitter)
 }
 
 /// Watches the three limits on time: to the first piece, between pieces, and of
-/// the whole answer. One sleep at a time; a piece that comes moves no timer.
+/// the whole answer. One sleep at a time; only the first piece moves it, because
+/// the time to the next one is shorter.
 struct Watchdog<'a> {
     engine: &'a Arc<Engine>,
     patience: Patience,
     began: u64,
     last: Option<u64>,
-    sleep: Option<BoxFuture<'static, ()>>,
+    /// The sleep that is under way, and when it ends.
+    sleep: Option<(u64, BoxFuture<'static, ()>)>,
 }
 
 impl<'a> Watchdog<'a> {
@@ -265,9 +268,15 @@ impl<'a> Watchdog<'a> {
             if now >= silence {
                 return self.silent();
             }
-            let wait = Duration::from_millis(whole.min(silence) - now);
-            let clock = &self.engine.clock;
-            self.sleep.get_or_insert_with(|| clock.sleep(wait)).await;
+            let until = whole.min(silence);
+            let sleep = match &mut self.sleep {
+                Some((ends, sleep)) if *ends <= until => sleep,
+                _ => {
+                    let wait = Duration::from_millis(until - now);
+                    &mut self.sleep.insert((until, self.engine.clock.sleep(wait))).1
+                }
+            };
+            sleep.await;
             self.sleep = None;
         }
     }
@@ -294,10 +303,11 @@ impl<'a> Watchdog<'a> {
 }
 
 /// Saves the partial text from time to time, one save at a time and beside the
-/// stream: a slow disk must not hold up tokens.
+/// stream: a slow disk must not hold up tokens. It is no task of its own, so that
+/// it ends with its call: a save that came after the outcome would stay for ever.
 struct Draft {
     saved_at: u64,
-    saving: Option<tokio::task::JoinHandle<()>>,
+    saving: Option<BoxFuture<'static, ()>>,
 }
 
 impl Draft {
@@ -306,14 +316,13 @@ impl Draft {
     }
 
     fn save_if_time(&mut self, asking: &Asking<'_>, call: &CallId, now: u64) {
-        let busy = self.saving.as_ref().is_some_and(|saving| !saving.is_finished());
-        if busy || now - self.saved_at < limits::DRAFT_MS {
+        if self.saving.is_some() || now - self.saved_at < limits::DRAFT_MS {
             return;
         }
         self.saved_at = now;
         let (store, id, epoch) = (asking.engine.store.clone(), asking.id, asking.epoch);
         let (call, text) = (call.clone(), asking.room.live.text(call));
-        self.saving = Some(tokio::spawn(async move {
+        self.saving = Some(Box::pin(async move {
             if let Err(error) = store.save_draft(id, epoch, &call, &text).await {
                 tracing::warn!(session = %id, %call, %error, "a draft could not be saved");
             }

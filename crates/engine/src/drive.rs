@@ -5,14 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plenary_domain::room::Command;
-use plenary_domain::{Call, CallId, Outcome, SessionId, Timestamp, Usage, Work};
+use plenary_domain::{Ask, Call, CallId, Outcome, SessionId, Timestamp, Usage, Work};
 
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::attempt;
 use crate::engine::{Engine, EngineError, Room, Workings};
-use crate::ports::{AttemptEnd, AttemptState};
+use crate::ports::{AttemptEnd, AttemptState, StoreError};
 use crate::submit::{By, Step};
+
+/// How long a store that fails is left alone before it is tried again.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 impl Engine {
     /// Takes over every session in which something is due, and goes on with it.
@@ -20,17 +24,17 @@ impl Engine {
     pub async fn resume_all(self: &Arc<Self>) -> Result<usize, EngineError> {
         let claimed = self.store.claim(&self.owner, None).await?;
         for (id, epoch) in &claimed {
-            self.take_over(*id, *epoch).await?;
+            // One that cannot be read must not keep the others from going on.
+            if let Err(error) = self.take_over(*id, Some(*epoch)).await {
+                tracing::error!(session = %id, %error, "a session could not go on");
+            }
         }
         Ok(claimed.len())
     }
 
     /// Goes on with one session, if anything is due in it.
     pub async fn resume(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
-        match self.store.claim(&self.owner, Some(id)).await?.first() {
-            Some((id, epoch)) => self.take_over(*id, *epoch).await,
-            None => Err(EngineError::NotFound(id)),
-        }
+        self.take_over(id, None).await
     }
 
     /// Drops every call without a word: after a restart they are due again.
@@ -43,16 +47,42 @@ impl Engine {
         }
     }
 
-    async fn take_over(self: &Arc<Self>, id: SessionId, epoch: u64) -> Result<(), EngineError> {
+    async fn take_over(
+        self: &Arc<Self>,
+        id: SessionId,
+        claimed: Option<u64>,
+    ) -> Result<(), EngineError> {
         let room = self.room(id);
         let mut work = room.work.lock().await;
-        work.epoch = Some(epoch);
-        self.load(id, &mut work).await?;
-        self.hand_in_drafts(id, &room, &mut work).await?;
-        self.reconcile(id, &room, &mut work).await;
+        let result = self.go_on(id, &room, &mut work, claimed).await;
         drop(work);
         drop(room);
         self.forget_if_idle(id);
+        result
+    }
+
+    async fn go_on(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        work: &mut Workings,
+        claimed: Option<u64>,
+    ) -> Result<(), EngineError> {
+        work.epoch = match (claimed, work.epoch) {
+            (Some(epoch), _) => Some(epoch),
+            // To claim it once more would fence off the calls that are under way.
+            (None, Some(_)) => {
+                self.reconcile(id, room, work).await;
+                return Ok(());
+            }
+            (None, None) => {
+                let claimed = self.store.claim(&self.owner, Some(id)).await?;
+                Some(claimed.first().ok_or(EngineError::NotFound(id))?.1)
+            }
+        };
+        self.load(id, work).await?;
+        self.hand_in_drafts(id, room, work).await?;
+        self.reconcile(id, room, work).await;
         Ok(())
     }
 
@@ -89,7 +119,7 @@ impl Engine {
     ) {
         let Some(state) = work.state.clone() else { return };
         let due = state.due();
-        let cancelled = cancel(room, work, &due);
+        let cancelled = cancel(room, work, &due).await;
         if !cancelled.is_empty() {
             let by = By::actor("engine");
             if let Err(error) = self.commit(id, room, work, &by, cancelled).await
@@ -133,8 +163,8 @@ impl Engine {
         epoch: u64,
         state: Arc<plenary_domain::Room>,
         call: Call,
-    ) -> AbortHandle {
-        tokio::spawn(self.clone().run(id, room, epoch, state, call)).abort_handle()
+    ) -> JoinHandle<()> {
+        tokio::spawn(self.clone().run(id, room, epoch, state, call))
     }
 
     /// One call from its start to its outcome.
@@ -154,13 +184,12 @@ impl Engine {
             Work::Ask => {
                 let Some(ask) = state.ask(&call.id) else { return };
                 drop(state);
-                let asking = attempt::Asking { engine: &self, room: &room, id, epoch };
-                match asking.run(&call.id, ask).await {
-                    Ok((outcome, attempt)) => (outcome, attempt),
-                    // Another driver has the session, or the store is gone.
-                    Err(error) => {
-                        tracing::error!(session = %id, call = %call.id, %error, "a call was given up");
-                        return;
+                match self.ask(id, &room, epoch, &call.id, ask).await {
+                    Some(outcome) => outcome,
+                    None => {
+                        room.work.lock().await.running.remove(&call.id);
+                        drop(room);
+                        return self.forget_if_idle(id);
                     }
                 }
             }
@@ -168,6 +197,34 @@ impl Engine {
         self.hand_in(id, &room, call.id, outcome, attempt).await;
         drop(room);
         self.forget_if_idle(id);
+    }
+
+    /// A call cannot begin before it is recorded: a store that fails for a while
+    /// is waited for. `None`: another driver has the session.
+    async fn ask(
+        self: &Arc<Self>,
+        id: SessionId,
+        room: &Arc<Room>,
+        epoch: u64,
+        call: &CallId,
+        ask: Ask,
+    ) -> Option<(Outcome, Option<AttemptEnd>)> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let asking = attempt::Asking { engine: self, room, id, epoch };
+            match asking.run(call, ask.clone()).await {
+                Ok(outcome) => return Some(outcome),
+                Err(StoreError::Fenced) => {
+                    tracing::warn!(session = %id, %call, "another driver has this call");
+                    return None;
+                }
+                Err(error) => {
+                    tracing::error!(session = %id, %call, %error, "a call cannot begin yet");
+                }
+            }
+            self.clock.sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     /// An outcome is worth money: a store that fails for a while is waited for.
@@ -179,14 +236,14 @@ impl Engine {
         outcome: Outcome,
         attempt: Option<AttemptEnd>,
     ) {
-        let mut pause = Duration::from_millis(100);
+        let mut pause = FIRST_PAUSE;
         loop {
             let settled =
                 self.settle(id, room, call.clone(), outcome.clone(), attempt.clone()).await;
             let Err(error) = settled else { return };
             tracing::error!(session = %id, %call, %error, "an outcome could not be kept yet");
             self.clock.sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(30));
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -199,8 +256,9 @@ impl Engine {
     }
 }
 
-/// Cancels what runs and is no longer due. Dropping a task drops its request.
-fn cancel(room: &Room, work: &mut Workings, due: &[Call]) -> Vec<Step> {
+/// Cancels what runs and is no longer due, and waits until it has ended. Dropping
+/// a task drops its request.
+async fn cancel(room: &Room, work: &mut Workings, due: &[Call]) -> Vec<Step> {
     let over: Vec<CallId> = work
         .running
         .keys()
@@ -211,7 +269,10 @@ fn cancel(room: &Room, work: &mut Workings, due: &[Call]) -> Vec<Step> {
     for call in over {
         if let Some(handle) = work.running.remove(&call) {
             handle.abort();
+            // What it was about to write is written now or never.
+            let _ = handle.await;
         }
+        room.live.flush(&call);
         // A sleep has no text, and a call that never began has none yet.
         let (number, partial) = match room.live.end(&call) {
             Some((number, partial, _)) => (number, partial),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
 use tokio::sync::broadcast;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::live::Live;
 use crate::meter::Meter;
@@ -38,7 +38,7 @@ pub(crate) struct Workings {
     pub version: u64,
     /// Set while this process drives the session.
     pub epoch: Option<u64>,
-    pub running: HashMap<CallId, AbortHandle>,
+    pub running: HashMap<CallId, JoinHandle<()>>,
 }
 
 /// A session as it stands.
@@ -131,6 +131,12 @@ impl Engine {
 
     pub async fn check(&self) -> Result<(), EngineError> {
         Ok(self.store.check().await?)
+    }
+
+    /// Sessions that are held in memory: somebody works on them, reads along, or
+    /// they have calls under way.
+    pub fn loaded(&self) -> usize {
+        self.rooms().len()
     }
 
     /// The text of calls under way, by call.

@@ -72,11 +72,13 @@ struct Running {
     retrying: Option<Arc<Retrying>>,
 }
 
-/// A text, and how much of it readers have been told.
+/// A text, and what readers have been told of it. The pieces that were told are
+/// joined up to a size and shared: many late readers cost no copies of the text.
 #[derive(Default)]
 struct Told {
     text: String,
-    told: usize,
+    bytes: usize,
+    pieces: Vec<Arc<Delta>>,
 }
 
 #[derive(Clone, Debug)]
@@ -104,7 +106,7 @@ impl Live {
 
     pub fn join(&self) -> Joined {
         let inner = self.lock();
-        let so_far = inner.calls.iter().flat_map(|(call, running)| running.so_far(call)).collect();
+        let so_far = inner.calls.values().flat_map(Running::so_far).collect();
         Joined { sequence: inner.sequence, so_far }
     }
 
@@ -149,13 +151,13 @@ impl Live {
         for reasoning in [true, false] {
             let Some(running) = inner.calls.get_mut(call) else { return };
             let told = running.told(reasoning);
-            if told.told == told.text.len() {
+            if told.bytes == told.text.len() {
                 continue;
             }
-            let (offset, text) = (told.told, told.text[told.told..].to_owned());
-            told.told = told.text.len();
-            let delta = Delta { call: call.clone(), attempt, offset, text, reasoning };
-            inner.send(&self.frames, Frame::Delta(Arc::new(delta)));
+            let (offset, text) = (told.bytes, told.text[told.bytes..].to_owned());
+            let delta = Arc::new(Delta { call: call.clone(), attempt, offset, text, reasoning });
+            told.keep(delta.clone());
+            inner.send(&self.frames, Frame::Delta(delta));
         }
     }
 
@@ -194,19 +196,27 @@ impl Running {
         if reasoning { &mut self.reasoning } else { &mut self.text }
     }
 
-    fn so_far(&self, call: &CallId) -> Vec<Frame> {
-        let mut frames: Vec<Frame> = self.retrying.iter().cloned().map(Frame::Retrying).collect();
-        for (told, reasoning) in [(&self.reasoning, true), (&self.text, false)] {
-            if told.told > 0 {
-                frames.push(Frame::Delta(Arc::new(Delta {
-                    call: call.clone(),
-                    attempt: self.attempt,
-                    offset: 0,
-                    text: told.text[..told.told].to_owned(),
-                    reasoning,
-                })));
-            }
+    fn so_far(&self) -> impl Iterator<Item = Frame> {
+        let pieces = self.reasoning.pieces.iter().chain(&self.text.pieces);
+        let retrying = self.retrying.iter().cloned().map(Frame::Retrying);
+        // The text of an attempt comes before the word that it is made again.
+        pieces.cloned().map(Frame::Delta).chain(retrying)
+    }
+}
+
+impl Told {
+    fn keep(&mut self, piece: Arc<Delta>) {
+        self.bytes += piece.text.len();
+        self.pieces.push(piece);
+        // Joined with one of about its own size, each byte is copied a few times.
+        while let [.., left, right] = self.pieces.as_slice()
+            && left.text.len() <= 2 * right.text.len()
+            && left.text.len() + right.text.len() <= limits::SO_FAR_BYTES
+        {
+            let text = format!("{}{}", left.text, right.text);
+            let joined = Delta { text, ..(**left).clone() };
+            self.pieces.truncate(self.pieces.len() - 2);
+            self.pieces.push(Arc::new(joined));
         }
-        frames
     }
 }

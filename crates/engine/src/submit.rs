@@ -7,7 +7,7 @@ use plenary_domain::room::{self, Command, Event, Input};
 use plenary_domain::{CallId, Outcome, Reject, SessionId, limits};
 
 use crate::engine::{Engine, EngineError, Room, Snapshot, Workings, nonce};
-use crate::ports::{Append, Appended, AttemptEnd, Idempotency, NewEvent, StoredEvent};
+use crate::ports::{Append, Appended, AttemptEnd, Idempotency, NewEvent, StoreError, StoredEvent};
 
 /// Who submits a command, and whether it may arrive twice.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Step {
 impl Engine {
     /// Opens a session with the command that its form opens with.
     pub async fn open(self: &Arc<Self>, by: By, command: Command) -> Result<Snapshot, EngineError> {
-        if let Some(earlier) = self.earlier(&by).await? {
+        if let Some(earlier) = self.repeated(&by).await? {
             return Ok(earlier);
         }
         let running = self.rooms().len();
@@ -39,10 +39,12 @@ impl Engine {
             return Err(EngineError::Busy);
         }
         let id = SessionId(uuid::Uuid::now_v7());
-        self.meter.sessions_opened.fetch_add(1, Relaxed);
         let room = self.room(id);
         let mut work = room.work.lock().await;
         let result = self.work(id, &room, &mut work, &by, command).await;
+        if work.version > 0 {
+            self.meter.sessions_opened.fetch_add(1, Relaxed);
+        }
         drop(work);
         drop(room);
         self.forget_if_idle(id);
@@ -56,9 +58,6 @@ impl Engine {
         by: By,
         command: Command,
     ) -> Result<Snapshot, EngineError> {
-        if let Some(earlier) = self.earlier(&by).await? {
-            return Ok(earlier);
-        }
         let room = self.room(id);
         let mut work = room.work.lock().await;
         let result = self.submit_loaded(id, &room, &mut work, &by, command).await;
@@ -82,6 +81,12 @@ impl Engine {
         if work.state.is_none() {
             return Err(EngineError::NotFound(id));
         }
+        // Looked up here, where a repeat has waited for the first to be done.
+        match self.earlier(by).await? {
+            Some(earlier) if earlier == id => return self.standing(id, work),
+            Some(earlier) => return self.get(earlier).await,
+            None => {}
+        }
         self.work(id, room, work, by, command).await
     }
 
@@ -101,14 +106,26 @@ impl Engine {
             }
         }
         self.reconcile(id, room, work).await;
+        self.standing(id, work)
+    }
+
+    fn standing(&self, id: SessionId, work: &Workings) -> Result<Snapshot, EngineError> {
         work.snapshot(id).ok_or(EngineError::NotFound(id))
     }
 
-    async fn earlier(&self, by: &By) -> Result<Option<Snapshot>, EngineError> {
+    /// The session that a request with the same key has opened or changed before.
+    pub async fn repeated(&self, by: &By) -> Result<Option<Snapshot>, EngineError> {
+        match self.earlier(by).await? {
+            Some(earlier) => self.get(earlier).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn earlier(&self, by: &By) -> Result<Option<SessionId>, EngineError> {
         let Some(wanted) = &by.idempotency else { return Ok(None) };
         match self.store.idempotent(&wanted.principal, &wanted.key).await? {
             Some(earlier) if earlier.request_hash == wanted.request_hash => {
-                self.get(earlier.session).await.map(Some)
+                Ok(Some(earlier.session))
             }
             Some(_) => Err(EngineError::KeyReused),
             None => Ok(None),
@@ -133,6 +150,11 @@ impl Engine {
             self.commit(id, room, &mut work, &by, vec![Step { command, attempt }]).await;
         match committed {
             Ok(_) | Err(EngineError::Rejected(_) | EngineError::NotFound(_)) => {}
+            Err(EngineError::Store(StoreError::Fenced)) => {
+                tracing::warn!(session = %id, %call, "another driver has this call");
+                room.live.end(&call);
+                return Ok(());
+            }
             Err(error) => {
                 // Still this task's call: it tries again to hand its outcome in.
                 work.running.extend(handle.map(|handle| (call, handle)));
@@ -190,8 +212,15 @@ impl Engine {
                 Appended::Fenced => {
                     // Another process drives it now; its calls are not ours any more.
                     work.epoch = None;
-                    work.running.drain().for_each(|(_, handle)| handle.abort());
+                    for (call, handle) in work.running.drain() {
+                        handle.abort();
+                        room.live.end(&call);
+                    }
                     self.load(id, work).await?;
+                    // Anybody may give a command, but only the driver an outcome.
+                    if steps.iter().any(|step| matches!(step.command, Command::Settle { .. })) {
+                        return Err(StoreError::Fenced.into());
+                    }
                 }
                 Appended::Repeated(earlier) => {
                     let wanted = by.idempotency.as_ref().map(|wanted| &wanted.request_hash);
@@ -248,8 +277,8 @@ impl Engine {
     pub async fn remove(&self, id: SessionId) -> Result<(), EngineError> {
         let room = self.room(id);
         let mut work = room.work.lock().await;
-        work.running.drain().for_each(|(_, handle)| handle.abort());
         let removed = self.store.remove(id).await?;
+        work.running.drain().for_each(|(_, handle)| handle.abort());
         *work = Workings::default();
         room.live.removed();
         drop(work);
@@ -261,7 +290,7 @@ impl Engine {
 
 fn encode(event: &Event) -> Result<NewEvent, EngineError> {
     let payload = event.encode().map_err(|error| {
-        crate::ports::StoreError::Failed(format!("an event could not be written as JSON: {error}"))
+        StoreError::Failed(format!("an event could not be written as JSON: {error}"))
     })?;
     Ok(NewEvent { name: event.name(), payload, search: event.searchable() })
 }

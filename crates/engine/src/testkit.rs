@@ -1,11 +1,13 @@
 //! A clock that tests move by hand, so that no test sleeps.
 
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use plenary_domain::Timestamp;
+use tokio::sync::Notify;
 
 use crate::ports::Clock;
 
@@ -13,6 +15,7 @@ use crate::ports::Clock;
 #[derive(Default)]
 pub struct ManualClock {
     inner: Mutex<Inner>,
+    fell_asleep: Notify,
 }
 
 #[derive(Default)]
@@ -44,6 +47,25 @@ impl ManualClock {
         inner.sleepers.iter().filter(|(until, wake)| *until >= from && !wake.is_canceled()).count()
     }
 
+    /// Returns when so many sleep for a time in this range, counted from now.
+    pub async fn until_asleep(&self, count: usize, range: RangeInclusive<Duration>) {
+        loop {
+            let fell_asleep = self.fell_asleep.notified();
+            let asleep = {
+                let inner = self.lock();
+                let left = |until: u64| Duration::from_millis(until.saturating_sub(inner.now_ms));
+                let wanted = |(until, wake): &&(u64, oneshot::Sender<()>)| {
+                    !wake.is_canceled() && range.contains(&left(*until))
+                };
+                inner.sleepers.iter().filter(wanted).count()
+            };
+            if asleep >= count {
+                return;
+            }
+            fell_asleep.await;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,6 +91,8 @@ impl Clock for ManualClock {
         let (wake, woken) = oneshot::channel();
         let until = inner.now_ms + time.as_millis() as u64;
         inner.sleepers.push((until, wake));
+        drop(inner);
+        self.fell_asleep.notify_waiters();
         Box::pin(async move {
             let _ = woken.await;
         })

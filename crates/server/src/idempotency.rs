@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
 use crate::auth::Principal;
-use crate::error::{Code, Problem};
+use crate::error::{self, Code, Problem};
 
 /// The header that makes a request safe to repeat, for the OpenAPI document.
 #[derive(IntoParams)]
@@ -137,6 +137,20 @@ fn hash(address: &str, body: &[u8]) -> String {
     address.hash(&mut hasher);
     body.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
+}
+
+/// Parts of a path. What cannot be read names nothing that is here.
+pub struct Path<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match axum::extract::Path::<T>::from_request_parts(parts, state).await {
+            Ok(path) => Ok(Path(path.0)),
+            Err(_) => Err(error::not_found().await),
+        }
+    }
 }
 
 /// A query string, with our own words when it is wrong.

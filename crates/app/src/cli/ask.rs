@@ -81,8 +81,7 @@ impl Ask {
         if reach.own.is_some() {
             note_unfinished(&reach.api).await?;
         }
-        let board: Board = reach.api.post("/api/boardrooms", &body).await?;
-        let code = to_the_end(&reach.api, board, &self.output).await;
+        let code = to_the_end(&reach.api, "/api/boardrooms", &body, &self.output).await;
         reach.close().await;
         code
     }
@@ -227,10 +226,18 @@ fn seconds(text: &str) -> Result<f64, ApiError> {
     if number.is_finite() && number >= 0.0 { Ok(number * factor) } else { Err(wrong()) }
 }
 
-/// Follows a board and prints it as asked for. The exit code says how it ended.
-pub async fn to_the_end(api: &Api, board: Board, output: &Output) -> Result<u8, ApiError> {
+/// Gives a command that sets a board in motion, follows the board and prints it as
+/// asked for. The exit code says how it ended.
+pub async fn to_the_end(
+    api: &Api,
+    path: &str,
+    body: &Value,
+    output: &Output,
+) -> Result<u8, ApiError> {
+    let interrupt = follow::interrupt()?;
+    let board: Board = api.post(path, body).await?;
     let show = output.show();
-    let followed = follow::follow(api, board, show).await?;
+    let followed = follow::follow(api, interrupt, board, show).await?;
     output.write(api, &followed.board.id).await?;
     Ok(conclude(&followed, show))
 }

@@ -144,6 +144,11 @@ impl Board {
         self.advisors.iter().find(|advisor| advisor.said.status == "waiting")
     }
 
+    /// What will not change any more.
+    pub fn settled(&self) -> impl Iterator<Item = &Said> {
+        self.saids().into_iter().filter(|said| said.is_settled())
+    }
+
     fn saids(&self) -> Vec<&Said> {
         let advisors = self.advisors.iter().map(|advisor| &advisor.said);
         advisors.chain(self.syntheses.iter().map(|synthesis| &synthesis.said)).collect()
@@ -162,6 +167,10 @@ impl Advisor {
 }
 
 impl Said {
+    pub fn is_settled(&self) -> bool {
+        matches!(self.status.as_str(), "done" | "failed" | "stopped")
+    }
+
     /// How it stands, in a few words.
     pub fn state(&self) -> String {
         match self.status.as_str() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::board::Board;
 use super::panes::{Intent, Panes};
@@ -42,12 +43,27 @@ const FRAME_MS: u64 = 50;
 /// How often a lost server is looked for again.
 const RECONNECTS: u32 = 60;
 
-pub async fn follow(api: &Api, board: Board, show: Show) -> Result<Followed, ApiError> {
+/// Ctrl-C, from now on. Listened for before a board is convened, so that one which
+/// comes in the first moments stops the board and not only this program.
+pub fn interrupt() -> Result<Signal, ApiError> {
+    signal(SignalKind::interrupt()).map_err(|error| {
+        ApiError::new("internal", format!("Ctrl-C cannot be listened for: {error}"))
+    })
+}
+
+pub async fn follow(
+    api: &Api,
+    interrupt: Signal,
+    board: Board,
+    show: Show,
+) -> Result<Followed, ApiError> {
     let mut following = Following {
         api,
+        interrupt,
         path: format!("/api/boardrooms/{}", board.id),
         version: 0,
-        printed: BTreeSet::new(),
+        // What had been said before this command was given is known already.
+        printed: board.settled().map(|said| said.call_id.clone()).collect(),
         stopping: false,
         board,
         show,
@@ -72,6 +88,9 @@ pub async fn follow(api: &Api, board: Board, show: Show) -> Result<Followed, Api
 
 struct Following<'a> {
     api: &'a Api,
+    /// One for the whole time: a Ctrl-C that comes while a request is under way
+    /// must not be lost.
+    interrupt: Signal,
     path: String,
     board: Board,
     version: u64,
@@ -133,7 +152,7 @@ impl Following<'_> {
                         self.carry_out(intent, panes).await?;
                     }
                 }
-                _ = tokio::signal::ctrl_c() => self.stop().await?,
+                _ = self.interrupt.recv() => self.stop().await?,
             }
         }
     }
@@ -158,16 +177,15 @@ impl Following<'_> {
 
     /// Prints each answer once, when it will not change any more.
     fn print_settled(&mut self) {
-        let settled = |status: &str| matches!(status, "done" | "failed" | "stopped");
         for advisor in &self.board.advisors {
             let said = &advisor.said;
-            if settled(&said.status) && self.printed.insert(said.call_id.clone()) {
+            if said.is_settled() && self.printed.insert(said.call_id.clone()) {
                 terminal::say(&render::advisor(advisor, false));
             }
         }
         for synthesis in &self.board.syntheses {
             let said = &synthesis.said;
-            if settled(&said.status) && self.printed.insert(said.call_id.clone()) {
+            if said.is_settled() && self.printed.insert(said.call_id.clone()) {
                 terminal::say(&render::synthesis(synthesis, false));
             }
         }

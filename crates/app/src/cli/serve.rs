@@ -27,10 +27,6 @@ impl Serve {
             config.listen = listen;
         }
         let address = config.address().map_err(usage)?;
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|error| usage(format!("{address} cannot be listened on: {error}")))?;
-        let address = listener.local_addr().map_err(|error| usage(error.to_string()))?;
         let local_token = uuid::Uuid::new_v4().simple().to_string();
         let access = Access {
             hosts: hosts(&config, address.ip()),
@@ -38,7 +34,12 @@ impl Serve {
             local_token: Some(local_token.clone()),
             inside: false,
         };
+        // The folder before the port: a second server is told who has the first.
         let own = reach::open(config, "plenary serve").await?;
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| usage(format!("{address} cannot be listened on: {error}")))?;
+        let address = listener.local_addr().map_err(|error| usage(error.to_string()))?;
         let engine = &own.app.engine;
         let failed =
             |error: &dyn std::fmt::Display| ApiError::new("store-failed", error.to_string());
@@ -63,10 +64,11 @@ impl Serve {
 }
 
 /// On the loopback only names of the loopback are answered to; elsewhere a token
-/// is demanded anyway, and the names are the operator's to restrict.
+/// is demanded anyway, and the names are the operator's to restrict. Commands on
+/// this machine come by the loopback in any case.
 fn hosts(config: &Config, ip: IpAddr) -> Vec<String> {
     let mut hosts = config.hosts.clone();
-    if ip.is_loopback() {
+    if ip.is_loopback() || !hosts.is_empty() {
         hosts.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
         hosts.push(ip.to_string());
     }

@@ -178,21 +178,25 @@ impl Command {
             }
             Command::Resume { which, output } => {
                 let path = format!("{}/resume", which.path(api).await?);
-                go_on(api, &path, &json!({}), &output).await
+                ask::to_the_end(api, &path, &json!({}), &output).await
             }
             Command::Synthesize { which, model, instruction, output } => {
-                let path = format!("{}/synthesize", which.path(api).await?);
+                let path = which.path(api).await?;
+                // A board at rest gets a further synthesis, a running one its first.
+                let board: Board = api.get(&path).await?;
+                let command = if board.is_over() { "resynthesize" } else { "synthesize" };
+                let path = format!("{path}/{command}");
                 let body = given([("model", json!(model)), ("instruction", json!(instruction))]);
-                go_on(api, &path, &body, &output).await
+                ask::to_the_end(api, &path, &body, &output).await
             }
             Command::Retry { which, advisor, model, output } => {
                 let path = format!("{}/advisors/{advisor}/retry", which.path(api).await?);
-                go_on(api, &path, &given([("model", json!(model))]), &output).await
+                ask::to_the_end(api, &path, &given([("model", json!(model))]), &output).await
             }
             Command::Reply { which, text, advisor, output } => {
                 let path = format!("{}/reply", which.path(api).await?);
                 let body = given([("text", json!(text)), ("advisor", json!(advisor))]);
-                go_on(api, &path, &body, &output).await
+                ask::to_the_end(api, &path, &body, &output).await
             }
         }
     }
@@ -202,11 +206,6 @@ impl Command {
 fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let given = fields.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-async fn go_on(api: &Api, path: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
-    let board: Board = api.post(path, body).await?;
-    ask::to_the_end(api, board, output).await
 }
 
 impl Which {
@@ -262,7 +261,9 @@ impl List {
             terminal::say(&format!("{short}  {when}  {:<13} {}", text("status"), text("title")));
         }
         let total = page["meta"]["total"].as_u64().unwrap_or(0);
-        if rows.is_empty() {
+        if rows.is_empty() && (!self.words.is_empty() || self.status.is_some()) {
+            terminal::note("No session fits.");
+        } else if rows.is_empty() {
             terminal::note("No sessions. Begin one: plenary ask \"…\"");
         } else if total > rows.len() as u64 {
             terminal::note(&format!("{} of {total}; see more with --limit", rows.len()));

@@ -3,7 +3,7 @@
 mod export;
 mod seating;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
@@ -20,7 +20,7 @@ use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Key, Query};
+use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::{self, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
 
@@ -116,6 +116,9 @@ async fn convene(
     State(app): State<App>,
     Change { by, body }: Change<seating::NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
+    if let Some(earlier) = app.engine.repeated(&by).await? {
+        return created(&app, &earlier);
+    }
     let convene = seating::seat(&app, body).await?;
     let opened = app.engine.open(by, room::Command::Boardroom(Command::Convene(convene))).await?;
     created(&app, &opened)
@@ -265,6 +268,9 @@ async fn answer(
     Path(id): Path<String>,
     Change { by, body }: Change<Answer>,
 ) -> Result<impl IntoResponse, Problem> {
+    if let Some(earlier) = app.engine.repeated(&by).await? {
+        return show(&app, &earlier);
+    }
     let seat = match body.advisor {
         Some(seat) => SeatId(seat),
         None => seating::persons_seat(&app.engine.get(session_id(&id)?).await?)?,

@@ -44,6 +44,8 @@ async fn metrics(State(app): State<App>) -> impl IntoResponse {
     };
     let opened = meter.sessions_opened.load(Relaxed);
     line("sessions_opened_total", "counter", "Sessions opened.", opened);
+    let loaded = app.engine.loaded() as u64;
+    line("sessions_loaded", "gauge", "Sessions held in memory.", loaded);
     line("events_total", "counter", "Events appended.", meter.events.load(Relaxed));
     line("attempts_total", "counter", "Requests to models.", meter.attempts.load(Relaxed));
     line("calls_running", "gauge", "Calls under way.", meter.calls_running.load(Relaxed));

@@ -1,6 +1,6 @@
 //! Sessions of every form.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::IntoResponse;
 use plenary_domain::limits;
 use plenary_engine::ports::ListQuery;
@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::session_id;
 use crate::App;
 use crate::error::{Code, Problem, ReadProblems};
-use crate::idempotency::Query;
+use crate::idempotency::{Path, Query};
 use crate::views::{Reply, SessionView, page, reply};
 
 pub fn routes() -> OpenApiRouter<App> {

@@ -1,6 +1,6 @@
 //! A board as a document, and back.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use plenary_domain::boardroom::{self, Command};
@@ -14,7 +14,7 @@ use super::{created, views};
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::http::session_id;
-use crate::idempotency::{Change, Key, Query};
+use crate::idempotency::{Change, Key, Path, Query};
 use crate::views::{BoardroomView, Reply};
 
 const FORMAT: &str = "plenary.boardroom";

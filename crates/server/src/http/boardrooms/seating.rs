@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use plenary_domain::boardroom::{
-    ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
+    self, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
 };
-use plenary_domain::{ModelName, Room, limits, models};
+use plenary_domain::{ModelName, Nonce, Reject, Room, limits, models};
 use plenary_engine::Snapshot;
 use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Deserialize;
@@ -100,38 +100,51 @@ pub struct NewContext {
 /// Fills in what was left open. Providers are only asked for their models when
 /// that is needed: a board whose models are all named in full starts at once.
 pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
+    let mut wrong: Vec<(String, String)> = vec![];
     if new.board.is_some() && new.advisors.is_some() {
         let problem = "give either a preset board or the advisors, not both";
-        return Err(Problem::invalid([("board".to_owned(), problem.to_owned())]));
+        wrong.push(("board".to_owned(), problem.to_owned()));
     }
     let advisors = new.advisors.unwrap_or_else(|| preset_advisors(new.board));
     let mut names = Names::new(app);
-    let pool = match &new.models {
-        Some(written) => names.all("models", written).await?,
-        None => vec![],
-    };
-    let mut wrong = vec![];
-    let mut seats = vec![];
-    for (place, advisor) in advisors.iter().enumerate() {
-        match names.sitter(app, advisor, place, &pool).await {
-            Ok(sitter) => seats.push(Seat {
-                id: SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)),
-                role: advisor.role.into(),
-                sitter,
-                system_prompt: advisor.system_prompt.clone(),
-            }),
-            Err(Trouble::Field(field, problem)) => {
-                wrong.push((format!("advisors[{place}].{field}"), problem));
-            }
-            Err(Trouble::Whole(problem)) => return Err(problem),
+    let mut pool = vec![];
+    for (place, written) in new.models.iter().flatten().enumerate() {
+        match names.find(written).await {
+            Ok(model) => pool.push(model),
+            Err(problem) => wrong.push((format!("models[{place}]"), problem)),
         }
     }
-    if !wrong.is_empty() {
-        return Err(Problem::invalid(wrong));
+    let mut seats = vec![];
+    for (place, advisor) in advisors.iter().enumerate() {
+        let sitter = match names.sitter(app, advisor, place, &pool).await {
+            Ok(sitter) => sitter,
+            Err(Trouble::Field(field, problem)) => {
+                wrong.push((format!("advisors[{place}].{field}"), problem));
+                Sitter::Model(unknown_model())
+            }
+            Err(Trouble::Whole(problem)) if wrong.is_empty() => return Err(problem),
+            Err(Trouble::Whole(_)) => Sitter::Model(unknown_model()),
+        };
+        seats.push(Seat {
+            id: SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)),
+            role: advisor.role.into(),
+            sitter,
+            system_prompt: advisor.system_prompt.clone(),
+        });
     }
-    let synthesizers = synthesizers(&mut names, new.synthesizer, &pool, &seats).await?;
+    let chosen = match &new.synthesizer {
+        Some(written) => match names.find(written).await {
+            Ok(model) => Some(model),
+            Err(problem) => {
+                wrong.push(("synthesizer".to_owned(), problem));
+                Some(unknown_model())
+            }
+        },
+        None => None,
+    };
+    let synthesizers = synthesizers(&mut names, chosen, &pool, &seats).await?;
     let grace = |seconds: f64| (seconds.max(0.0) * 1000.0) as u64;
-    Ok(Convene {
+    let convene = Convene {
         prompt: new.prompt,
         context: new
             .context
@@ -145,7 +158,28 @@ pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
             need: quorum.need,
             grace_ms: quorum.grace_seconds.map_or(limits::GRACE_MS, grace),
         }),
-    })
+    };
+    if wrong.is_empty() {
+        return Ok(convene);
+    }
+    // The rules are asked as well, so that one answer names all that is wrong.
+    wrong.extend(against_the_rules(app, convene));
+    Err(Problem::invalid(wrong))
+}
+
+/// Stands in where a name could not be found. No board is opened with it.
+fn unknown_model() -> ModelName {
+    ModelName::new("unknown", "unknown")
+}
+
+fn against_the_rules(app: &App, convene: Convene) -> Vec<(String, String)> {
+    let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
+    match boardroom::decide(None, boardroom::Command::Convene(convene), at, nonce) {
+        Err(Reject::Invalid(wrong)) => {
+            wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)).collect()
+        }
+        Err(Reject::NotNow { .. } | Reject::Unknown(_) | Reject::Stale) | Ok(_) => vec![],
+    }
 }
 
 fn preset_advisors(board: Option<BoardName>) -> Vec<NewAdvisor> {
@@ -170,7 +204,7 @@ fn preset_advisors(board: Option<BoardName>) -> Vec<NewAdvisor> {
 /// turn when it fails.
 async fn synthesizers(
     names: &mut Names<'_>,
-    chosen: Option<String>,
+    chosen: Option<ModelName>,
     pool: &[ModelName],
     seats: &[Seat],
 ) -> Result<Vec<ModelName>, Problem> {
@@ -180,7 +214,7 @@ async fn synthesizers(
     });
     let mut all: Vec<ModelName> = vec![];
     match chosen {
-        Some(written) => all.push(names.one("synthesizer", &written).await?),
+        Some(model) => all.push(model),
         None if !pool.is_empty() => all.extend(preset::synthesizer(pool).cloned()),
         None if names.listed() => {
             all.extend(preset::synthesizer(names.available().await?).cloned())
@@ -258,18 +292,6 @@ impl<'a> Names<'a> {
         found.map_err(|problem| Problem::invalid([(field.to_owned(), problem)]))
     }
 
-    async fn all(&mut self, field: &str, written: &[String]) -> Result<Vec<ModelName>, Problem> {
-        let mut found = vec![];
-        let mut wrong = vec![];
-        for (place, name) in written.iter().enumerate() {
-            match self.find(name).await {
-                Ok(model) => found.push(model),
-                Err(problem) => wrong.push((format!("{field}[{place}]"), problem)),
-            }
-        }
-        if wrong.is_empty() { Ok(found) } else { Err(Problem::invalid(wrong)) }
-    }
-
     async fn find(&mut self, written: &str) -> Result<ModelName, String> {
         let providers = self.app.engine.models().providers();
         if let Ok(full) = models::resolve(written, &providers, &[]) {
@@ -335,7 +357,11 @@ pub fn persons_seat(snapshot: &Snapshot) -> Result<SeatId, Problem> {
         .collect();
     match waiting.as_slice() {
         [one] => Ok(*one),
-        [] => Err(Problem::new(Code::NotNow, "No reply is awaited on this board.")),
+        [] => Err(Problem::from(Reject::NotNow {
+            state: state.status(),
+            message: "No reply is awaited on this board.".into(),
+            allowed: state.allowed(),
+        })),
         many => {
             let seats: Vec<String> = many.iter().map(|seat| seat.0.to_string()).collect();
             let problem = format!("say for which seat: {}", seats.join(", "));

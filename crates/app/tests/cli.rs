@@ -1,0 +1,347 @@
+//! The command line as people and scripts see it: whole outputs as snapshots.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use insta::assert_snapshot;
+use plenary_scripted::{Fault, Gate, Reply, Script, Scripted, When};
+use serde_json::Value;
+use support::{Home, NOWHERE, Ran, SAFETY, interrupt, plain};
+
+/// A home, and a model server that says something canned.
+async fn canned() -> (Home, Scripted) {
+    start(Script::new(Reply::canned())).await
+}
+
+async fn start(script: Script) -> (Home, Scripted) {
+    let script = script.models(&["llama3.2:3b", "qwen3:8b", "gemma3:4b"]);
+    let scripted = Scripted::start(script).await.unwrap();
+    (Home::new(&scripted.url()), scripted)
+}
+
+/// One advisor, so that the order of answers is no matter of luck.
+const ONE: [&str; 2] = ["--advisor", "expert=ollama/qwen3:8b"];
+
+async fn ask(home: &Home, more: &[&str]) -> Ran {
+    let mut arguments = vec!["ask", "Shall we?"];
+    arguments.extend(ONE);
+    arguments.extend(more);
+    home.run(&arguments).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn help() {
+    let home = Home::new(NOWHERE);
+    let commands: &[&[&str]] = &[
+        &[],
+        &["ask"],
+        &["models"],
+        &["doctor"],
+        &["serve"],
+        &["sessions"],
+        &["sessions", "list"],
+        &["sessions", "show"],
+        &["sessions", "export"],
+        &["sessions", "import"],
+        &["sessions", "replay"],
+        &["sessions", "resume"],
+        &["sessions", "stop"],
+        &["sessions", "synthesize"],
+        &["sessions", "retry"],
+        &["sessions", "reply"],
+        &["sessions", "remove"],
+    ];
+    for command in commands {
+        let ran = home.run(&[command, &["--help"][..]].concat()).await;
+        assert_eq!(ran.code, Some(0));
+        let name = [&["help"], *command].concat().join("_");
+        assert_snapshot!(name, ran.shown());
+    }
+    assert_eq!(home.run(&[]).await.code, Some(2));
+    assert_eq!(home.run(&["dance"]).await.code, Some(2));
+    assert_eq!(home.run(&["--version"]).await.out, "plenary 0.1.0\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ask_in_a_pipe() {
+    let (home, _scripted) = canned().await;
+    assert_snapshot!(ask(&home, &[]).await.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ask_as_markdown() {
+    let (home, _scripted) = canned().await;
+    assert_snapshot!(ask(&home, &["--markdown"]).await.shown());
+    let to_file = ask(&home, &["--markdown", "-o", "out.md"]).await;
+    assert_eq!(to_file.code, Some(0), "{}", to_file.err);
+    let file = std::fs::read_to_string(home.path().join("out.md")).unwrap();
+    assert!(file.starts_with("# Shall we?\n"), "{file}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ask_as_json_prints_nothing_else() {
+    let (home, _scripted) = canned().await;
+    let ran = home.run(&["ask", "Shall we?", "--json"]).await;
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let mut board: Value = serde_json::from_str(&ran.out).unwrap();
+    board["advisors"].as_array_mut().unwrap().iter_mut().for_each(without_times);
+    without_times(&mut board["syntheses"][0]);
+    let shown = serde_json::to_string_pretty(&board).unwrap();
+    assert_snapshot!(plain(&shown, home.path().to_str().unwrap()));
+}
+
+fn without_times(said: &mut Value) {
+    let said = said.as_object_mut().unwrap();
+    said.remove("latencyMs");
+    said.remove("firstTextMs");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ask_says_what_is_wrong() {
+    let (home, _scripted) = canned().await;
+    std::fs::write(home.path().join("picture.png"), b"\x89PNG\0\xff").unwrap();
+    let cases: &[(&str, &[&str])] = &[
+        ("wrong_model", &["--model", "qwen8"]),
+        ("unknown_model", &["--model", "zzz", "--synthesizer", "yyy"]),
+        ("wrong_role", &["--advisor", "jester"]),
+        ("wrong_board", &["--board", "round-table"]),
+        ("missing_file", &["--file", "no-such-file.md"]),
+        ("binary_file", &["--file", "picture.png"]),
+        ("wrong_grace", &["--quorum", "2", "--grace", "soon"]),
+        ("wrong_quorum", &["--quorum", "9"]),
+        ("system_without_seat", &["--system", "expert=You know."]),
+    ];
+    for (name, more) in cases {
+        let ran = home.run(&[&["ask", "Shall we?"], *more].concat()).await;
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{name}: {}", ran.err);
+        assert_snapshot!(format!("ask_{name}"), ran.shown());
+    }
+    let empty = home.run(&["ask", "  "]).await;
+    assert_snapshot!("ask_empty", empty.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_model_it_says_what_to_do() {
+    let home = Home::new(NOWHERE);
+    assert_snapshot!("no_model_ask", home.run(&["ask", "Shall we?"]).await.shown());
+    assert_snapshot!("no_model_models", home.run(&["models"]).await.shown());
+    assert_snapshot!("no_model_doctor", home.run(&["doctor"]).await.shown());
+    let server = home.run(&["--server", "http://127.0.0.1:1", "models"]).await;
+    assert_snapshot!("no_server", server.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn models_and_doctor() {
+    let (home, _scripted) = canned().await;
+    assert_snapshot!("models", home.run(&["models"]).await.shown());
+    assert_snapshot!("doctor", home.run(&["doctor"]).await.shown());
+    let json = home.run(&["models", "--json"]).await;
+    let providers: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(providers[0]["models"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_that_fails_ends_in_one() {
+    let (home, _scripted) = start(Script::new(Reply::fault(Fault::Unauthorized))).await;
+    assert_snapshot!(ask(&home, &[]).await.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mistake_in_the_configuration_is_named_with_its_line() {
+    let home = Home::new(NOWHERE);
+    let write = |text: &str| std::fs::write(home.path().join("plenary.toml"), text).unwrap();
+    write(
+        "listen = \"127.0.0.1:7171\"\n\n[providers.mine]\nkind = \"ollama\"\nulr = \"http://x\"\n",
+    );
+    let ran = home.run(&["models"]).await;
+    assert!(ran.err.contains("line 5"), "{}", ran.err);
+    assert_snapshot!("config_unknown_key", ran.shown());
+    assert_snapshot!("config_unknown_key_doctor", home.run(&["doctor"]).await.shown());
+    write("[providers.mine]\nkind = \"oracle\"\n");
+    assert_snapshot!("config_unknown_kind", home.run(&["models"]).await.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn serve_does_not_open_to_others_without_a_token() {
+    let home = Home::new(NOWHERE);
+    let ran = home.run(&["serve", "--listen", "0.0.0.0:7171"]).await;
+    assert_snapshot!("serve_without_token", ran.shown());
+    let ran = home.run(&["serve", "--listen", "somewhere"]).await;
+    assert_snapshot!("serve_nowhere", ran.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_escape_codes_reach_a_pipe() {
+    let said = "\x1b[31mred\x1b[0m \x1b]0;title\x07and **bold**.";
+    let script = Script::new(Reply::canned()).when(When::says("as the Expert"), Reply::text(said));
+    let (home, _scripted) = start(script).await;
+    let mut arguments = vec!["ask", "Colours?"];
+    arguments.extend(ONE);
+    for value in ["", "1"] {
+        let mut command = home.command(&arguments);
+        command.env("NO_COLOR", value).env("TERM", "xterm-256color");
+        let ran = home.finish(command).await;
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'), "{:?}", ran.out);
+        assert!(ran.out.contains("red and **bold**."), "{}", ran.out);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_can_be_found_shown_exported_and_removed() {
+    let (home, _scripted) = canned().await;
+    assert_snapshot!("sessions_none", home.run(&["sessions", "list"]).await.shown());
+    ask(&home, &["--json"]).await;
+    let second = ["ask", "Shall they?", "--advisor", "critic=ollama/qwen3:8b", "--json"];
+    home.run(&second).await;
+    assert_snapshot!("sessions_list", home.run(&["sessions", "list"]).await.shown());
+    let found = home.run(&["sessions", "list", "they"]).await;
+    assert_snapshot!("sessions_list_words", found.shown());
+    let found = home.run(&["sessions", "list", "--status", "failed"]).await;
+    assert_snapshot!("sessions_list_status", found.shown());
+    let listed: Value =
+        serde_json::from_str(&home.run(&["sessions", "list", "--json"]).await.out).unwrap();
+    let id = listed[1]["id"].as_str().unwrap();
+
+    assert_snapshot!("sessions_show", home.run(&["sessions", "show", id]).await.shown());
+    // The end of an id will do.
+    let replayed = home.run(&["sessions", "replay", &id[24..]]).await;
+    assert_snapshot!("sessions_replay", replayed.shown());
+    let unknown = home.run(&["sessions", "show", "nothing"]).await;
+    assert_snapshot!("sessions_show_unknown", unknown.shown());
+    let gone = "01890000-0000-7000-8000-000000000000";
+    assert_snapshot!("sessions_show_gone", home.run(&["sessions", "show", gone]).await.shown());
+
+    let markdown = home.run(&["sessions", "export", id, "--format", "markdown"]).await;
+    assert_snapshot!("sessions_export_markdown", markdown.shown());
+    let exported = home.run(&["sessions", "export", id, "-o", "board.json"]).await;
+    assert_eq!((exported.code, exported.out.as_str()), (Some(0), ""));
+    let imported = home.run(&["sessions", "import", "board.json"]).await;
+    assert_snapshot!("sessions_import", imported.shown());
+    std::fs::write(home.path().join("wrong.json"), "{\"format\":").unwrap();
+    let wrong = home.run(&["sessions", "import", "wrong.json"]).await;
+    assert_snapshot!("sessions_import_wrong", wrong.shown());
+    std::fs::write(
+        home.path().join("other.json"),
+        "{\"format\":\"x\",\"formatVersion\":3,\"events\":[]}",
+    )
+    .unwrap();
+    let other = home.run(&["sessions", "import", "other.json"]).await;
+    assert_snapshot!("sessions_import_other", other.shown());
+
+    let removed = home.run(&["sessions", "remove", id]).await;
+    assert_snapshot!("sessions_remove", removed.shown());
+    assert_eq!(home.run(&["sessions", "show", id]).await.code, Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_at_rest_can_be_asked_for_more() {
+    let (home, scripted) = canned().await;
+    ask(&home, &["--json"]).await;
+    let again = ["sessions", "synthesize", "last", "--instruction", "in French"];
+    assert_snapshot!("sessions_synthesize", home.run(&again).await.shown());
+    assert_eq!(scripted.requests().len(), 3, "the advisor is not asked again");
+    let retry = ["sessions", "retry", "last", "1", "--model", "gemma3:4b"];
+    assert_snapshot!("sessions_retry", home.run(&retry).await.shown());
+    let retry = ["sessions", "retry", "last", "7"];
+    assert_snapshot!("sessions_retry_nobody", home.run(&retry).await.shown());
+    assert_snapshot!(
+        "sessions_stop_resting",
+        home.run(&["sessions", "stop", "last"]).await.shown()
+    );
+    let resume = home.run(&["sessions", "resume", "last"]).await;
+    assert_snapshot!("sessions_resume_resting", resume.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_replies_from_the_command_line() {
+    let (home, _scripted) = canned().await;
+    let asked =
+        ["ask", "And you?", "--advisor", "critic=person:Ada", "--advisor", "expert=qwen3:8b"];
+    assert_snapshot!("ask_person", home.run(&asked).await.shown());
+    let replied = home.run(&["sessions", "reply", "last", "I would wait a year."]).await;
+    assert_snapshot!("sessions_reply", replied.shown());
+    let late = home.run(&["sessions", "reply", "last", "And another thing."]).await;
+    assert_snapshot!("sessions_reply_late", late.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_stops_the_board_and_says_how_to_go_on() {
+    let gate = Gate::new();
+    let waits = Reply::text("one two three four").gate(2, &gate);
+    let script = Script::new(Reply::canned()).when(When::says("as the Expert"), waits);
+    let (home, scripted) = start(script).await;
+    let mut arguments = vec!["ask", "Shall we?"];
+    arguments.extend(ONE);
+    let child = home.command(&arguments).spawn().unwrap();
+    gate.reached(1).await;
+    interrupt(&child);
+    let output = tokio::time::timeout(SAFETY, child.wait_with_output()).await.unwrap().unwrap();
+    let ran = home.ran(output);
+    assert_eq!(ran.code, Some(130), "{} {}", ran.out, ran.err);
+    let id = ran.err.trim_end().rsplit(' ').next().unwrap().to_owned();
+    assert!(ran.err.contains(&format!("Go on with: plenary sessions resume {id}")), "{}", ran.err);
+    let requests = scripted.wait_for_ended(1).await;
+    assert!(requests[0].dropped, "the request ended with the interrupt");
+
+    let listed = home.run(&["sessions", "list", "--status", "stopped"]).await;
+    assert_eq!(listed.out.lines().count(), 1, "{}", listed.out);
+    let shown = home.run(&["sessions", "show", &id, "--json"]).await;
+    let board: Value = serde_json::from_str(&shown.out).unwrap();
+    let partial = board["advisors"][0]["text"].as_str().unwrap();
+    assert!("one two ".starts_with(partial), "{partial:?}");
+    assert_eq!(board["syntheses"], Value::Array(vec![]));
+
+    gate.release();
+    let resumed = home.run(&["sessions", "resume", &id]).await;
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert!(resumed.out.contains("one two three four"), "{}", resumed.out);
+    assert!(resumed.out.contains("## Recommendation"), "{}", resumed.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
+    let gate = Gate::new();
+    let waits = Reply::text("one two three four").gate(2, &gate);
+    let script = Script::new(Reply::canned()).when(When::model("gemma3:4b"), waits);
+    let (home, _scripted) = start(script).await;
+    let serving = home.serve().await;
+    let asked = [
+        "ask",
+        "Shall we?",
+        "--advisor",
+        "expert=qwen3:8b",
+        "--advisor",
+        "critic=gemma3:4b",
+        "--json",
+    ];
+    let child = home.command(&asked).spawn().unwrap();
+    gate.reached(1).await;
+    let synthesized = async {
+        loop {
+            // Refused until the first advisor has answered.
+            let ran = home.run(&["sessions", "synthesize", "last"]).await;
+            if ran.code == Some(0) {
+                return ran;
+            }
+            assert!(ran.err.contains("No advisor has answered yet"), "{}", ran.err);
+        }
+    };
+    let ran = tokio::time::timeout(SAFETY, synthesized).await.unwrap();
+    assert!(ran.out.contains("From 1 of 2 advisors. Missing: Critic (had not finished)."));
+    let output = tokio::time::timeout(SAFETY, child.wait_with_output()).await.unwrap().unwrap();
+    let board: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(board["status"], "closed");
+
+    let child = home.command(&["ask", "Again?", "--advisor", "critic=gemma3:4b"]).spawn().unwrap();
+    gate.reached(2).await;
+    let stopped = home.run(&["sessions", "stop", "last"]).await;
+    assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), "Stopped.\n"), "{}", stopped.err);
+    // Who followed it is told that somebody else stopped it.
+    let output = tokio::time::timeout(SAFETY, child.wait_with_output()).await.unwrap().unwrap();
+    let ran = home.ran(output);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("The board was stopped."), "{}", ran.err);
+    serving.kill().await;
+}

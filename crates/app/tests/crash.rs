@@ -1,0 +1,261 @@
+//! The real program, killed again and again: it goes on by itself, loses nothing
+//! that it has acknowledged, and no answer comes twice.
+//!
+//! `PLENARY_CRASH_ROUNDS` sets how often it is killed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plenary_domain::{SessionId, Timestamp};
+use plenary_engine::ports::{AttemptState, Store as _};
+use plenary_scripted::{Reply, Script, Scripted};
+use plenary_store::Holder;
+use serde_json::{Value, json};
+use support::{Home, SAFETY, Serving};
+
+const ROUNDS: u64 = 6;
+/// Boards that are convened in each round.
+const BOARDS: u64 = 3;
+
+/// What a client knows that the server has taken on.
+#[derive(Default)]
+struct Acknowledged {
+    /// Sessions by the key that they were convened under.
+    sessions: BTreeMap<String, String>,
+    /// The greatest version that was answered, by session.
+    versions: BTreeMap<String, u64>,
+}
+
+impl Acknowledged {
+    fn note(&mut self, key: Option<&str>, board: &Value) {
+        let id = board["id"].as_str().unwrap().to_owned();
+        let version = self.versions.entry(id.clone()).or_default();
+        *version = (*version).max(board["version"].as_u64().unwrap());
+        if let Some(key) = key {
+            let first = self.sessions.entry(key.to_owned()).or_insert_with(|| id.clone());
+            assert_eq!(*first, id, "one key, one session");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_goes_on_and_loses_nothing() {
+    plenary_providers::install_tls();
+    let rounds = std::env::var("PLENARY_CRASH_ROUNDS");
+    let rounds: u64 = rounds.map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let script = Script::new(Reply::canned().tokens_per_second(1_500));
+    let scripted = Scripted::start(script.models(&["a", "b", "c"])).await.unwrap();
+    let home = Home::new(&scripted.url());
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut known = Acknowledged::default();
+    let mut dice = Dice::new();
+    for round in 0..rounds {
+        let serving = home.serve().await;
+        let keys: Vec<String> = (0..=round)
+            .flat_map(|round| (0..BOARDS).map(move |nth| format!("board-{round}-{nth}")))
+            .filter(|key| !known.sessions.contains_key(key))
+            .collect();
+        let convening = futures::future::join_all(keys.iter().map(|key| {
+            let answer = convene(&http, &serving.url, key);
+            async move { (key, answer.await) }
+        }));
+        // A board of an earlier round is asked for more, if it has come to its end.
+        let older = known.sessions.values().nth(dice.roll(20)).cloned();
+        let again = resynthesize(&http, &serving.url, older);
+        let seen = scripted.requests().len();
+        let dying = die_some_day(&serving, &http, &scripted, seen, &mut dice);
+        let (convened, again, ()) = tokio::join!(convening, again, dying);
+        // By now it is dead, or about to be, in the middle of what the dice chose.
+        serving.kill().await;
+        for (key, board) in &convened {
+            if let Some(board) = board {
+                known.note(Some(key), board);
+            }
+        }
+        if let Some(board) = again {
+            known.note(None, &board);
+        }
+    }
+
+    let serving = home.serve().await;
+    for key in (0..rounds).flat_map(|r| (0..BOARDS).map(move |nth| format!("board-{r}-{nth}"))) {
+        let board = convene(&http, &serving.url, &key).await.expect("a server that lives answers");
+        known.note(Some(&key), &board);
+    }
+    until_all_rest(&http, &serving.url).await;
+    serving.kill().await;
+    examine(&home, &scripted, &known).await;
+    assert_eq!(known.sessions.len() as u64, rounds * BOARDS);
+}
+
+/// The board as it was answered; `None` when the server died before.
+async fn convene(http: &reqwest::Client, url: &str, key: &str) -> Option<Value> {
+    let body = json!({ "prompt": format!("Shall we, {key}?") });
+    let request = http.post(format!("{url}/api/boardrooms"));
+    let request = request.header("idempotency-key", key).json(&body);
+    answer(request).await
+}
+
+async fn resynthesize(http: &reqwest::Client, url: &str, id: Option<String>) -> Option<Value> {
+    let id = id?;
+    let path = format!("{url}/api/boardrooms/{id}/resynthesize");
+    answer(http.post(path).json(&json!({ "instruction": "shorter" }))).await
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> Option<Value> {
+    let response = request.send().await.ok()?;
+    let status = response.status();
+    let mut body: Value = response.json().await.ok()?;
+    match status.as_u16() {
+        200 | 201 => Some(body["data"].take()),
+        // Not in this state.
+        409 => None,
+        other => panic!("{other}: {body}"),
+    }
+}
+
+/// Waits for a moment that the dice choose: a request that the models see, or an
+/// event that a reader sees, and a little more.
+async fn die_some_day(
+    serving: &Serving,
+    http: &reqwest::Client,
+    scripted: &Scripted,
+    seen: usize,
+    dice: &mut Dice,
+) {
+    if dice.roll(2) == 0 {
+        scripted.wait_for_requests(seen + 1 + dice.roll(9)).await;
+    } else {
+        let path = format!("{}/api/events?after=0", serving.url);
+        let mut response = http.get(path).send().await.unwrap();
+        let mut wanted = dice.roll(12);
+        let frames = async {
+            while wanted > 0 {
+                let chunk = response.chunk().await.unwrap().expect("the server lives");
+                let count = chunk.windows(6).filter(|six| six == b"event:").count();
+                wanted = wanted.saturating_sub(count);
+            }
+        };
+        tokio::time::timeout(SAFETY, frames).await.unwrap();
+    }
+    for _ in 0..dice.roll(3_000) {
+        tokio::task::yield_now().await;
+    }
+    // Here, so that requests which are under way meet a server that dies.
+    let pid = rustix::process::Pid::from_raw(i32::try_from(serving.pid()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+async fn until_all_rest(http: &reqwest::Client, url: &str) {
+    let resting = async {
+        let mut events = http.get(format!("{url}/api/events?after=0")).send().await.unwrap();
+        loop {
+            let page = http.get(format!("{url}/api/sessions?active=true&limit=1"));
+            let page: Value = page.send().await.unwrap().json().await.unwrap();
+            if page["meta"]["total"] == 0 {
+                return;
+            }
+            events.chunk().await.unwrap().expect("the server lives");
+        }
+    };
+    tokio::time::timeout(SAFETY, resting).await.expect("every board goes on by itself");
+}
+
+async fn examine(home: &Home, scripted: &Scripted, known: &Acknowledged) {
+    let holder = Holder { command: "test".into(), since: Timestamp::UNIX_EPOCH };
+    let store = plenary_store::open(&home.path().join("data"), holder).await.unwrap();
+    let mut recorded: BTreeMap<String, AttemptState> = BTreeMap::new();
+    let sessions: BTreeSet<&String> = known.sessions.values().collect();
+    assert_eq!(sessions.len(), known.sessions.len(), "no key opened two sessions");
+    assert_eq!(store.list(everything()).await.unwrap().total as usize, sessions.len());
+    for (id, version) in &known.versions {
+        let session: SessionId = id.parse().unwrap();
+        let row = store.session(session).await.unwrap().expect("an acknowledged session is there");
+        assert_eq!((row.status.as_str(), row.active), ("closed", false), "{id}");
+        let events = store.events(session, 0, 1_000).await.unwrap();
+        let versions: Vec<u64> = events.iter().map(|event| event.version).collect();
+        assert_eq!(versions, (1..=row.version).collect::<Vec<u64>>(), "{id}");
+        assert!(row.version >= *version, "{id}: version {version} was acknowledged");
+        let mut answered: Vec<u64> = events
+            .iter()
+            .filter(|event| event.name == "advisorAnswered")
+            .map(|event| serde_json::from_str::<Value>(&event.payload).unwrap())
+            .map(|event| event["seat"].as_u64().unwrap())
+            .collect();
+        answered.sort_unstable();
+        assert_eq!(answered, [1, 2, 3], "{id}: each advisor has answered once");
+        let count = |name: &str| events.iter().filter(|event| event.name == name).count();
+        assert_eq!(count("synthesisBegan"), count("synthesized"), "{id}");
+        for attempt in store.attempts(session).await.unwrap() {
+            let name = format!("{id}/{}/{}", attempt.call, attempt.number);
+            recorded.insert(name, attempt.state);
+        }
+        assert_eq!(store.drafts(session).await.unwrap(), [], "{id}");
+    }
+    let requests = scripted.requests();
+    let seen: Vec<String> =
+        requests.into_iter().map(|request| request.request_id.unwrap()).collect();
+    let once: BTreeSet<&String> = seen.iter().collect();
+    assert_eq!(once.len(), seen.len(), "no request was made twice");
+    for id in &seen {
+        assert!(recorded.contains_key(id), "{id} was sent and is not recorded");
+    }
+    for (id, state) in &recorded {
+        let sent = once.contains(id);
+        assert!(sent || *state == AttemptState::Begun, "{id} is {state:?} and was never sent");
+    }
+    store.close().await.unwrap();
+}
+
+fn everything() -> plenary_engine::ports::ListQuery {
+    plenary_engine::ports::ListQuery { limit: 1, ..Default::default() }
+}
+
+/// Other numbers in every run; a failure shows by what is in the store, not by
+/// the moment in which it came about.
+struct Dice(u64);
+
+impl Dice {
+    fn new() -> Dice {
+        Dice(uuid::Uuid::new_v4().as_u64_pair().0 | 1)
+    }
+
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % below as u64) as usize
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_process_is_told_who_has_the_folder() {
+    let scripted = Scripted::start(Script::new(Reply::canned())).await.unwrap();
+    let home = Home::new(&scripted.url());
+    let serving = home.serve().await;
+    let pid = serving.pid().to_string();
+    let port = serving.url.rsplit(':').next().unwrap();
+    for listen in ["127.0.0.1:0".to_owned(), format!("127.0.0.1:{port}")] {
+        let second = home.run(&["serve", "--listen", &listen]).await;
+        assert_eq!(second.code, Some(1), "{}", second.err);
+        assert!(second.err.contains(&format!("process {pid} (plenary serve)")), "{}", second.err);
+        assert!(second.err.contains(&serving.url), "{}", second.err);
+    }
+    let through = format!("(through the server at {}, process {pid})", serving.url);
+    let asked = home.run(&["ask", "Through the server?"]).await;
+    assert_eq!(asked.code, Some(0), "{}", asked.err);
+    assert!(asked.err.contains(&through), "{}", asked.err);
+    assert!(asked.out.contains("## Recommendation"), "{}", asked.out);
+    let listed = home.run(&["sessions", "list"]).await;
+    assert!(listed.err.contains(&through), "{}", listed.err);
+    assert!(listed.out.contains("closed        Through the server?"), "{}", listed.out);
+    serving.kill().await;
+
+    // A folder whose holder was killed is free again, and nothing is lost.
+    let listed = home.run(&["sessions", "list"]).await;
+    assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""));
+    assert!(listed.out.contains("Through the server?"), "{}", listed.out);
+}

@@ -1,0 +1,85 @@
+//! Finding sessions again.
+
+use plenary_scripted::{Fault, Reply, When};
+use serde_json::json;
+
+use crate::support::{TestApp, canned, pick};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_paged_filtered_and_searched() {
+    let script = canned()
+        .when(When::says("penguins"), Reply::text("They waddle because of hydrodynamics."))
+        .when(When::says("broken"), Reply::fault(Fault::Unauthorized));
+    let app = TestApp::start(script).await;
+    let mut boards = vec![];
+    for nth in 0..7 {
+        boards.push(app.triad(&format!("Question number {nth}")).await);
+    }
+    let penguins = app.triad("Why do penguins walk like that?").await;
+    let broken = app.triad("What is broken?").await;
+    for board in boards.iter().chain([&penguins]) {
+        app.until_status(board, "closed").await;
+    }
+    app.until_status(&broken, "failed").await;
+
+    // Newest first, three at a time, each exactly once.
+    let mut path = "/api/boardrooms?limit=3".to_owned();
+    let (mut found, mut pages) = (vec![], 0);
+    loop {
+        let (status, page) = app.get(&path).await;
+        assert_eq!(status, 200);
+        assert_eq!((&page["meta"]["total"], &page["meta"]["limit"]), (&json!(9), &json!(3)));
+        found.extend(pick(&page["data"], "id"));
+        pages += 1;
+        match page["meta"]["next"].as_str() {
+            Some(next) => path = format!("/api/boardrooms?limit=3&cursor={next}"),
+            None => break,
+        }
+    }
+    let mut expected: Vec<String> = boards.iter().map(|board| board.id.clone()).collect();
+    expected.extend([penguins.id.clone(), broken.id.clone()]);
+    expected.reverse();
+    assert_eq!((found, pages), (expected.into_iter().map(|id| json!(id)).collect(), 3));
+
+    for (query, total) in [
+        ("", 9),
+        ("status=closed", 8),
+        ("status=failed", 1),
+        ("status=answering", 0),
+        ("active=true", 0),
+        ("active=false&kind=boardroom", 9),
+        ("kind=council", 0),
+        ("q=penguins", 1),
+        ("q=hydrodynamics", 1),
+        ("q=HYDRODYN", 1),
+        ("q=number+question", 7),
+        ("q=question+3", 1),
+        ("q=walrus", 0),
+        ("q=%22+OR+%2A+NEAR%28", 0),
+        ("q=penguins&status=failed", 0),
+    ] {
+        let (status, page) = app.get(&format!("/api/sessions?{query}")).await;
+        assert_eq!((status, &page["meta"]["total"]), (200, &json!(total)), "{query}: {page}");
+        assert_eq!(page["data"].as_array().unwrap().len(), total);
+    }
+    let (_, row) = app.get(&format!("/api/sessions/{}", penguins.id)).await;
+    assert_eq!(row["data"]["title"], "Why do penguins walk like that?");
+    assert_eq!(row["data"]["status"], "closed");
+    let (status, _) = app.delete(&format!("/api/sessions/{}", penguins.id)).await;
+    assert_eq!(status, 200);
+    assert_eq!(app.get("/api/sessions?q=hydrodynamics").await.1["meta"]["total"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn models_and_providers_are_listed_with_what_is_wrong() {
+    let app = TestApp::start(canned()).await;
+    let (_, models) = app.get("/api/models").await;
+    let names = pick(&models["data"], "name");
+    assert_eq!(names.len(), 16);
+    assert_eq!(names[..2], ["ollama/a", "ollama/b"]);
+    let (_, providers) = app.get("/api/providers").await;
+    let gone = &providers["data"][4];
+    assert_eq!((&gone["name"], &gone["ready"]), (&json!("gone"), &json!(false)), "{gone}");
+    assert!(gone["problem"].as_str().unwrap().contains("Nothing listens"), "{gone}");
+    assert!(!providers.to_string().contains("key-4711"));
+}

@@ -1,0 +1,15 @@
+//! Whole flows through HTTP: a real server, a real store, real providers, and a
+//! scripted model server behind them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod access;
+mod boards;
+mod commands;
+mod contract;
+mod faults;
+mod lists;
+mod patience;
+mod readers;
+mod restart;
+mod support;

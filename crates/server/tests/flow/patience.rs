@@ -1,0 +1,123 @@
+//! Models that are slow or fall silent, on a clock that is moved by hand.
+
+use std::time::Duration;
+
+use plenary_domain::limits;
+use plenary_engine::ports::Store as _;
+use plenary_engine::testkit::ManualClock;
+use plenary_scripted::{Fault, Gate, Reply, Script, When};
+use serde_json::{Value, json};
+
+use crate::support::{Board, SAFETY, TestApp, Texts, canned};
+
+async fn one_advisor(app: &TestApp) -> Board {
+    let seats = json!([{ "role": "expert", "model": "ollama/a" }]);
+    app.convene(&json!({ "prompt": "?", "advisors": seats })).await
+}
+
+/// Waits until somebody sleeps for about this long, and lets that time pass.
+async fn pass(clock: &ManualClock, ms: u64) {
+    let range = Duration::from_millis(ms - 1_000)..=Duration::from_millis(ms);
+    let asleep = clock.until_asleep(1, range);
+    tokio::time::timeout(SAFETY, asleep).await.unwrap_or_else(|_| panic!("nobody waits {ms} ms"));
+    clock.advance(Duration::from_millis(ms));
+}
+
+async fn assert_failed(app: &TestApp, board: &Board, kind: &str, message: &str) -> Value {
+    let view = app.until_status(board, "failed").await;
+    let advisor = view["advisors"][0].clone();
+    assert_eq!(advisor["error"], json!({ "kind": kind, "message": message }), "{view}");
+    assert_eq!(advisor["attempts"], 1, "{view}");
+    let gone = app.scripted.wait_until(|all| all.iter().all(|request| request.dropped)).await;
+    assert!(gone.iter().all(|request| request.dropped), "the request was dropped");
+    advisor
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_says_nothing_is_given_up() {
+    let (app, clock) = TestApp::with_clock(Script::new(Reply::fault(Fault::Silent))).await;
+    let board = one_advisor(&app).await;
+    app.scripted.wait_for_requests(1).await;
+    pass(&clock, limits::FIRST_PIECE_MS).await;
+    assert_failed(&app, &board, "idle", "Nothing came for 180 s.").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_falls_silent_is_given_up() {
+    let stalls = Reply::text("one two three").with_fault(Fault::StallAfter { tokens: 1 });
+    let (app, clock) = TestApp::with_clock(Script::new(stalls)).await;
+    let board = one_advisor(&app).await;
+    let mut events = app.events(&board.at("events"), None).await;
+    Texts::default().until(&mut events, 1, "one ").await;
+    pass(&clock, limits::IDLE_MS).await;
+    let words = "The answer stopped and nothing more came for 60 s.";
+    let advisor = assert_failed(&app, &board, "idle", words).await;
+    assert_eq!(advisor["text"], "one ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_never_ends_is_given_up() {
+    let endless = Reply::canned().tokens(1_000_000).tokens_per_second(1_000);
+    let (app, clock) = TestApp::with_clock(Script::new(endless)).await;
+    let board = one_advisor(&app).await;
+    let mut events = app.events(&board.at("events"), None).await;
+    // Each piece comes in good time; only all of them together take too long.
+    let step = limits::IDLE_MS / 3;
+    for _ in 0..limits::ANSWER_MS / step {
+        events.until("delta").await;
+        clock.advance(Duration::from_millis(step));
+    }
+    let advisor =
+        assert_failed(&app, &board, "timedOut", "The answer was not complete after 600 s.").await;
+    assert!(advisor["text"].as_str().unwrap().starts_with("One could say"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_is_kept_while_a_call_runs_and_no_longer() {
+    let gate = Gate::new();
+    let script = canned().when(When::model("a"), Reply::text("one two three").gate(2, &gate));
+    let script = script.when(When::says("## Consensus"), Reply::canned());
+    let (app, clock) = TestApp::with_clock(script).await;
+    let board = one_advisor(&app).await;
+    gate.reached(1).await;
+    // The second piece waits to be told; when it is, the time for a draft has come.
+    let told = Duration::from_millis(1)..=Duration::from_millis(limits::DELTA_MS);
+    tokio::time::timeout(SAFETY, clock.until_asleep(1, told)).await.unwrap();
+    clock.advance(Duration::from_millis(limits::DRAFT_MS + 1_000));
+    let saved = async {
+        loop {
+            let drafts = app.store.drafts(board.session()).await.unwrap();
+            if let [(call, text)] = drafts.as_slice() {
+                return (call.0.clone(), text.clone());
+            }
+        }
+    };
+    let saved = tokio::time::timeout(SAFETY, saved).await.unwrap();
+    assert_eq!(saved, ("advisor/1#1".to_owned(), "one two ".to_owned()));
+    gate.release();
+    app.until_status(&board, "closed").await;
+    assert_eq!(app.store.drafts(board.session()).await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_draft_outlives_its_call() {
+    for round in 0..20 {
+        let gate = Gate::new();
+        let slow = Reply::text("one two three four five six").gate(2, &gate);
+        let script = canned().when(When::says("as the Expert"), slow);
+        let (app, clock) = TestApp::with_clock(script).await;
+        let board = one_advisor(&app).await;
+        gate.reached(1).await;
+        // The save is set off in the very moment in which the call ends.
+        clock.advance(Duration::from_millis(limits::DRAFT_MS + 1_000));
+        if round % 2 == 0 {
+            gate.release();
+            app.until_status(&board, "closed").await;
+        } else {
+            app.command(&board, "stop", json!({})).await;
+        }
+        // Whatever was on its way to the store has arrived after this.
+        app.store.check().await.unwrap();
+        assert_eq!(app.store.drafts(board.session()).await.unwrap(), [], "round {round}");
+    }
+}

@@ -1,0 +1,73 @@
+//! A second driver on the same store, as after a restart.
+
+use std::sync::Arc;
+
+use plenary_domain::{SessionId, Timestamp};
+use plenary_engine::ports::{Append, Appended, AttemptState, NewEvent, Store as _};
+use plenary_engine::{Engine, SystemClock};
+use plenary_providers::Providers;
+use plenary_scripted::{Gate, Reply, When};
+
+use crate::support::{SAFETY, TestApp, canned, providers, states};
+
+/// A session whose record this program cannot read.
+async fn write_unreadable(app: &TestApp, id: SessionId) {
+    let append = Append {
+        session: id,
+        expected: 0,
+        epoch: None,
+        kind: "boardroom",
+        title: "From a later version".into(),
+        status: "answering",
+        active: true,
+        actor: "test".into(),
+        at: Timestamp::UNIX_EPOCH,
+        events: vec![NewEvent {
+            name: "invented",
+            payload: "{\"type\":\"invented\"}".into(),
+            search: String::new(),
+        }],
+        attempts: vec![],
+        idempotency: None,
+        owner: None,
+    };
+    assert!(matches!(app.store.append(append).await.unwrap(), Appended::Written { .. }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_driver_goes_on_and_the_first_adds_nothing() {
+    let gate = Gate::new();
+    let waits = Reply::canned().gate(1, &gate);
+    let app = TestApp::start(canned().when(When::says("Who drives"), waits)).await;
+    write_unreadable(&app, "01890000-0000-7000-8000-000000000000".parse().unwrap()).await;
+    let board = app.triad("Who drives?").await;
+    gate.reached(3).await;
+
+    let models = Arc::new(Providers::new(providers(&app.scripted.url())));
+    let second = Engine::new(app.store.clone(), models, Arc::new(SystemClock::default()));
+    let mut events = Box::pin(second.watch(board.session(), 0).await.unwrap());
+    assert_eq!(second.resume_all().await.unwrap(), 2, "the unreadable one stops nobody");
+    gate.reached(6).await;
+    gate.release();
+    let closes = async {
+        use futures::StreamExt as _;
+        use plenary_engine::Frame;
+        while let Some(frame) = events.next().await {
+            if matches!(&frame, Frame::Event(event) if event.name == "synthesized") {
+                return;
+            }
+        }
+        panic!("the events ended");
+    };
+    tokio::time::timeout(SAFETY, closes).await.unwrap();
+    // What the first driver still had to say reaches the store after this at the latest.
+    app.until_metric("plenary_calls_running", |calls| calls == 0).await;
+    let names = app.names(&board).await;
+    assert_eq!(names.iter().filter(|name| *name == "advisorAnswered").count(), 3, "{names:?}");
+    assert_eq!(names.len(), 6, "{names:?}");
+    let attempts = app.attempts(&board).await;
+    // Those of the first driver were cut off; nothing is known of their end.
+    use AttemptState::{Begun, Done};
+    assert_eq!(states(&attempts), [Begun, Done, Begun, Done, Begun, Done, Done]);
+    app.assert_attempts_match_requests(&board).await;
+}

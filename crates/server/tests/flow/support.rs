@@ -1,0 +1,334 @@
+//! A server on a free port, and clients for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use plenary_domain::SessionId;
+use plenary_engine::ports::{AttemptRow, AttemptState, Clock, Store};
+use plenary_engine::testkit::ManualClock;
+use plenary_engine::{Engine, SystemClock};
+use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
+use plenary_scripted::{Reply, Script, Scripted};
+use plenary_server::{Access, App};
+use plenary_store::{Holder, SqliteStore};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+/// A wait that lasts this long has failed. No test depends on its length.
+pub const SAFETY: Duration = Duration::from_secs(60);
+
+pub const WIRES: [&str; 4] = ["ollama", "openai", "anthropic", "gemini"];
+
+pub struct TestApp {
+    pub scripted: Scripted,
+    pub url: String,
+    pub http: reqwest::Client,
+    pub store: Arc<SqliteStore>,
+    _folder: tempfile::TempDir,
+    _over: oneshot::Sender<()>,
+}
+
+/// Advice from advisors, a proper synthesis from the synthesizer.
+pub fn canned() -> Script {
+    Script::new(Reply::canned()).models(&["a", "b", "c", "d"])
+}
+
+impl TestApp {
+    pub async fn start(script: Script) -> TestApp {
+        TestApp::build(script, Access::default(), Arc::new(SystemClock::default())).await
+    }
+
+    pub async fn with_clock(script: Script) -> (TestApp, Arc<ManualClock>) {
+        let clock = Arc::new(ManualClock::default());
+        // The first piece of an answer then goes out at once, as it does in life.
+        clock.advance(Duration::from_secs(1));
+        (TestApp::build(script, Access::default(), clock.clone()).await, clock)
+    }
+
+    pub async fn with_access(script: Script, access: Access) -> TestApp {
+        TestApp::build(script, access, Arc::new(SystemClock::default())).await
+    }
+
+    async fn build(script: Script, access: Access, clock: Arc<dyn Clock>) -> TestApp {
+        plenary_providers::install_tls();
+        let scripted = Scripted::start(script).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let holder = Holder { command: "test".into(), since: clock.now() };
+        let store = Arc::new(plenary_store::open(folder.path(), holder).await.unwrap());
+        let models = Arc::new(Providers::new(providers(&scripted.url())));
+        let engine = Engine::new(store.clone(), models, clock);
+        let router = plenary_server::router(App { engine }, access);
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        // Small, so that a client which does not read is soon felt by the server.
+        socket.set_send_buffer_size(64 * 1024).unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(1024).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (over, ended) = oneshot::channel::<()>();
+        tokio::spawn(plenary_server::serve(listener, router, async {
+            let _ = ended.await;
+        }));
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        TestApp { scripted, url, http, store, _folder: folder, _over: over }
+    }
+
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        answer(self.http.get(format!("{}{path}", self.url))).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        answer(self.http.post(format!("{}{path}", self.url)).json(body)).await
+    }
+
+    pub async fn post_with_key(&self, path: &str, key: &str, body: &Value) -> (u16, Value) {
+        let request = self.http.post(format!("{}{path}", self.url));
+        answer(request.header("idempotency-key", key).json(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> (u16, Value) {
+        answer(self.http.delete(format!("{}{path}", self.url))).await
+    }
+
+    /// Convenes a board that must be accepted.
+    pub async fn convene(&self, body: &Value) -> Board {
+        let (status, body) = self.post("/api/boardrooms", body).await;
+        assert_eq!(status, 201, "{body}");
+        Board { id: body["data"]["id"].as_str().unwrap().to_owned() }
+    }
+
+    /// Three advisors on one wire, and one of their models as synthesizer.
+    pub async fn triad(&self, prompt: &str) -> Board {
+        let models = ["ollama/a", "ollama/b", "ollama/c"];
+        self.convene(&json!({ "prompt": prompt, "models": models })).await
+    }
+
+    pub async fn board(&self, board: &Board) -> Value {
+        let (status, body) = self.get(&board.path()).await;
+        assert_eq!(status, 200, "{body}");
+        body["data"].clone()
+    }
+
+    /// Gives a command that must be accepted, and returns the board after it.
+    pub async fn command(&self, board: &Board, command: &str, body: Value) -> Value {
+        let (status, body) = self.post(&board.at(command), &body).await;
+        assert_eq!(status, 200, "{command}: {body}");
+        body["data"].clone()
+    }
+
+    /// Follows a board until it is as wanted.
+    pub async fn until(&self, board: &Board, wanted: impl Fn(&Value) -> bool) -> Value {
+        let mut events = self.events(&board.at("events"), None).await;
+        loop {
+            let view = self.board(board).await;
+            if wanted(&view) {
+                return view;
+            }
+            loop {
+                let frame = events.next().await;
+                let frame = frame.unwrap_or_else(|| panic!("the events ended at {view}"));
+                if frame.id.is_some() {
+                    break;
+                }
+            }
+        }
+    }
+
+    pub async fn until_status(&self, board: &Board, status: &str) -> Value {
+        self.until(board, |view| view["status"] == status).await
+    }
+
+    pub async fn events(&self, path: &str, after: Option<u64>) -> Events {
+        let mut request = self.http.get(format!("{}{path}", self.url));
+        if let Some(after) = after {
+            request = request.header("last-event-id", after);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Events { response, buffer: Vec::new() }
+    }
+
+    pub async fn names(&self, board: &Board) -> Vec<String> {
+        self.events_of(board).await.into_iter().map(|event| event.name).collect()
+    }
+
+    pub async fn events_of(&self, board: &Board) -> Vec<plenary_engine::ports::StoredEvent> {
+        self.store.events(board.session(), 0, 10_000).await.unwrap()
+    }
+
+    pub async fn attempts(&self, board: &Board) -> Vec<AttemptRow> {
+        self.store.attempts(board.session()).await.unwrap()
+    }
+
+    /// Every attempt that is recorded was seen under its id, and no other.
+    pub async fn assert_attempts_match_requests(&self, board: &Board) {
+        let mut recorded: Vec<String> = self
+            .attempts(board)
+            .await
+            .iter()
+            .map(|row| format!("{}/{}/{}", board.id, row.call, row.number))
+            .collect();
+        let mut seen: Vec<String> = self
+            .scripted
+            .requests()
+            .into_iter()
+            .filter_map(|request| request.request_id)
+            .filter(|id| id.starts_with(&board.id))
+            .collect();
+        recorded.sort();
+        seen.sort();
+        assert_eq!(recorded, seen);
+    }
+
+    pub async fn metric(&self, name: &str) -> u64 {
+        let text = self.http.get(format!("{}/metrics", self.url)).send().await.unwrap();
+        let text = text.text().await.unwrap();
+        let line = text.lines().find(|line| line.split(' ').next() == Some(name));
+        let value = line.unwrap_or_else(|| panic!("no {name} in {text}"));
+        value.rsplit(' ').next().unwrap().parse().unwrap()
+    }
+
+    /// Waits for a number that changes after what a test can observe.
+    pub async fn until_metric(&self, name: &str, wanted: impl Fn(u64) -> bool) {
+        let arrives = async { while !wanted(self.metric(name).await) {} };
+        tokio::time::timeout(SAFETY, arrives).await.unwrap_or_else(|_| panic!("{name}"));
+    }
+}
+
+pub fn states(attempts: &[AttemptRow]) -> Vec<AttemptState> {
+    attempts.iter().map(|row| row.state).collect()
+}
+
+pub fn providers(url: &str) -> Vec<ProviderConfig> {
+    let at = |kind: Kind, base: String| {
+        let variable = format!("{}_API_KEY", kind.word().to_uppercase());
+        let key = Secret::new("key-4711");
+        ProviderConfig::new(kind.word(), kind).at(&base).with_key(key, &variable)
+    };
+    vec![
+        at(Kind::Ollama, url.to_owned()),
+        at(Kind::OpenAi, format!("{url}/v1")),
+        at(Kind::Anthropic, url.to_owned()),
+        at(Kind::Gemini, url.to_owned()),
+        // A port that nothing listens on: 1 is reserved and needs rights to bind.
+        ProviderConfig::new("gone", Kind::Ollama).at("http://127.0.0.1:1"),
+    ]
+}
+
+pub async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = tokio::time::timeout(SAFETY, request.send()).await.unwrap().unwrap();
+    let status = response.status().as_u16();
+    let text = response.text().await.unwrap();
+    let body = serde_json::from_str(&text);
+    (status, body.unwrap_or_else(|_| panic!("{status} is no JSON: {text}")))
+}
+
+#[derive(Clone, Debug)]
+pub struct Board {
+    pub id: String,
+}
+
+impl Board {
+    pub fn path(&self) -> String {
+        format!("/api/boardrooms/{}", self.id)
+    }
+
+    pub fn at(&self, rest: &str) -> String {
+        format!("/api/boardrooms/{}/{rest}", self.id)
+    }
+
+    pub fn session(&self) -> SessionId {
+        self.id.parse().unwrap()
+    }
+}
+
+/// One server-sent event.
+#[derive(Clone, Debug)]
+pub struct SseFrame {
+    pub id: Option<u64>,
+    pub name: String,
+    pub data: Value,
+}
+
+/// A reader of server-sent events. Dropping it drops the connection.
+pub struct Events {
+    response: reqwest::Response,
+    buffer: Vec<u8>,
+}
+
+impl Events {
+    /// The next event, or `None` at the end of the stream.
+    pub async fn next(&mut self) -> Option<SseFrame> {
+        tokio::time::timeout(SAFETY, self.read()).await.expect("an event should have come")
+    }
+
+    async fn read(&mut self) -> Option<SseFrame> {
+        loop {
+            while let Some(end) = self.buffer.windows(2).position(|two| two == b"\n\n") {
+                let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
+                if let Some(frame) = frame(std::str::from_utf8(&block).unwrap()) {
+                    return Some(frame);
+                }
+            }
+            let chunk = self.response.chunk().await.unwrap()?;
+            self.buffer.extend_from_slice(&chunk);
+        }
+    }
+
+    pub async fn until(&mut self, name: &str) -> SseFrame {
+        loop {
+            let frame = self.next().await.unwrap_or_else(|| panic!("no {name} came"));
+            if frame.name == name {
+                return frame;
+            }
+        }
+    }
+}
+
+fn frame(block: &str) -> Option<SseFrame> {
+    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
+    Some(SseFrame {
+        id: field("id: ").map(|id| id.parse().unwrap()),
+        name: field("event: ")?.to_owned(),
+        data: serde_json::from_str(field("data: ")?).unwrap(),
+    })
+}
+
+/// The values found under a key in every object of a list.
+pub fn pick(list: &Value, key: &str) -> Vec<Value> {
+    list.as_array().unwrap().iter().map(|item| item[key].clone()).collect()
+}
+
+/// Texts of calls, built from `delta` frames by the documented rule: `offset` is
+/// in bytes, and offset 0 begins the text of that call and attempt anew.
+#[derive(Default, Debug)]
+pub struct Texts(pub std::collections::BTreeMap<String, (u64, String)>);
+
+impl Texts {
+    pub fn take(&mut self, frame: &SseFrame) {
+        if frame.name != "delta" {
+            return;
+        }
+        let data = &frame.data;
+        let offset = data["offset"].as_u64().unwrap() as usize;
+        let attempt = data["attempt"].as_u64().unwrap();
+        let text = self.0.entry(data["callId"].as_str().unwrap().to_owned()).or_default();
+        if offset == 0 {
+            *text = (attempt, String::new());
+        }
+        assert_eq!((attempt, offset), (text.0, text.1.len()), "{frame:?} does not follow");
+        text.1.push_str(data["text"].as_str().unwrap());
+    }
+
+    pub fn of(&self, call: &str) -> &str {
+        self.0.get(call).map_or("", |(_, text)| text)
+    }
+
+    /// Reads on until so many calls have said exactly this.
+    pub async fn until(&mut self, events: &mut Events, calls: usize, text: &str) {
+        while self.0.values().filter(|(_, said)| said == text).count() < calls {
+            let frame = events.next().await.expect("more text");
+            self.take(&frame);
+        }
+    }
+}
