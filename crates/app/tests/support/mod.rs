@@ -39,6 +39,7 @@ impl Home {
             .env("HOME", self.path())
             .env("PLENARY_HOME", self.path().join("data"))
             .env("OLLAMA_HOST", &self.ollama)
+            .env("PLENARY_EMBEDDED", "off")
             .current_dir(self.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -68,11 +69,12 @@ impl Home {
 
     /// Starts `plenary serve` on a free port and waits until it listens.
     pub async fn serve(&self) -> Serving {
-        let mut child = self
-            .command(&["serve", "--listen", "127.0.0.1:0"])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        self.serving(self.command(&["serve", "--listen", "127.0.0.1:0"])).await
+    }
+
+    /// The same, with a command of one's own.
+    pub async fn serving(&self, mut command: Command) -> Serving {
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = tokio::time::timeout(SAFETY, lines.next_line()).await.unwrap().unwrap();
         let line = line.expect("the server says where it listens");
