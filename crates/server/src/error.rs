@@ -298,3 +298,21 @@ pub enum WriteProblems {
     #[response(status = 503)]
     StoreFailed(ProblemBody),
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Code;
+
+    #[test]
+    fn every_code_has_a_page() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors");
+        for code in Code::ALL {
+            let page = folder.join(format!("{}.md", code.name()));
+            let text = std::fs::read_to_string(&page).unwrap_or_default();
+            let title = format!("# `{}` ({})", code.name(), code.status().as_u16());
+            assert!(text.starts_with(&title), "{} should begin with {title:?}", page.display());
+        }
+    }
+}
