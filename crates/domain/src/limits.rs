@@ -105,7 +105,9 @@ pub const KEEP_ALIVE_MS: u64 = 15_000;
 pub const COMMAND_MS: u64 = 600_000;
 pub const COMMAND_STDERR_BYTES: usize = 16 * 1024;
 
-/// The embedded model: answers that run at once, tokens that one may see and say.
+/// The embedded model: answers that run at once and the memory that they may take
+/// together, tokens that one may see and say.
+pub const LOCAL_MEMORY_BYTES: usize = 768 * 1024 * 1024;
 pub const LOCAL_SEQUENCES: usize = 6;
 pub const LOCAL_WINDOW_TOKENS: usize = 4_096;
 pub const LOCAL_ANSWER_TOKENS: usize = 1_024;

@@ -28,8 +28,10 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     pub fn new(loaded: &'a Loaded<'a>) -> Result<Self, String> {
-        let sequences = limits::LOCAL_SEQUENCES;
         let window = (loaded.model.n_ctx_train() as usize).min(limits::LOCAL_WINDOW_TOKENS);
+        // A larger model remembers more per token, so fewer answers run at once.
+        let fit = limits::LOCAL_MEMORY_BYTES / (window * loaded.token_bytes()).max(1);
+        let sequences = fit.clamp(1, limits::LOCAL_SEQUENCES);
         let threads = threads();
         let parameters = LlamaContextParams::default()
             .with_n_ctx(NonZeroU32::new((window * sequences) as u32))

@@ -37,6 +37,13 @@ impl<'a> Loaded<'a> {
         self.model.n_params() < SMALL_PARAMETERS
     }
 
+    /// What the model remembers of one token: a key and a value of two bytes per
+    /// number, in every layer.
+    pub fn token_bytes(&self) -> usize {
+        let head = self.model.n_embd().max(1) as usize / self.model.n_head().max(1) as usize;
+        self.model.n_layer() as usize * self.model.n_head_kv() as usize * head * 2 * 2
+    }
+
     /// Tokens that one answer may have.
     pub fn answer_tokens(&self) -> usize {
         if self.is_small() { limits::SMALL_ANSWER_TOKENS } else { limits::LOCAL_ANSWER_TOKENS }

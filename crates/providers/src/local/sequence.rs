@@ -127,7 +127,10 @@ impl Sequence {
     /// Picks the next token and hands out what it says.
     pub fn advance(&mut self, loaded: &Loaded<'_>, context: &LlamaContext<'_>) -> Went {
         let Some(index) = self.logits.take() else { return Went::On };
-        let token = self.pick(loaded, context, index);
+        let Some(token) = self.pick(loaded, context, index) else {
+            self.fail(last(FailureKind::Malformed, "The local model lost its way.".to_owned()));
+            return Went::Over;
+        };
         self.sampler.accept(token);
         if let Some(grammar) = &mut self.grammar {
             grammar.accept(token);
@@ -154,7 +157,14 @@ impl Sequence {
         Went::On
     }
 
-    fn pick(&mut self, loaded: &Loaded<'_>, context: &LlamaContext<'_>, index: i32) -> LlamaToken {
+    /// The next token. Only one that the grammar allows may be accepted: the
+    /// engine ends the process over any other.
+    fn pick(
+        &mut self,
+        loaded: &Loaded<'_>,
+        context: &LlamaContext<'_>,
+        index: i32,
+    ) -> Option<LlamaToken> {
         let vocabulary = loaded.model.vocab();
         let early = self.grammar.is_none() && self.answered < LEAST_TOKENS;
         let mut free = context.token_data_array_ith(index);
@@ -163,20 +173,24 @@ impl Sequence {
         }
         let candidates = self.grammar.is_some().then(|| free.clone());
         self.sampler.apply(&mut free);
-        let picked = free.selected_token().unwrap_or_else(|| vocabulary.eos());
+        let picked = free.selected_token()?;
         // The grammar looks at one token; all of them only when that one is wrong.
         let (Some(grammar), Some(mut all)) = (&mut self.grammar, candidates) else {
-            return picked;
+            return Some(picked);
         };
         let one = LlamaTokenData::new(picked, 1.0, 0.0);
         let mut one = LlamaTokenDataArray::new(vec![one], false);
         grammar.apply(&mut one);
         if one.data.first().is_some_and(|data| data.logit().is_finite()) {
-            return picked;
+            return Some(picked);
         }
         grammar.apply(&mut all);
+        all.data.retain(|candidate| candidate.logit().is_finite());
+        if all.data.is_empty() {
+            return None;
+        }
         self.sampler.apply(&mut all);
-        all.selected_token().unwrap_or_else(|| vocabulary.eos())
+        all.selected_token()
     }
 
     /// Hands out what is whole. False: nobody listens.
