@@ -4,7 +4,7 @@
 //! fetched the weights; `make test` sets it. Without it nothing is tested here,
 //! and that is said.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod support;
 
@@ -48,7 +48,7 @@ async fn a_board_is_stopped_resumed_and_closed_by_the_embedded_model() {
         sent.await.unwrap().json().await.unwrap()
     };
     let board = post("/api/boardrooms".into(), json!({ "prompt": "Tea or coffee?" })).await;
-    let id = board["data"]["id"].as_str().expect(&board.to_string()).to_owned();
+    let id = board["data"]["id"].as_str().unwrap_or_else(|| panic!("{board}")).to_owned();
     assert_eq!(board["data"]["advisors"][0]["model"], "local/smollm2-135m");
 
     until(&http, &format!("{}/api/boardrooms/{id}/events", serving.url), "event: delta").await;
