@@ -265,6 +265,27 @@ async fn a_reader_of_all_sees_every_event_once_and_in_order() {
     assert_eq!((first.id, first.name.as_str()), (Some(7), "convened"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_of_all_passes_over_what_was_removed() {
+    let app = TestApp::start(canned()).await;
+    let boards = [app.triad("One?").await, app.triad("Two?").await, app.triad("Three?").await];
+    for board in &boards {
+        app.until_status(board, "closed").await;
+    }
+    assert_eq!(app.delete(&boards[1].path()).await.0, 200);
+    let mut events = app.events("/api/events", Some(0)).await;
+    let mut seen = vec![];
+    for _ in 0..12 {
+        let frame = events.next().await.unwrap();
+        seen.push((frame.id.unwrap(), frame.data["sessionId"].clone()));
+    }
+    assert!(seen.is_sorted_by(|left, right| left.0 < right.0), "{seen:?}");
+    assert!(seen.iter().all(|(_, id)| *id != boards[1].id.as_str()), "{seen:?}");
+    // And goes on with what comes next.
+    let fourth = app.triad("Four?").await;
+    assert_eq!(events.next().await.unwrap().data["sessionId"], fourth.id.as_str());
+}
+
 /// Reads so many events of all sessions over many short connections.
 async fn read_all(app: &TestApp, count: usize) -> Vec<(u64, String, u64)> {
     let mut dice = Dice(4711);
