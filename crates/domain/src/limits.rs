@@ -92,6 +92,8 @@ pub const PAGE_MOST: u32 = 200;
 /// Events read from the log in one go.
 pub const EVENTS_PAGE: u32 = 500;
 
+/// Wrong fields of a body that are named at once.
+pub const WRONG_FIELDS: usize = 32;
 /// Bytes of a request body, request headers, and open connections.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
 pub const HEADER_BYTES: usize = 32 * 1024;

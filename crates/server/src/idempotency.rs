@@ -9,6 +9,7 @@ use plenary_domain::limits;
 use plenary_engine::By;
 use plenary_engine::ports::Idempotency;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use utoipa::IntoParams;
 
 use crate::auth::Principal;
@@ -80,22 +81,57 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let inner = error.into_inner();
-        if inner.is_data() {
-            // A missing field is reported at the object that lacks it.
-            let field = if path == "." { String::new() } else { path };
-            let problem = inner.to_string();
-            let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
-            Problem::invalid([(named(&field, &problem), problem)])
-        } else {
-            Problem::new(Code::InvalidJson, format!("The body is no JSON: {inner}."))
+        if !error.inner().is_data() {
+            let problem = format!("The body is no JSON: {}.", error.inner());
+            return Problem::new(Code::InvalidJson, problem);
         }
+        let all = wrong_fields::<T>(bytes);
+        // Nothing more may be found: a field that is given twice stands there once.
+        Problem::invalid(if all.is_empty() { vec![wrong_field(&error)] } else { all })
     })?;
     json.end().map_err(|error| {
         Problem::new(Code::InvalidJson, format!("The body is no JSON: {error}."))
     })?;
     Ok(parsed)
+}
+
+/// Every wrong field, in the order of the body. What is wrong is taken out and the
+/// rest is read again; a required field that is wrong ends it, as nothing can
+/// stand in its place.
+fn wrong_fields<T: DeserializeOwned>(bytes: &[u8]) -> Vec<(String, String)> {
+    let mut rest: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let mut wrong: Vec<(String, String)> = vec![];
+    while wrong.len() < limits::WRONG_FIELDS
+        && let Err(error) = serde_path_to_error::deserialize::<_, T>(&rest)
+    {
+        let (field, problem) = wrong_field(&error);
+        if wrong.iter().any(|(known, _)| *known == field) {
+            break;
+        }
+        let taken_out = take_out(&mut rest, &field);
+        wrong.push((field, problem));
+        if !taken_out {
+            break;
+        }
+    }
+    wrong
+}
+
+fn take_out(from: &mut Value, field: &str) -> bool {
+    let pointer = format!("/{}", field.replace(['[', '.'], "/").replace(']', ""));
+    let Some((parent, name)) = pointer.rsplit_once('/') else { return false };
+    match from.pointer_mut(parent) {
+        Some(Value::Object(fields)) => fields.remove(name).is_some(),
+        _ => false,
+    }
+}
+
+fn wrong_field(error: &serde_path_to_error::Error<serde_json::Error>) -> (String, String) {
+    // A missing field is reported at the object that lacks it.
+    let path = Some(error.path().to_string()).filter(|path| path != ".").unwrap_or_default();
+    let problem = error.inner().to_string();
+    let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
+    (named(&path, &problem), problem)
 }
 
 /// Serde names a missing or unknown field in its sentence, not in its path.

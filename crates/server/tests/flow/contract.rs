@@ -74,6 +74,14 @@ async fn every_wrong_field_is_named() {
         ],
     )
     .await;
+    let types = json!({ "prompt": 7, "board": "none", "colour": 1, "quorum": { "need": "x" } });
+    check(types, &["board", "colour", "prompt", "quorum.need"]).await;
+    let seats = json!([
+        { "role": "critic", "model": 1, "hat": true },
+        { "role": "critic", "person": [] },
+    ]);
+    let expected = ["advisors[0].hat", "advisors[0].model", "advisors[1].person"];
+    check(json!({ "prompt": "?", "advisors": seats }), &expected).await;
     assert_eq!(app.get("/api/sessions").await.1["meta"]["total"], 0);
     assert_eq!(app.metric("plenary_sessions_opened_total").await, 0);
     assert_eq!(app.scripted.requests().len(), 0);
