@@ -27,15 +27,13 @@ impl Engine {
         let reader = Reader {
             frames: room.live.subscribe(),
             room,
-            engine: self.clone(),
-            id,
+            seat: Seat::take(self, id),
             version: after,
             // One more than any number: everything before the first sync is stale.
             joined_at: u64::MAX,
             ready: VecDeque::new(),
             over: false,
         };
-        self.meter.readers.fetch_add(1, Relaxed);
         Ok(stream::unfold(reader, |mut reader| async move {
             let frame = reader.next().await?;
             Some((frame, reader))
@@ -61,10 +59,11 @@ impl Engine {
     }
 }
 
+/// Fields are dropped in this order: the room before the seat, which then finds
+/// that nobody holds the room.
 struct Reader {
-    engine: Arc<Engine>,
     room: Arc<Room>,
-    id: SessionId,
+    seat: Seat,
     frames: broadcast::Receiver<Numbered>,
     /// The last durable event that was handed out.
     version: u64,
@@ -74,9 +73,23 @@ struct Reader {
     over: bool,
 }
 
-impl Drop for Reader {
+/// Counts a reader, and lets go of the room when the last one leaves.
+struct Seat {
+    engine: Arc<Engine>,
+    id: SessionId,
+}
+
+impl Seat {
+    fn take(engine: &Arc<Engine>, id: SessionId) -> Self {
+        engine.meter.readers.fetch_add(1, Relaxed);
+        Seat { engine: engine.clone(), id }
+    }
+}
+
+impl Drop for Seat {
     fn drop(&mut self) {
         self.engine.meter.readers.fetch_sub(1, Relaxed);
+        self.engine.forget_if_idle(self.id);
     }
 }
 
@@ -97,7 +110,7 @@ impl Reader {
                 Ok(numbered) if numbered.sequence <= self.joined_at => {}
                 Ok(numbered) => self.take(numbered.frame),
                 Err(RecvError::Lagged(_)) => {
-                    self.engine.meter.resyncs.fetch_add(1, Relaxed);
+                    self.seat.engine.meter.resyncs.fetch_add(1, Relaxed);
                     self.joined_at = u64::MAX;
                 }
                 Err(RecvError::Closed) => return None,
@@ -110,7 +123,8 @@ impl Reader {
     /// far, because that text may belong to calls which those events began.
     async fn sync(&mut self) -> Result<(), StoreError> {
         loop {
-            let page = self.engine.store.events(self.id, self.version, limits::EVENTS_PAGE).await?;
+            let Seat { engine, id } = &self.seat;
+            let page = engine.store.events(*id, self.version, limits::EVENTS_PAGE).await?;
             let last = page.len() < limits::EVENTS_PAGE as usize;
             for event in page {
                 self.take(Frame::Event(Arc::new(event)));
