@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::figures::{Samples, megabytes};
 use crate::frames::{self, micros_now, stamps};
 use crate::plenary::{Api, PROMPT, Place};
-use crate::process::{Process, own_cpu};
+use crate::process::{Process, machine_cpu, own_cpu};
 use crate::scripted::{Pace, Scripted};
 use crate::{Outcome, bare};
 
@@ -90,7 +90,12 @@ impl Load {
         let spent = watch.read(&[&scripted.process])?;
         println!("bare streams, {:.1} s", spent.wall.as_secs_f64());
         tell_delays(delays);
-        println!("  cores: scripted {:.2}, bench {:.2}", spent.cores(1), spent.cores(0));
+        println!(
+            "  cores: scripted {:.2}, bench {:.2}, others on this machine {:.2}",
+            spent.cores(1),
+            spent.cores(0),
+            spent.others()
+        );
         Ok(())
     }
 
@@ -125,10 +130,11 @@ impl Load {
         tell_delays(delays);
         let seconds = |spent: &Spent| spent.wall.as_secs_f64();
         println!(
-            "  cores while advisors answer: plenary {:.2}, scripted {:.2}, bench {:.2}",
+            "  cores while advisors answer: plenary {:.2}, scripted {:.2}, bench {:.2}, others {:.2}",
             answered.cores(2),
             answered.cores(1),
-            answered.cores(0)
+            answered.cores(0),
+            answered.others()
         );
         let tokens = boards * ((ADVISORS + 1) * self.tokens) as f64;
         println!(
@@ -250,32 +256,41 @@ impl Count {
     }
 }
 
-/// Wall and processor time since a moment: of this process, then of others.
+/// Wall and processor time since a moment: of this process, then of those given.
 struct Watch {
     start: Instant,
     cpu: Vec<Duration>,
+    machine: Duration,
 }
 
 struct Spent {
     wall: Duration,
     cpu: Vec<Duration>,
+    machine: Duration,
 }
 
 impl Watch {
     fn start(processes: &[&Process]) -> Outcome<Watch> {
-        Ok(Watch { start: Instant::now(), cpu: cpu(processes)? })
+        Ok(Watch { start: Instant::now(), cpu: cpu(processes)?, machine: machine_cpu()? })
     }
 
     fn read(&self, processes: &[&Process]) -> Outcome<Spent> {
         let now = cpu(processes)?;
         let cpu = now.iter().zip(&self.cpu).map(|(now, then)| now.saturating_sub(*then)).collect();
-        Ok(Spent { wall: self.start.elapsed(), cpu })
+        let machine = machine_cpu()?.saturating_sub(self.machine);
+        Ok(Spent { wall: self.start.elapsed(), cpu, machine })
     }
 }
 
 impl Spent {
     fn cores(&self, process: usize) -> f64 {
         self.cpu[process].as_secs_f64() / self.wall.as_secs_f64()
+    }
+
+    /// What everything else on the machine took.
+    fn others(&self) -> f64 {
+        let ours: Duration = self.cpu.iter().sum();
+        self.machine.saturating_sub(ours).as_secs_f64() / self.wall.as_secs_f64()
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Readers {
     #[arg(long, default_value_t = 20)]
     boards: usize,
     /// Times that everything is measured, without and with them
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// Seconds for each measurement of the writer
     #[arg(long, default_value_t = 4)]
@@ -33,7 +33,7 @@ pub struct Readers {
 }
 
 /// Long answers, so that what a client does not read fills its connection.
-const TALK: Pace = Pace { tokens_per_second: 1000, tokens: 3000, first_ms: 100, stamped: true };
+const TALK: Pace = Pace { tokens_per_second: 1000, tokens: 6000, first_ms: 100, stamped: true };
 const RUSH: Pace = Pace { tokens_per_second: 0, tokens: 40, first_ms: 0, stamped: false };
 
 impl Readers {

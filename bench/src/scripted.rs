@@ -45,10 +45,10 @@ impl Pace {
         };
         let advice = paced(Reply::canned().tokens(self.tokens));
         let advice = if self.stamped { advice.stamp() } else { advice };
-        let headings = HEADINGS.join("\n\nSo it is.\n\n");
+        let headings = HEADINGS.map(|heading| format!("{heading}\n\nYes.")).join("\n\n");
         let spaces = headings.matches(' ').count();
-        let filler = "more ".repeat(self.tokens.saturating_sub(spaces));
-        let synthesis = paced(Reply::text(&format!("{headings}\n\n{filler}")));
+        let filler = " more".repeat(self.tokens.saturating_sub(spaces + 1));
+        let synthesis = paced(Reply::text(&format!("{headings}{filler}")));
         Script::new(advice).when(When::says(HEADINGS[3]), synthesis)
     }
 }

@@ -33,13 +33,17 @@ pub async fn compare(home: &Path, told: &[String], asked: &[Recorded]) -> Outcom
         books.syntheses,
         books.claims
     );
+    let (begun, sent) = (books.in_state(AttemptState::Begun), asked.len());
+    let cut = asked.iter().filter(|request| request.dropped).count();
+    let unsent = books.attempts.len().saturating_sub(sent);
     println!(
-        "  {} requests reached the models, {} of them were cut; {} attempts are in the log: {} done, {} begun and never ended",
-        asked.len(),
-        asked.iter().filter(|request| request.dropped).count(),
+        "  {} attempts in the log: {} done, {begun} begun and never ended; {sent} requests reached the models",
         books.attempts.len(),
-        books.in_state(AttemptState::Done),
-        books.in_state(AttemptState::Begun)
+        books.in_state(AttemptState::Done)
+    );
+    println!(
+        "  of those never ended, kills came before the request of {unsent}, into the answer of {cut}, and before {} were kept",
+        begun.saturating_sub(unsent + cut)
     );
     Ok(books.violations)
 }
@@ -172,6 +176,8 @@ impl Books {
             };
             let recorded = self.attempts.contains_key(name);
             self.check(recorded, || format!("{name} was sent and is not in the log"));
+            let done = self.attempts.get(name) == Some(&AttemptState::Done);
+            self.check(!(done && request.dropped), || format!("{name} is done and was cut"));
             self.check(seen.insert(name.clone()), || format!("{name} was sent twice"));
         }
         let done = self.attempts.iter().filter(|(_, state)| **state == AttemptState::Done);
