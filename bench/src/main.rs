@@ -1,1 +1,77 @@
-fn main() {}
+//! Measures Plenary from outside, each figure beside a peer or a limit that is
+//! measured in the same run: a number alone says more about the machine.
+//!
+//! This crate must not know the server or the command line as libraries: it
+//! starts the program that users start, and reads `/proc`, so it wants Linux.
+
+#![allow(clippy::print_stdout)]
+
+mod bare;
+mod board;
+mod crash;
+mod figures;
+mod frames;
+mod load;
+mod plenary;
+mod process;
+mod readers;
+mod scripted;
+mod store;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Anything that keeps a measurement from being made, in words.
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Benchmarks and load tools. Build first: cargo build --release -p plenary
+#[derive(Parser)]
+#[command(name = "plenary-bench", max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// One board of three and its synthesis, against the same four requests made bare
+    Board(board::Board),
+    /// Many boards at once, each followed by a live reader, against the bare streams
+    Load(load::Load),
+    /// Kills the server again and again, and looks at what is left
+    Crash(crash::Crash),
+    /// Readers that never read, beside one that does
+    Readers(readers::Readers),
+    /// Writes per second, against the disk's own rate
+    Store(store::Store),
+    /// The peer of `board`, in a process of its own
+    #[command(hide = true)]
+    Bare(bare::Bare),
+    /// The model server of all of them
+    #[command(hide = true)]
+    Scripted(scripted::Pace),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // The client wants a choice even where nothing is encrypted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let outcome = match Arguments::parse().what {
+        What::Board(board) => board.run().await,
+        What::Load(load) => load.run().await,
+        What::Crash(crash) => crash.run().await,
+        What::Readers(readers) => readers.run().await,
+        What::Store(store) => store.run().await,
+        What::Bare(bare) => bare.run().await,
+        What::Scripted(pace) => pace.serve().await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            let _ = writeln!(std::io::stderr(), "{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
