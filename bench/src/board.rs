@@ -103,7 +103,7 @@ fn row(name: &str, taken: &Taken, rounds: usize, peer: Option<&Taken>) {
         let peer_wall = Samples::of_millis(&peer.walls).median();
         let peer_cpu = millis(peer.cpu) / rounds as f64;
         format!(
-            "  +{:.1} ms, ×{:.2}; cpu ×{:.2}",
+            "  {:+.1} ms, ×{:.2}; cpu ×{:.2}",
             walls.median() - peer_wall,
             walls.median() / peer_wall,
             cpu / peer_cpu
