@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::attempt;
 use crate::engine::{Engine, EngineError, Room, Workings};
 use crate::ports::{AttemptEnd, AttemptState, StoreError};
-use crate::submit::{By, Step};
+use crate::submit::{By, Step, through};
 
 /// How long a store that fails is left alone before it is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -34,7 +34,8 @@ impl Engine {
 
     /// Goes on with one session, if anything is due in it.
     pub async fn resume(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
-        self.take_over(id, None).await
+        let engine = self.clone();
+        through(async move { engine.take_over(id, None).await }).await
     }
 
     /// Drops every call without a word: after a restart they are due again.

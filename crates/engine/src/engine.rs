@@ -13,6 +13,7 @@ use crate::meter::Meter;
 use crate::ports::{
     Clock, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
 };
+use crate::submit::through;
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
@@ -92,14 +93,20 @@ impl Engine {
     }
 
     /// A session as it stands, without setting anything in motion.
-    pub async fn get(&self, id: SessionId) -> Result<Snapshot, EngineError> {
+    pub async fn get(self: &Arc<Self>, id: SessionId) -> Result<Snapshot, EngineError> {
+        let engine = self.clone();
+        through(async move { engine.get_now(id).await }).await
+    }
+
+    async fn get_now(&self, id: SessionId) -> Result<Snapshot, EngineError> {
         let room = self.room(id);
         let mut work = room.work.lock().await;
-        self.load(id, &mut work).await?;
+        let loaded = self.load(id, &mut work).await;
         let snapshot = work.snapshot(id);
         drop(work);
         drop(room);
         self.forget_if_idle(id);
+        loaded?;
         snapshot.ok_or(EngineError::NotFound(id))
     }
 

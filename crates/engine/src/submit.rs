@@ -31,6 +31,11 @@ pub(crate) struct Step {
 impl Engine {
     /// Opens a session with the command that its form opens with.
     pub async fn open(self: &Arc<Self>, by: By, command: Command) -> Result<Snapshot, EngineError> {
+        let engine = self.clone();
+        through(async move { engine.open_now(by, command).await }).await
+    }
+
+    async fn open_now(self: &Arc<Self>, by: By, command: Command) -> Result<Snapshot, EngineError> {
         if let Some(earlier) = self.repeated(&by).await? {
             return Ok(earlier);
         }
@@ -53,6 +58,16 @@ impl Engine {
 
     /// Gives a command to an open session.
     pub async fn submit(
+        self: &Arc<Self>,
+        id: SessionId,
+        by: By,
+        command: Command,
+    ) -> Result<Snapshot, EngineError> {
+        let engine = self.clone();
+        through(async move { engine.submit_now(id, by, command).await }).await
+    }
+
+    async fn submit_now(
         self: &Arc<Self>,
         id: SessionId,
         by: By,
@@ -114,7 +129,7 @@ impl Engine {
     }
 
     /// The session that a request with the same key has opened or changed before.
-    pub async fn repeated(&self, by: &By) -> Result<Option<Snapshot>, EngineError> {
+    pub async fn repeated(self: &Arc<Self>, by: &By) -> Result<Option<Snapshot>, EngineError> {
         match self.earlier(by).await? {
             Some(earlier) => self.get(earlier).await.map(Some),
             None => Ok(None),
@@ -274,7 +289,12 @@ impl Engine {
     }
 
     /// Removes a session, whatever it is doing.
-    pub async fn remove(&self, id: SessionId) -> Result<(), EngineError> {
+    pub async fn remove(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
+        let engine = self.clone();
+        through(async move { engine.remove_now(id).await }).await
+    }
+
+    async fn remove_now(&self, id: SessionId) -> Result<(), EngineError> {
         let room = self.room(id);
         let mut work = room.work.lock().await;
         let removed = self.store.remove(id).await?;
@@ -286,6 +306,17 @@ impl Engine {
         self.forget_if_idle(id);
         if removed { Ok(()) } else { Err(EngineError::NotFound(id)) }
     }
+}
+
+/// Carries work through whatever becomes of its caller. A request whose client has
+/// gone is dropped where it waits; dropped between the log and what follows from
+/// it, it would leave calls running that are not due any more.
+pub(crate) async fn through<T: Send + 'static>(
+    work: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+) -> Result<T, EngineError> {
+    tokio::spawn(work).await.unwrap_or_else(|error| {
+        Err(StoreError::Failed(format!("a command was not carried through: {error}")).into())
+    })
 }
 
 fn encode(event: &Event) -> Result<NewEvent, EngineError> {
