@@ -209,8 +209,12 @@ async fn examine(home: &Home, scripted: &Scripted, known: &Acknowledged) {
             .map(|event| event["seat"].as_u64().unwrap())
             .collect();
         answered.sort_unstable();
-        assert_eq!(answered, [1, 2, 3], "{id}: each advisor has answered once");
         let count = |name: &str| events.iter().filter(|event| event.name == name).count();
+        let once = answered.is_sorted_by(|left, right| left < right);
+        assert!(once, "{id}: an advisor has answered twice: {answered:?}");
+        // A board that was stopped may have been synthesized from what was there.
+        let whole = answered == [1, 2, 3] || count("stopped") > 0;
+        assert!(whole, "{id}: only {answered:?} have answered");
         assert!(count("synthesized") >= 1, "{id}");
         assert!(count("synthesisBegan") <= count("synthesized") + count("stopped"), "{id}");
         for attempt in store.attempts(session).await.unwrap() {

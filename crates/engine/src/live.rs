@@ -4,7 +4,7 @@
 //! and resyncs from the log; it never slows the writer. Text is gathered in one
 //! place per running call, so that a late reader first gets the text so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, limits};
@@ -61,6 +61,9 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct Inner {
     sequence: u64,
+    /// The last events without a gap between them, at most as many as a reader may
+    /// fall behind. All readers share them: one that resyncs copies no answers.
+    events: VecDeque<Arc<StoredEvent>>,
     calls: BTreeMap<CallId, Running>,
 }
 
@@ -111,11 +114,29 @@ impl Live {
     }
 
     pub fn event(&self, event: Arc<StoredEvent>) {
-        self.lock().send(&self.frames, Frame::Event(event));
+        let mut inner = self.lock();
+        if inner.events.back().is_some_and(|last| last.version + 1 != event.version) {
+            inner.events.clear();
+        }
+        if inner.events.len() == limits::LIVE_FRAMES {
+            inner.events.pop_front();
+        }
+        inner.events.push_back(event.clone());
+        inner.send(&self.frames, Frame::Event(event));
+    }
+
+    /// All events that were published after a version, if none of them is missing.
+    pub fn events_after(&self, version: u64) -> Option<Vec<Arc<StoredEvent>>> {
+        let inner = self.lock();
+        let first = inner.events.front()?.version;
+        let after = inner.events.iter().filter(|event| event.version > version);
+        (first <= version + 1).then(|| after.cloned().collect())
     }
 
     pub fn removed(&self) {
-        self.lock().send(&self.frames, Frame::Removed);
+        let mut inner = self.lock();
+        inner.events.clear();
+        inner.send(&self.frames, Frame::Removed);
     }
 
     /// A new attempt at a call: its text begins anew.

@@ -118,10 +118,19 @@ impl Reader {
         }
     }
 
-    /// Reads the log to its end, then joins the live frames without a gap: what
-    /// was published meanwhile comes from the channel, events before the text so
-    /// far, because that text may belong to calls which those events began.
+    /// Takes what has happened so far, then joins the live frames without a gap:
+    /// what was published meanwhile comes from the channel, events before the text
+    /// so far, because that text may belong to calls which those events began.
     async fn sync(&mut self) -> Result<(), StoreError> {
+        match self.room.live.events_after(self.version) {
+            Some(events) => events.into_iter().for_each(|event| self.take(Frame::Event(event))),
+            None => self.read_log().await?,
+        }
+        self.join();
+        Ok(())
+    }
+
+    async fn read_log(&mut self) -> Result<(), StoreError> {
         loop {
             let Seat { engine, id } = &self.seat;
             let page = engine.store.events(*id, self.version, limits::EVENTS_PAGE).await?;
@@ -130,9 +139,12 @@ impl Reader {
                 self.take(Frame::Event(Arc::new(event)));
             }
             if last {
-                break;
+                return Ok(());
             }
         }
+    }
+
+    fn join(&mut self) {
         let joined = self.room.live.join();
         self.joined_at = joined.sequence;
         loop {
@@ -144,22 +156,22 @@ impl Reader {
                     }
                     if sequence == joined.sequence {
                         self.ready.extend(joined.so_far);
-                        return Ok(());
+                        return;
                     }
                 }
                 // It was sent after the join, and nothing before it was missed.
                 Ok(Numbered { frame, .. }) => {
                     self.ready.extend(joined.so_far);
                     self.take(frame);
-                    return Ok(());
+                    return;
                 }
                 Err(TryRecvError::Lagged(_)) => {
                     self.joined_at = u64::MAX;
-                    return Ok(());
+                    return;
                 }
                 Err(TryRecvError::Empty | TryRecvError::Closed) => {
                     self.ready.extend(joined.so_far);
-                    return Ok(());
+                    return;
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Frames as server-sent events.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -21,32 +22,40 @@ pub fn after(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>, Pro
     })
 }
 
-pub fn session_event(event: &StoredEvent) -> String {
-    text(event, event.version)
+/// A frame in pieces, so that no reader has a copy of an event's payload.
+pub type Pieces = Vec<Bytes>;
+
+pub fn any_event(event: Arc<StoredEvent>) -> Pieces {
+    pieces(event.position, event)
 }
 
-pub fn any_event(event: &StoredEvent) -> String {
-    text(event, event.position)
-}
-
-fn text(event: &StoredEvent, id: u64) -> String {
+fn pieces(id: u64, event: Arc<StoredEvent>) -> Pieces {
     // The payload is JSON already; so are the other parts, being plain names.
-    format!(
+    let head = format!(
         "id: {id}\nevent: {}\ndata: {{\"sessionId\":\"{}\",\"kind\":\"{}\",\"version\":{},\
-         \"at\":\"{}\",\"actor\":{},\"event\":{}}}\n\n",
+         \"at\":\"{}\",\"actor\":{},\"event\":",
         event.name,
         event.session,
         event.kind,
         event.version,
         event.at,
         serde_json::Value::from(event.actor.as_str()),
-        event.payload,
-    )
+    );
+    let payload = Bytes::from_owner(Payload(event));
+    vec![Bytes::from(head), payload, Bytes::from_static(b"}\n\n")]
 }
 
-pub fn frame(frame: &Frame) -> String {
-    match frame {
-        Frame::Event(event) => session_event(event),
+struct Payload(Arc<StoredEvent>);
+
+impl AsRef<[u8]> for Payload {
+    fn as_ref(&self) -> &[u8] {
+        self.0.payload.as_bytes()
+    }
+}
+
+pub fn frame(frame: Frame) -> Pieces {
+    let text = match frame {
+        Frame::Event(event) => return pieces(event.version, event),
         Frame::Delta(delta) => {
             let name = if delta.reasoning { "reasoning" } else { "delta" };
             let data = serde_json::json!({
@@ -69,18 +78,18 @@ pub fn frame(frame: &Frame) -> String {
             format!("event: waiting\ndata: {data}\n\n")
         }
         Frame::Removed => "event: removed\ndata: {}\n\n".to_owned(),
-    }
+    };
+    vec![Bytes::from(text)]
 }
 
 /// A response that goes on until its stream ends. A comment now and then keeps
 /// proxies from closing a quiet one, and shows a dead client.
-pub fn respond(frames: impl Stream<Item = String> + Send + 'static) -> Response {
+pub fn respond(frames: impl Stream<Item = Pieces> + Send + 'static) -> Response {
+    let frames = frames.flat_map(stream::iter);
     let quiet = Duration::from_millis(limits::KEEP_ALIVE_MS);
     let body = stream::unfold(Box::pin(frames), move |mut frames| async move {
         match tokio::time::timeout(quiet, frames.next()).await {
-            Ok(Some(frame)) => {
-                Some((Ok::<_, std::convert::Infallible>(Bytes::from(frame)), frames))
-            }
+            Ok(Some(piece)) => Some((Ok::<_, std::convert::Infallible>(piece), frames)),
             Ok(None) => None,
             Err(_) => Some((Ok(Bytes::from_static(b": still here\n\n")), frames)),
         }

@@ -292,7 +292,7 @@ async fn events(
 ) -> Result<Response, Problem> {
     let after = live::after(&headers, query.after)?.unwrap_or(0);
     let frames = app.engine.watch(session_id(&id)?, after).await?;
-    Ok(live::respond(frames.map(|frame| live::frame(&frame))))
+    Ok(live::respond(frames.map(live::frame)))
 }
 
 /// A new board, and where it is.

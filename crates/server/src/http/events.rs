@@ -40,6 +40,6 @@ async fn all(
         Some(after) => after,
         None => app.engine.position().await?,
     };
-    let events = app.engine.watch_all(after).map(|event| live::any_event(&event));
+    let events = app.engine.watch_all(after).map(live::any_event);
     Ok(live::respond(events).into_response())
 }
