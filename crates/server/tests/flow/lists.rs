@@ -65,7 +65,7 @@ async fn lists_are_paged_filtered_and_searched() {
     let (_, row) = app.get(&format!("/api/sessions/{}", penguins.id)).await;
     assert_eq!(row["data"]["title"], "Why do penguins walk like that?");
     assert_eq!(row["data"]["status"], "closed");
-    let (status, _) = app.delete(&format!("/api/sessions/{}", penguins.id)).await;
+    let (status, _) = app.delete(&penguins.path()).await;
     assert_eq!(status, 200);
     assert_eq!(app.get("/api/sessions?q=hydrodynamics").await.1["meta"]["total"], 0);
 }
