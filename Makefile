@@ -1,6 +1,6 @@
 # Every verb of this repository. `make` alone lists them.
 
-.PHONY: help build try serve test lint fmt snapshots bench crash dist
+.PHONY: help build try serve test lint fmt snapshots bench dist
 
 help: ## list the verbs
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
@@ -28,8 +28,8 @@ snapshots: ## take over changed snapshots, to be read in the diff
 	INSTA_UPDATE=always cargo nextest run --workspace $$(scripts/engine) || true
 
 bench: ## the measurements of bench/README.md
-	cargo build --release -p plenary -p plenary-scripted -p plenary-bench
-	./target/release/plenary-bench all
+	cargo build --release -p plenary -p plenary-bench
+	for what in store board readers load crash; do ./target/release/plenary-bench $$what || exit 1; done
 
 dist: ## a smaller and faster binary, slow to build
 	cargo build --profile dist -p plenary $$(scripts/engine)
