@@ -280,7 +280,8 @@ async fn answer(
 
 /// Everything that happens on a board, live. `id` is the version; a reader that
 /// comes with `Last-Event-ID` gets everything after it, then live. Between
-/// durable events come `delta`, `reasoning` and `retrying` frames without an id.
+/// durable events come `delta`, `reasoning`, `retrying` and `waiting` frames
+/// without an id.
 #[utoipa::path(get, path = "/api/boardrooms/{id}/events", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), After),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
