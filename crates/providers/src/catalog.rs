@@ -63,7 +63,8 @@ async fn report(config: &ProviderConfig, http: &Http) -> ProviderReport {
         (_, Some(command)) => command.program.clone(),
         (_, None) => config.url.clone(),
     };
-    let notes = config.local.iter().filter_map(|model| model.note.clone());
+    let there = config.local.iter().filter(|model| model.path.is_file());
+    let notes = there.filter_map(|model| model.note.clone());
     ProviderReport {
         name: config.name.clone(),
         kind: config.kind.word(),
