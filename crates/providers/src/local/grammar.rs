@@ -11,7 +11,7 @@ const ARRAY_ITEMS: u64 = 8;
 /// Schemas nested deeper than this are refused.
 const DEPTH: usize = 12;
 
-/// Text under each heading: one or two lines of one to three sentences, without
+/// Text under each heading: one or two lines of one or two sentences, without
 /// the marks of headings and quotations. A sentence ends where the model ends it,
 /// and at the latest after a few lines' worth of letters.
 pub fn headings(headings: &[&str]) -> String {
@@ -26,7 +26,7 @@ pub fn headings(headings: &[&str]) -> String {
     format!(
         "root ::= {}\n\
          body ::= line line?\n\
-         line ::= \"- \"? sentence (\" \" sentence){{0,2}} \"\\n\"\n\
+         line ::= \"- \"? sentence (\" \" sentence)? \"\\n\"\n\
          sentence ::= [^\\n#*<>`.!?:\\-\\x20\\t] [^\\n#<>`.!?]{{16,220}} [.!?]\n",
         parts.join(" ")
     )

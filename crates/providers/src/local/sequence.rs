@@ -6,7 +6,7 @@ use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token::data::LlamaTokenData;
 use llama_cpp_2::token::data_array::LlamaTokenDataArray;
-use plenary_domain::{Ask, FailureKind, Shape, Usage, limits};
+use plenary_domain::{Ask, FailureKind, Shape, Usage};
 use plenary_engine::ports::{ModelError, Piece};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -73,7 +73,7 @@ impl Sequence {
             // A grammar bounds its text by itself.
             most: match grammar {
                 None => loaded.answer_tokens().min(window - prompt.len()),
-                Some(_) => limits::LOCAL_ANSWER_TOKENS.min(window - prompt.len()),
+                Some(_) => window - prompt.len(),
             },
             prompt,
             read: 0,
