@@ -6,6 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use plenary_domain::room::{self, Command, Event, Input};
 use plenary_domain::{CallId, Outcome, Reject, SessionId, limits};
 
+use tokio::task::JoinHandle;
+
 use crate::engine::{Engine, EngineError, Room, Snapshot, Workings, nonce};
 use crate::ports::{Append, Appended, AttemptEnd, Idempotency, NewEvent, StoreError, StoredEvent};
 
@@ -158,6 +160,13 @@ impl Engine {
         attempt: Option<AttemptEnd>,
     ) -> Result<(), EngineError> {
         let mut work = room.work.lock().await;
+        // A task that was aborted while it ran goes on to its next wait, and this
+        // lock may be free. Its call is not its own any more: its text has been
+        // handed in, or another driver has the session.
+        let own = |running: &JoinHandle<()>| Some(running.id()) == tokio::task::try_id();
+        if !work.running.get(&call).is_some_and(own) {
+            return Ok(());
+        }
         let by = By::actor("engine");
         let command = Command::Settle { call: call.clone(), outcome };
         let handle = work.running.remove(&call);

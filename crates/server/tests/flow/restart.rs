@@ -63,7 +63,8 @@ async fn a_second_driver_goes_on_and_the_first_adds_nothing() {
     // What the first driver still had to say reaches the store after this at the latest.
     app.until_metric("plenary_calls_running", |calls| calls == 0).await;
     let names = app.names(&board).await;
-    assert_eq!(names.iter().filter(|name| *name == "advisorAnswered").count(), 3, "{names:?}");
+    let shown = app.get(&board.path()).await.1;
+    assert_eq!(names.iter().filter(|name| *name == "advisorAnswered").count(), 3, "{shown}");
     assert_eq!(names.len(), 6, "{names:?}");
     let attempts = app.attempts(&board).await;
     // Those of the first driver were cut off; nothing is known of their end.
