@@ -73,6 +73,8 @@ pub struct Patience {
     pub idle_ms: u64,
     pub answer_ms: u64,
     pub answer_bytes: usize,
+    /// Requests made for this call, the first included.
+    pub attempts: u32,
 }
 
 impl Default for Patience {
@@ -82,6 +84,7 @@ impl Default for Patience {
             idle_ms: limits::IDLE_MS,
             answer_ms: limits::ANSWER_MS,
             answer_bytes: limits::ANSWER_BYTES,
+            attempts: limits::ATTEMPTS,
         }
     }
 }

@@ -15,6 +15,8 @@ pub enum Reject {
     },
     /// The session has no such part.
     Unknown(String),
+    /// Others may do this, not the one who asked.
+    Forbidden(String),
     /// The outcome of a call that is not due any more. Its driver drops it.
     Stale,
 }

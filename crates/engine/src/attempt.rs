@@ -57,7 +57,7 @@ impl Asking<'_> {
                 ModelError::Retry { kind, message, after } => (kind, message, pause(tried, after)),
             };
             match wait {
-                Some(wait) if tried < limits::ATTEMPTS => {
+                Some(wait) if tried < ask.patience.attempts => {
                     self.room.live.retrying(Retrying {
                         call: call.clone(),
                         attempt: number,

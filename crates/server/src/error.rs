@@ -20,9 +20,12 @@ pub enum Code {
     Unauthorized,
     ForbiddenHost,
     ForbiddenOrigin,
+    Forbidden,
+    NotYourAgent,
     NotFound,
     MethodNotAllowed,
     NotNow,
+    Taken,
     NoModel,
     TooLarge,
     UnsupportedMediaType,
@@ -34,16 +37,19 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 17] = [
+    pub const ALL: [Code; 20] = [
         Code::InvalidJson,
         Code::InvalidQuery,
         Code::InvalidHeader,
         Code::Unauthorized,
         Code::ForbiddenHost,
         Code::ForbiddenOrigin,
+        Code::Forbidden,
+        Code::NotYourAgent,
         Code::NotFound,
         Code::MethodNotAllowed,
         Code::NotNow,
+        Code::Taken,
         Code::NoModel,
         Code::TooLarge,
         Code::UnsupportedMediaType,
@@ -58,10 +64,12 @@ impl Code {
         match self {
             Code::InvalidJson | Code::InvalidQuery | Code::InvalidHeader => StatusCode::BAD_REQUEST,
             Code::Unauthorized => StatusCode::UNAUTHORIZED,
-            Code::ForbiddenHost | Code::ForbiddenOrigin => StatusCode::FORBIDDEN,
+            Code::ForbiddenHost | Code::ForbiddenOrigin | Code::Forbidden | Code::NotYourAgent => {
+                StatusCode::FORBIDDEN
+            }
             Code::NotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Code::NotNow | Code::NoModel => StatusCode::CONFLICT,
+            Code::NotNow | Code::Taken | Code::NoModel => StatusCode::CONFLICT,
             Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::InvalidInput | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
@@ -194,6 +202,7 @@ impl From<Reject> for Problem {
                 problem
             }
             Reject::Unknown(message) => Problem::new(Code::NotFound, message),
+            Reject::Forbidden(message) => Problem::new(Code::Forbidden, message),
             Reject::Stale => Problem::new(Code::NotNow, "This call has ended already."),
         }
     }

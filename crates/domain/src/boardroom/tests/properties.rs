@@ -176,6 +176,7 @@ impl Drive {
             }
             Err(Reject::Stale) => assert!(matches!(command, Command::Settle { .. })),
             Err(Reject::Unknown(_) | Reject::Invalid(_)) => {}
+            Err(Reject::Forbidden(why)) => panic!("a board forbids nothing: {why}"),
         }
         self.look();
     }
