@@ -65,6 +65,17 @@ impl fmt::Display for ModelName {
     }
 }
 
+/// Somebody who acts under a name: an agent, or a person.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentName(pub String);
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A few random characters made for one call. They stand in the delimiters
 /// around quoted material, so that the material cannot close its own quotation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

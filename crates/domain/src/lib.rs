@@ -9,14 +9,18 @@ pub mod call;
 pub mod ids;
 pub mod limits;
 pub mod models;
+pub mod names;
 pub mod reject;
 pub mod room;
+pub mod view;
+pub mod whiteboard;
 
 pub use call::{
     Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
     Usage, Work,
 };
-pub use ids::{CallId, ModelName, Nonce, SessionId};
+pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
 pub use reject::{Reject, Wrong};
 pub use room::{Command, Event, Input, Room, Summary};
+pub use view::Viewer;

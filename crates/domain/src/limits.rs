@@ -26,6 +26,32 @@ pub const RETRIES_BY_HAND: u32 = 20;
 pub const SYNTHESIS_TRIES: u32 = 5;
 /// Bytes of one model's name.
 pub const MODEL_NAME_BYTES: usize = 200;
+/// Bytes of a council's or a whiteboard's name, and of the name of who speaks there.
+pub const ROOM_NAME_BYTES: usize = 80;
+pub const AGENT_NAME_BYTES: usize = 80;
+
+// Whiteboards
+/// Agents of one board.
+pub const BOARD_AGENTS: usize = 256;
+/// Posts and annotations that one agent may make on a board. They count per agent:
+/// a limit that all share would tell of blind posts.
+pub const BOARD_POSTS: u32 = 2_000;
+pub const BOARD_ANNOTATIONS: u32 = 10_000;
+/// Bytes of a topic, a post's title, a body (of a post, an annotation or a reason),
+/// an agent's domain, a project's name.
+pub const TOPIC_BYTES: usize = 4 * 1024;
+pub const POST_TITLE_BYTES: usize = 300;
+pub const BOARD_BODY_BYTES: usize = 64 * 1024;
+pub const DOMAIN_BYTES: usize = 300;
+pub const PROJECT_BYTES: usize = 200;
+/// Files and findings that one post may name, and the bytes of each.
+pub const POST_REFS: usize = 64;
+pub const POST_REF_BYTES: usize = 500;
+/// A phase's deadline: least and most.
+pub const PHASE_LEAST_MS: u64 = 1_000;
+pub const PHASE_MOST_MS: u64 = 90 * 24 * 3_600_000;
+/// Conflicts that are looked for in one go.
+pub const CONFLICTS: usize = 10_000;
 
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;

@@ -3,13 +3,16 @@
 use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
 use crate::ids::{CallId, Nonce};
+use crate::limits;
 use crate::reject::Reject;
+use crate::whiteboard;
 use jiff::Timestamp;
 
 /// A session's state. `None` stands for a session that is not open yet.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Room {
     Boardroom(boardroom::State),
+    Whiteboard(whiteboard::State),
 }
 
 /// A command with everything that the rules may not make themselves.
@@ -28,18 +31,25 @@ pub enum Command {
         outcome: Outcome,
     },
     Boardroom(boardroom::Command),
+    Whiteboard(whiteboard::Command),
 }
 
 /// What has happened. The log holds these and nothing else.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
     Boardroom(boardroom::Event),
+    Whiteboard(whiteboard::Event),
 }
 
 /// What lists and searches know about a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
     pub kind: &'static str,
+    /// Means this session among those of its kind, for ever. It is given when the
+    /// session opens and does not change.
+    pub name: Option<String>,
+    /// What the session belongs to; given once, like the name.
+    pub project: Option<String>,
     pub title: String,
     pub status: &'static str,
     /// Something is due: after a restart the engine goes on with it by itself.
@@ -52,8 +62,18 @@ impl Room {
         match self {
             Room::Boardroom(state) => Summary {
                 kind: "boardroom",
+                name: None,
+                project: None,
                 title: state.title.clone(),
                 status: state.status(),
+                active,
+            },
+            Room::Whiteboard(state) => Summary {
+                kind: "whiteboard",
+                name: Some(state.name.clone()),
+                project: state.project.clone(),
+                title: title(&state.topic),
+                status: state.phase.name(),
                 active,
             },
         }
@@ -63,6 +83,7 @@ impl Room {
     pub fn due(&self) -> Vec<Call> {
         match self {
             Room::Boardroom(state) => boardroom::due(state),
+            Room::Whiteboard(state) => whiteboard::due(state),
         }
     }
 
@@ -70,31 +91,70 @@ impl Room {
     pub fn ask(&self, call: &CallId) -> Option<Ask> {
         match self {
             Room::Boardroom(state) => boardroom::ask(state, call),
+            Room::Whiteboard(_) => None,
         }
     }
 }
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
     let Input { at, nonce, command } = input;
-    let form = match (room, command) {
-        (None, Command::Settle { .. }) => return Err(Reject::Stale),
-        (Some(Room::Boardroom(_)), Command::Settle { call, outcome }) => {
-            boardroom::Command::Settle { call, outcome }
+    match (room, command) {
+        (None, Command::Settle { .. }) => Err(Reject::Stale),
+        (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
+            let command = boardroom::Command::Settle { call, outcome };
+            events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
         }
-        (_, Command::Boardroom(command)) => command,
-    };
-    let state = room.map(|Room::Boardroom(state)| state);
-    let events = boardroom::decide(state, form, at, nonce)?;
-    Ok(events.into_iter().map(Event::Boardroom).collect())
+        (Some(Room::Whiteboard(state)), Command::Settle { call, outcome }) => {
+            let command = whiteboard::Command::Settle { call, outcome };
+            events(whiteboard::decide(Some(state), command, at), Event::Whiteboard)
+        }
+        (None, Command::Boardroom(command)) => {
+            events(boardroom::decide(None, command, at, nonce), Event::Boardroom)
+        }
+        (Some(Room::Boardroom(state)), Command::Boardroom(command)) => {
+            events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
+        }
+        (None, Command::Whiteboard(command)) => {
+            events(whiteboard::decide(None, command, at), Event::Whiteboard)
+        }
+        (Some(Room::Whiteboard(state)), Command::Whiteboard(command)) => {
+            events(whiteboard::decide(Some(state), command, at), Event::Whiteboard)
+        }
+        (Some(room), Command::Boardroom(_) | Command::Whiteboard(_)) => {
+            let kind = room.summary().kind;
+            Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
+        }
+    }
+}
+
+fn events<E>(decided: Result<Vec<E>, Reject>, wrap: fn(E) -> Event) -> Result<Vec<Event>, Reject> {
+    decided.map(|events| events.into_iter().map(wrap).collect())
 }
 
 pub fn apply(room: &mut Option<Room>, event: &Event) {
-    match event {
-        Event::Boardroom(event) => {
-            let state = room.take().map(|Room::Boardroom(state)| state);
-            *room = boardroom::apply(state, event).map(Room::Boardroom);
+    *room = match (room.take(), event) {
+        (Some(Room::Boardroom(state)), Event::Boardroom(event)) => {
+            boardroom::apply(Some(state), event).map(Room::Boardroom)
         }
+        (None, Event::Boardroom(event)) => boardroom::apply(None, event).map(Room::Boardroom),
+        (Some(Room::Whiteboard(state)), Event::Whiteboard(event)) => {
+            whiteboard::apply(Some(state), event).map(Room::Whiteboard)
+        }
+        (None, Event::Whiteboard(event)) => whiteboard::apply(None, event).map(Room::Whiteboard),
+        (Some(room), Event::Boardroom(_) | Event::Whiteboard(_)) => Some(room),
+    };
+}
+
+/// A title for lists: the first line that says something, cut to size.
+pub(crate) fn title(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if line.chars().count() <= limits::TITLE_CHARS {
+        return line.to_owned();
     }
+    let mut short: String = line.chars().take(limits::TITLE_CHARS - 1).collect();
+    short.truncate(short.trim_end().len());
+    short.push('…');
+    short
 }
 
 impl Event {
@@ -102,6 +162,7 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Event::Boardroom(event) => event.name(),
+            Event::Whiteboard(event) => event.name(),
         }
     }
 
@@ -109,22 +170,16 @@ impl Event {
     pub fn encode(&self) -> Result<String, serde_json::Error> {
         match self {
             Event::Boardroom(event) => serde_json::to_string(event),
+            Event::Whiteboard(event) => serde_json::to_string(event),
         }
     }
 
     pub fn decode(kind: &str, payload: &str) -> Result<Event, String> {
-        match kind {
-            "boardroom" => serde_json::from_str(payload)
-                .map(Event::Boardroom)
-                .map_err(|error| error.to_string()),
-            other => Err(format!("no form is called {other:?}")),
-        }
-    }
-
-    /// The words of this event that a search should find.
-    pub fn searchable(&self) -> String {
-        match self {
-            Event::Boardroom(event) => event.searchable(),
-        }
+        let decoded = match kind {
+            "boardroom" => serde_json::from_str(payload).map(Event::Boardroom),
+            "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
+            other => return Err(format!("no form is called {other:?}")),
+        };
+        decoded.map_err(|error| error.to_string())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Advisor, Event, FailedTry, SeatId, Sitter, Stage, Standing, State, Stopping, Synthesis,
-    SynthesisStanding, Wait, prompt,
+    SynthesisStanding, Wait,
 };
 use crate::call::Failure;
 use crate::ids::{ModelName, Nonce};
@@ -10,7 +10,7 @@ use crate::ids::{ModelName, Nonce};
 pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
     if let Event::Convened { prompt, context, seats, synthesizers, quorum, nonce, at } = event {
         return Some(State {
-            title: prompt::title(prompt),
+            title: crate::room::title(prompt),
             prompt: prompt.clone(),
             context: context.clone(),
             advisors: seats

@@ -5,21 +5,8 @@ use super::verdict::HEADINGS;
 use super::{Absent, Advisor, ContextFile, Sitter, Standing, State, Synthesis};
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::ids::Nonce;
-use crate::limits;
 
 const SYNTHESIS: &str = include_str!("prompts/synthesis.md");
-
-/// The first line that says something, shortened.
-pub fn title(prompt: &str) -> String {
-    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    if line.chars().count() <= limits::TITLE_CHARS {
-        return line.to_owned();
-    }
-    let mut short: String = line.chars().take(limits::TITLE_CHARS - 1).collect();
-    short.truncate(short.trim_end().len());
-    short.push('…');
-    short
-}
 
 pub fn advisor(state: &State, advisor: &Advisor) -> Option<Ask> {
     let Sitter::Model(model) = &advisor.seat.sitter else { return None };

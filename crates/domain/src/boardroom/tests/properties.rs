@@ -481,7 +481,7 @@ proptest! {
 
     #[test]
     fn a_title_is_one_short_line(prompt in "(?s).{1,200}") {
-        let title = prompt::title(&prompt);
+        let title = crate::room::title(&prompt);
         prop_assert!(title.chars().count() <= limits::TITLE_CHARS);
         prop_assert!(!title.contains('\n'));
         prop_assert_eq!(title.is_empty(), prompt.trim().is_empty());

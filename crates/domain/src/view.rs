@@ -1,0 +1,325 @@
+//! What a given viewer may see. This is the only way out of a whiteboard: REST,
+//! MCP, streams, exports, search, conflicts and counts are made from it.
+//!
+//! In the blind phase a viewer sees the same, byte for byte, whatever the others
+//! post. A facilitator or an operator also sees who has posted, never what.
+
+use jiff::Timestamp;
+
+use crate::ids::AgentName;
+use crate::limits;
+use crate::reject::Reject;
+use crate::room::{Event, Room};
+use crate::whiteboard::conflict::{Conflict, conflicts};
+use crate::whiteboard::{
+    self, Action, Annotation, Member, Note, Phase, Post, Readiness, State, Step, Visibility, Vote,
+    readiness,
+};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Viewer {
+    /// Whoever has not proved to be an agent of the board.
+    Outsider,
+    Agent(AgentName),
+}
+
+impl Viewer {
+    fn name(&self) -> Option<&AgentName> {
+        match self {
+            Viewer::Outsider => None,
+            Viewer::Agent(name) => Some(name),
+        }
+    }
+}
+
+/// A whiteboard as one viewer sees it.
+pub struct Board<'a> {
+    pub name: &'a str,
+    pub topic: &'a str,
+    pub project: Option<&'a str>,
+    pub phase: Phase,
+    pub since: Timestamp,
+    pub deadline: Option<Timestamp>,
+    pub opened_by: &'a AgentName,
+    pub opened_at: Timestamp,
+    pub debate: Visibility,
+    pub steps: &'a [Step],
+    /// The viewer, when registered.
+    pub viewer: Option<&'a Member>,
+    pub members: Vec<&'a Member>,
+    /// In the blind phase, for those who lead.
+    pub has_posted: Option<Vec<&'a AgentName>>,
+    pub posts: Vec<Seen<'a>>,
+    /// Absent where it would tell what others do.
+    pub readiness: Option<Readiness>,
+    pub allowed: Vec<&'static str>,
+    pub next: Vec<String>,
+}
+
+/// A post with what is seen of its annotations and votes.
+pub struct Seen<'a> {
+    pub post: &'a Post,
+    pub annotations: Vec<&'a Annotation>,
+    pub votes: Vec<&'a Vote>,
+    /// False: there may be annotations and votes that this viewer does not see yet.
+    pub whole: bool,
+}
+
+pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
+    let agent = viewer.name();
+    let member = agent.and_then(|agent| state.member(agent));
+    let leads = member.is_some_and(|member| member.role.leads());
+    let blind = state.phase == Phase::Blind;
+    let has_posted = (blind && leads).then(|| {
+        state.members.iter().filter(|member| member.posts > 0).map(|member| &member.name).collect()
+    });
+    let posts = state.posts.iter().filter(|post| sees_post(state, agent, &post.author));
+    Board {
+        name: &state.name,
+        topic: &state.topic,
+        project: state.project.as_deref(),
+        phase: state.phase,
+        since: state.since,
+        deadline: state.deadline(),
+        opened_by: &state.opened_by,
+        opened_at: state.opened_at,
+        debate: state.debate,
+        steps: &state.steps,
+        viewer: member,
+        members: state.members.iter().filter(|m| sees_member(state, agent, &m.name)).collect(),
+        has_posted,
+        posts: posts.map(|post| seen(state, agent, post)).collect(),
+        readiness: (!blind || leads).then(|| readiness(state)),
+        allowed: state.allowed(member),
+        next: next(state, member),
+    }
+}
+
+/// Conflicts between posts that everybody sees; there are none to see before that.
+pub fn board_conflicts(state: &State) -> Result<Vec<Conflict>, Reject> {
+    state.gate_anyone(Action::Conflicts)?;
+    Ok(conflicts(state.posts.iter().map(|post| &**post), limits::CONFLICTS + 1))
+}
+
+fn seen<'a>(state: &State, agent: Option<&AgentName>, post: &'a Post) -> Seen<'a> {
+    let whole = sees_related(state, agent, post);
+    let shown = |note: &Note| whole || was_seen_before_the_debate(note);
+    Seen {
+        post,
+        annotations: post.annotations.iter().filter(|a| shown(&a.note)).collect(),
+        votes: post.votes.iter().filter(|_| whole).collect(),
+        whole,
+    }
+}
+
+fn was_seen_before_the_debate(note: &Note) -> bool {
+    match note {
+        Note::Validation { .. } => true,
+        Note::Challenge
+        | Note::Corroboration
+        | Note::Rebuttal { .. }
+        | Note::Withdrawal { .. }
+        | Note::Resolution { .. } => false,
+    }
+}
+
+fn leads(state: &State, agent: Option<&AgentName>) -> bool {
+    agent.and_then(|agent| state.member(agent)).is_some_and(|member| member.role.leads())
+}
+
+fn sees_post(state: &State, agent: Option<&AgentName>, author: &AgentName) -> bool {
+    state.phase != Phase::Blind || agent == Some(author)
+}
+
+/// Who opened a board is said with the board.
+fn sees_member(state: &State, agent: Option<&AgentName>, member: &AgentName) -> bool {
+    state.phase != Phase::Blind
+        || agent == Some(member)
+        || state.opened_by == *member
+        || leads(state, agent)
+}
+
+/// Whether the viewer sees what the debate does to this post.
+pub(crate) fn sees_related(state: &State, agent: Option<&AgentName>, post: &Post) -> bool {
+    match (state.phase, state.debate) {
+        (Phase::Debate, Visibility::OwnAndRelated) => {
+            let Some(agent) = agent else { return false };
+            post.author == *agent
+                || post.annotations.iter().any(|annotation| annotation.by == *agent)
+                || post.votes.iter().any(|vote| vote.by == *agent)
+                || leads(state, Some(agent))
+        }
+        (Phase::Debate, Visibility::Full)
+        | (
+            Phase::Blind | Phase::Read | Phase::Validate | Phase::Resolve | Phase::Archived,
+            Visibility::Full | Visibility::OwnAndRelated,
+        ) => true,
+    }
+}
+
+/// Whether the viewer sees an event of the board as it stands now.
+fn sees_event(state: &State, viewer: &Viewer, event: &whiteboard::Event) -> bool {
+    use whiteboard::Event;
+    let agent = viewer.name();
+    let related = |id: &whiteboard::PostId| {
+        let post = state.posts.iter().find(|post| post.id == *id);
+        post.is_none_or(|post| sees_related(state, agent, post))
+    };
+    match event {
+        Event::Opened { .. } | Event::Transitioned { .. } => true,
+        Event::Registered { agent: newcomer, .. } => sees_member(state, agent, newcomer),
+        Event::Posted { author, .. } => sees_post(state, agent, author),
+        Event::Annotated { post, note, .. } => was_seen_before_the_debate(note) || related(post),
+        Event::Voted { post, .. } => related(post),
+    }
+}
+
+/// One viewer's stream of a session's events, numbered from 1 without a gap. An
+/// event that is hidden is held back and comes when it may be seen. The numbers
+/// are the viewer's own: the log's versions would count what is hidden.
+pub struct Lens<T> {
+    viewer: Viewer,
+    board: Option<State>,
+    held: Vec<(whiteboard::Event, T)>,
+    told: u64,
+}
+
+impl<T> Lens<T> {
+    pub fn new(viewer: Viewer) -> Self {
+        Lens { viewer, board: None, held: vec![], told: 0 }
+    }
+
+    /// Whether sessions of this kind hide anything from anybody.
+    pub fn is_needed(kind: &str) -> bool {
+        kind == "whiteboard"
+    }
+
+    /// What the viewer sees now that this event has happened. Events come in order
+    /// and from the first one on.
+    pub fn pass(&mut self, event: Event, carried: T) -> Vec<(u64, T)> {
+        let mut out = vec![];
+        match event {
+            Event::Whiteboard(event) => self.pass_board(event, carried, &mut out),
+            Event::Boardroom(_) => out.push(carried),
+        }
+        let number = |carried| {
+            self.told += 1;
+            (self.told, carried)
+        };
+        out.into_iter().map(number).collect()
+    }
+
+    fn pass_board(&mut self, event: whiteboard::Event, carried: T, out: &mut Vec<T>) {
+        self.board = whiteboard::apply(self.board.take(), &event);
+        let Some(state) = &self.board else { return };
+        if !sees_event(state, &self.viewer, &event) {
+            self.held.push((event, carried));
+            return;
+        }
+        out.push(carried);
+        let held = std::mem::take(&mut self.held);
+        for (event, carried) in held {
+            if sees_event(state, &self.viewer, &event) {
+                out.push(carried);
+            } else {
+                self.held.push((event, carried));
+            }
+        }
+    }
+}
+
+impl Room {
+    /// Whether everybody may know of this event, in lists and in the stream of all
+    /// sessions. `self` is the state after it.
+    pub fn is_listed(&self, event: &Event) -> bool {
+        match (self, event) {
+            (Room::Whiteboard(state), Event::Whiteboard(event)) => {
+                sees_event(state, &Viewer::Outsider, event)
+            }
+            (Room::Boardroom(_) | Room::Whiteboard(_), _) => true,
+        }
+    }
+
+    /// The words that a search may find from this event on. What was hidden is found
+    /// from the moment when all can read it.
+    pub fn searchable(&self, event: &Event) -> String {
+        match (self, event) {
+            (Room::Whiteboard(state), Event::Whiteboard(event)) => board_words(state, event),
+            (_, Event::Boardroom(event)) => event.searchable(),
+            (Room::Boardroom(_), Event::Whiteboard(_)) => String::new(),
+        }
+    }
+}
+
+fn board_words(state: &State, event: &whiteboard::Event) -> String {
+    use whiteboard::Event;
+    let post = |post: &Post| format!("{}\n{}", post.content.title, post.content.body);
+    if !sees_event(state, &Viewer::Outsider, event) {
+        return String::new();
+    }
+    match event {
+        Event::Opened { topic, name, .. } => format!("{name}\n{topic}"),
+        Event::Posted { content, .. } => format!("{}\n{}", content.title, content.body),
+        Event::Annotated { body, .. } => body.clone(),
+        Event::Voted { reason, .. } => reason.clone().unwrap_or_default(),
+        Event::Registered { agent, domain, .. } => {
+            format!("{agent} {}", domain.as_deref().unwrap_or_default())
+        }
+        Event::Transitioned { to: Phase::Read, note, .. } => {
+            let posts: Vec<String> = state.posts.iter().map(|p| post(p)).collect();
+            format!("{}\n{}", note.as_deref().unwrap_or_default(), posts.join("\n"))
+        }
+        Event::Transitioned { to: Phase::Resolve, note, .. } => {
+            let hidden = state.debate == Visibility::OwnAndRelated;
+            let posts = state.posts.iter().filter(|_| hidden);
+            let bodies = posts.flat_map(|post| {
+                let notes = post.annotations.iter().map(|a| a.body.clone());
+                notes.chain(post.votes.iter().filter_map(|vote| vote.reason.clone()))
+            });
+            let bodies: Vec<String> = bodies.collect();
+            format!("{}\n{}", note.as_deref().unwrap_or_default(), bodies.join("\n"))
+        }
+        Event::Transitioned { note, .. } => note.clone().unwrap_or_default(),
+    }
+}
+
+/// What this viewer can do now, in sentences for somebody who has forgotten.
+fn next(state: &State, member: Option<&Member>) -> Vec<String> {
+    let mut steps: Vec<&str> = vec![];
+    let leads = member.is_some_and(|member| member.role.leads());
+    match (state.phase, member) {
+        (Phase::Resolve, None) => steps.push("Nobody can register any more; read along."),
+        (Phase::Archived, _) => steps.push("The board is archived: read it, or export its record."),
+        (_, None) => steps.push("Register to take part."),
+        (Phase::Blind, Some(_)) => steps.push(
+            "Post what you think, before you know what others think. Others see it when the board \
+             goes to read.",
+        ),
+        (Phase::Read, Some(_)) => steps.push("Read all posts; validations come next."),
+        (Phase::Validate, Some(_)) => steps.push(
+            "Check the posts of others and annotate each with a validation: confirmed, refuted or \
+             inconclusive.",
+        ),
+        (Phase::Debate, Some(_)) => steps.push(
+            "Challenge or corroborate posts of others, answer challenges of yours, and vote accept, \
+             reject or defer on each post.",
+        ),
+        (Phase::Resolve, Some(_)) => {
+            steps.push("Settle open challenges of others with a resolution.");
+        }
+    }
+    let mut steps: Vec<String> = steps.into_iter().map(str::to_owned).collect();
+    let ways: Vec<&str> = state.phase.next().iter().map(|phase| phase.name()).collect();
+    if leads && !ways.is_empty() {
+        let how = if state.phase == Phase::Resolve { "archive it" } else { "move it on" };
+        steps
+            .push(format!("When the phase has done its work, {how} to {}.", whiteboard::or(&ways)));
+    } else if member.is_some() && !ways.is_empty() {
+        steps.push(format!(
+            "A facilitator or an operator, such as {}, moves the board on to {}.",
+            state.opened_by,
+            whiteboard::or(&ways)
+        ));
+    }
+    steps
+}

@@ -1,0 +1,647 @@
+//! Registered agents post blind, read, validate, debate and resolve; facilitators
+//! and operators lead a board from phase to phase.
+//!
+//! Who may do what and when is one table in `gate.rs`. Who may see what stands in
+//! `view.rs` of this crate: the fields here are not public, so that nothing leaves
+//! a board by another way.
+
+mod apply;
+mod check;
+pub mod conflict;
+mod event;
+mod gate;
+mod madr;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub use apply::apply;
+pub use event::Event;
+pub use gate::Action;
+pub use madr::madr;
+pub(crate) use summary::readiness;
+pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, summarize};
+
+use crate::call::{self, Call, Work};
+use crate::ids::{AgentName, CallId};
+use crate::limits;
+use crate::reject::{Reject, Wrong};
+
+// ---------------------------------------------------------------------------
+// State
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    pub(crate) name: String,
+    pub(crate) topic: String,
+    pub(crate) project: Option<String>,
+    pub(crate) opened_by: AgentName,
+    pub(crate) opened_at: Timestamp,
+    pub(crate) debate: Visibility,
+    pub(crate) deadlines: Vec<Deadline>,
+    pub(crate) phase: Phase,
+    pub(crate) since: Timestamp,
+    pub(crate) members: Vec<Member>,
+    /// Shared, because a state is copied for every decision.
+    pub(crate) posts: Vec<Arc<Post>>,
+    pub(crate) steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Phase {
+    Blind,
+    Read,
+    Validate,
+    Debate,
+    Resolve,
+    Archived,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    Specialist,
+    Facilitator,
+    /// A facilitator's powers; by convention a person, or somebody from outside.
+    Operator,
+}
+
+/// What is seen of annotations and votes while the debate goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Visibility {
+    #[default]
+    Full,
+    /// Those on one's own posts, and on posts that one has annotated or voted on.
+    OwnAndRelated,
+}
+
+/// At the end of this time the board goes on to the next phase by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deadline {
+    pub phase: Phase,
+    pub after_ms: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    pub name: AgentName,
+    pub role: Role,
+    pub domain: Option<String>,
+    pub since: Timestamp,
+    /// How many posts and annotations it has made. Ids count per agent: a counter
+    /// that all share would tell of blind posts.
+    pub(crate) posts: u32,
+    pub(crate) annotations: u32,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Post {
+    pub id: PostId,
+    pub author: AgentName,
+    pub content: Content,
+    pub at: Timestamp,
+    pub(crate) annotations: Vec<Annotation>,
+    /// One per agent; a second one replaces the first.
+    pub(crate) votes: Vec<Vote>,
+    pub withdrawn: bool,
+}
+
+/// `author/2`: the author's second post.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PostId(pub String);
+
+/// `agent/a3`: that agent's third annotation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AnnotationId(pub String);
+
+/// What a post says.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Content {
+    pub kind: PostKind,
+    pub title: String,
+    pub body: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_file: Option<String>,
+    /// Lines (`12-40`) or a symbol of that file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_location: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finding_refs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cascade_targets: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PostKind {
+    Proposal,
+    Claim,
+    Concern,
+    Informational,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    Critical,
+    High,
+    Medium,
+    Low,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Annotation {
+    pub id: AnnotationId,
+    pub by: AgentName,
+    pub note: Note,
+    pub body: String,
+    pub at: Timestamp,
+    /// Of a challenge: its challenger has taken it back.
+    pub withdrawn: bool,
+    /// Of a challenge: the resolution that settled it.
+    pub settled_by: Option<AnnotationId>,
+}
+
+/// What an annotation is, with what belongs to that.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Note {
+    Validation {
+        result: Finding,
+    },
+    Challenge,
+    Corroboration,
+    /// By the post's author, perhaps of one challenge.
+    Rebuttal {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        challenge: Option<AnnotationId>,
+    },
+    /// Of the post by its author, or of a challenge by its challenger.
+    Withdrawal {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        challenge: Option<AnnotationId>,
+    },
+    Resolution {
+        challenge: AnnotationId,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Finding {
+    Confirmed,
+    Refuted,
+    Inconclusive,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Vote {
+    pub by: AgentName,
+    pub choice: Choice,
+    pub reason: Option<String>,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Choice {
+    Accept,
+    Reject,
+    Defer,
+}
+
+/// One move of the board from phase to phase.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub to: Phase,
+    /// `None`: the clock.
+    pub by: Option<AgentName>,
+    pub note: Option<String>,
+    pub at: Timestamp,
+}
+
+// ---------------------------------------------------------------------------
+// Command
+
+/// Who acts has been proved by a token before a command comes here.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Command {
+    Open(Open),
+    Register { agent: AgentName, role: Role, domain: Option<String> },
+    Post { agent: AgentName, content: Content },
+    Annotate { agent: AgentName, post: PostId, note: Note, body: String },
+    Vote { agent: AgentName, post: PostId, choice: Choice, reason: Option<String> },
+    Transition { agent: AgentName, to: Phase, note: Option<String> },
+    Settle { call: CallId, outcome: call::Outcome },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Open {
+    pub name: String,
+    pub topic: String,
+    pub project: Option<String>,
+    pub by: AgentName,
+    pub debate: Visibility,
+    pub deadlines: Vec<Deadline>,
+}
+
+// ---------------------------------------------------------------------------
+// The rules
+
+pub fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+) -> Result<Vec<Event>, Reject> {
+    let Some(state) = state else {
+        return match command {
+            Command::Open(open) => check::open(open, at),
+            Command::Settle { .. } => Err(Reject::Stale),
+            Command::Register { .. }
+            | Command::Post { .. }
+            | Command::Annotate { .. }
+            | Command::Vote { .. }
+            | Command::Transition { .. } => {
+                Err(Reject::Unknown("There is no such whiteboard.".into()))
+            }
+        };
+    };
+    match command {
+        Command::Open(_) => Err(Reject::NotNow {
+            state: state.phase.name(),
+            message: "This whiteboard has been opened already.".into(),
+            allowed: vec![],
+        }),
+        Command::Register { agent, role, domain } => state.register(agent, role, domain, at),
+        Command::Post { agent, content } => state.post(agent, content, at),
+        Command::Annotate { agent, post, note, body } => {
+            state.annotate(agent, &post, note, body, at)
+        }
+        Command::Vote { agent, post, choice, reason } => {
+            state.vote(agent, &post, choice, reason, at)
+        }
+        Command::Transition { agent, to, note } => state.transition(agent, to, note, at),
+        Command::Settle { call, outcome } => state.settle(&call, &outcome, at),
+    }
+}
+
+/// The one call of a board: its phase's deadline.
+pub fn due(state: &State) -> Vec<Call> {
+    let until = state.deadline();
+    let call =
+        until.map(|until| Call { id: deadline_call(state.phase), work: Work::Sleep { until } });
+    call.into_iter().collect()
+}
+
+fn deadline_call(phase: Phase) -> CallId {
+    CallId(format!("deadline/{}", phase.name()))
+}
+
+impl Phase {
+    pub const ALL: [Phase; 6] = [
+        Phase::Blind,
+        Phase::Read,
+        Phase::Validate,
+        Phase::Debate,
+        Phase::Resolve,
+        Phase::Archived,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Blind => "blind",
+            Phase::Read => "read",
+            Phase::Validate => "validate",
+            Phase::Debate => "debate",
+            Phase::Resolve => "resolve",
+            Phase::Archived => "archived",
+        }
+    }
+
+    /// Where the board may go from here, the ordinary way first.
+    pub fn next(self) -> &'static [Phase] {
+        match self {
+            Phase::Blind => &[Phase::Read],
+            Phase::Read => &[Phase::Validate, Phase::Debate],
+            Phase::Validate => &[Phase::Debate, Phase::Resolve],
+            Phase::Debate => &[Phase::Resolve],
+            Phase::Resolve => &[Phase::Archived],
+            Phase::Archived => &[],
+        }
+    }
+}
+
+impl Role {
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Specialist => "specialist",
+            Role::Facilitator => "facilitator",
+            Role::Operator => "operator",
+        }
+    }
+
+    pub fn leads(self) -> bool {
+        match self {
+            Role::Specialist => false,
+            Role::Facilitator | Role::Operator => true,
+        }
+    }
+}
+
+impl Post {
+    pub fn annotation(&self, id: &AnnotationId) -> Option<&Annotation> {
+        self.annotations.iter().find(|annotation| annotation.id == *id)
+    }
+
+    /// Challenges that nobody has settled or taken back.
+    pub fn open_challenges(&self) -> impl Iterator<Item = &Annotation> {
+        let open = |a: &&Annotation| a.is_open_challenge();
+        self.annotations.iter().filter(|_| !self.withdrawn).filter(open)
+    }
+}
+
+impl Annotation {
+    pub fn is_open_challenge(&self) -> bool {
+        self.note == Note::Challenge && !self.withdrawn && self.settled_by.is_none()
+    }
+}
+
+impl State {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    pub fn member(&self, agent: &AgentName) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == *agent)
+    }
+
+    pub fn deadline(&self) -> Option<Timestamp> {
+        let deadline = self.deadlines.iter().find(|deadline| deadline.phase == self.phase)?;
+        let ms = i64::try_from(deadline.after_ms).unwrap_or(i64::MAX);
+        let until = self.since.checked_add(SignedDuration::from_millis(ms));
+        Some(until.unwrap_or(Timestamp::MAX))
+    }
+
+    fn register(
+        &self,
+        agent: AgentName,
+        role: Role,
+        domain: Option<String>,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        let domain = domain.filter(|domain| !domain.trim().is_empty());
+        if let Some(member) = self.member(&agent) {
+            return if member.role == role && member.domain == domain {
+                Ok(vec![])
+            } else {
+                Err(already(member))
+            };
+        }
+        self.gate_newcomer()?;
+        check::register(&agent, domain.as_deref())?;
+        if self.members.len() >= limits::BOARD_AGENTS {
+            let most = limits::BOARD_AGENTS;
+            return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));
+        }
+        Ok(vec![Event::Registered { agent, role, domain, at }])
+    }
+
+    fn post(
+        &self,
+        agent: AgentName,
+        content: Content,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        let member = self.gate(&agent, Action::post(content.kind))?;
+        let content = check::content(content)?;
+        if member.posts >= limits::BOARD_POSTS {
+            let most = limits::BOARD_POSTS;
+            return Err(Reject::Forbidden(format!("One agent may post {most} times on a board.")));
+        }
+        let id = PostId(format!("{agent}/{}", member.posts + 1));
+        Ok(vec![Event::Posted { id, author: agent, content, at }])
+    }
+
+    fn annotate(
+        &self,
+        agent: AgentName,
+        post: &PostId,
+        note: Note,
+        body: String,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        let action = Action::annotate(&note);
+        let member = self.gate(&agent, action)?;
+        check::body("body", &body, matches!(note, Note::Withdrawal { .. }))?;
+        if member.annotations >= limits::BOARD_ANNOTATIONS {
+            let most = limits::BOARD_ANNOTATIONS;
+            let message = format!("One agent may annotate {most} times on a board.");
+            return Err(Reject::Forbidden(message));
+        }
+        let post = self.standing_post(post, action)?;
+        let own = post.author == agent;
+        match &note {
+            Note::Validation { .. } | Note::Corroboration if own => {
+                return Err(Reject::Forbidden(format!(
+                    "{agent} wrote {}; somebody else has to {}.",
+                    post.id,
+                    action.verb()
+                )));
+            }
+            Note::Validation { .. } | Note::Corroboration | Note::Challenge => {}
+            Note::Rebuttal { challenge } => {
+                if !own {
+                    return Err(Reject::Forbidden(format!(
+                        "Only {}, who wrote {}, may rebut; a challenge or a corroboration is open \
+                         to you.",
+                        post.author, post.id
+                    )));
+                }
+                if let Some(challenge) = challenge {
+                    self.challenge(&agent, post, challenge)?;
+                }
+            }
+            Note::Withdrawal { challenge: None } => {
+                if !own {
+                    return Err(Reject::Forbidden(format!(
+                        "Only {}, who wrote {}, may withdraw it.",
+                        post.author, post.id
+                    )));
+                }
+            }
+            Note::Withdrawal { challenge: Some(challenge) } => {
+                let challenge = self.open_challenge(&agent, post, challenge)?;
+                if challenge.by != agent {
+                    return Err(Reject::Forbidden(format!(
+                        "Only {}, who made {}, may withdraw it.",
+                        challenge.by, challenge.id
+                    )));
+                }
+            }
+            Note::Resolution { challenge } => {
+                let challenge = self.open_challenge(&agent, post, challenge)?;
+                if challenge.by == agent {
+                    return Err(Reject::Forbidden(format!(
+                        "{agent} made {}; somebody else has to settle it. You may withdraw it.",
+                        challenge.id
+                    )));
+                }
+            }
+        }
+        let id = AnnotationId(format!("{agent}/a{}", member.annotations + 1));
+        Ok(vec![Event::Annotated { id, post: post.id.clone(), by: agent, note, body, at }])
+    }
+
+    fn vote(
+        &self,
+        agent: AgentName,
+        post: &PostId,
+        choice: Choice,
+        reason: Option<String>,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        self.gate(&agent, Action::Vote)?;
+        let reason = reason.filter(|reason| !reason.trim().is_empty());
+        check::body("reason", reason.as_deref().unwrap_or_default(), true)?;
+        let post = self.standing_post(post, Action::Vote)?;
+        if post.author == agent {
+            let message = format!("{agent} wrote {}; nobody votes on their own post.", post.id);
+            return Err(Reject::Forbidden(message));
+        }
+        let same = |vote: &Vote| vote.by == agent && vote.choice == choice && vote.reason == reason;
+        if post.votes.iter().any(same) {
+            return Ok(vec![]);
+        }
+        Ok(vec![Event::Voted { post: post.id.clone(), by: agent, choice, reason, at }])
+    }
+
+    fn transition(
+        &self,
+        agent: AgentName,
+        to: Phase,
+        note: Option<String>,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        let member = self.gate(&agent, Action::Transition)?;
+        let note = note.filter(|note| !note.trim().is_empty());
+        check::body("note", note.as_deref().unwrap_or_default(), true)?;
+        if !self.phase.next().contains(&to) {
+            let from = self.phase.name();
+            let ways: Vec<&str> = self.phase.next().iter().map(|phase| phase.name()).collect();
+            let message = if to == self.phase {
+                format!("The board is in {from} already; from here it goes to {}.", or(&ways))
+            } else {
+                let to = to.name();
+                format!(
+                    "A board cannot go from {from} to {to}; from here it goes to {}.",
+                    or(&ways)
+                )
+            };
+            return Err(self.not_now(Some(member), message));
+        }
+        Ok(vec![Event::Transitioned { to, by: Some(agent), note, at }])
+    }
+
+    /// The clock moves a board on in the ordinary order.
+    fn settle(
+        &self,
+        call: &CallId,
+        outcome: &call::Outcome,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        let is_due = due(self).iter().any(|due| due.id == *call);
+        match (is_due, outcome, self.phase.next().first()) {
+            (true, call::Outcome::Elapsed, Some(to)) => {
+                Ok(vec![Event::Transitioned { to: *to, by: None, note: None, at }])
+            }
+            _ => Err(Reject::Stale),
+        }
+    }
+
+    /// A post that can still be acted on. Nobody gets here in the blind phase, so
+    /// whether a post exists is told to those only who can see all of them.
+    fn standing_post(&self, id: &PostId, action: Action) -> Result<&Post, Reject> {
+        let post = self.posts.iter().find(|post| post.id == *id);
+        let post =
+            post.ok_or_else(|| Reject::Unknown(format!("There is no post {} on this board.", id)))?;
+        if post.withdrawn && action != Action::Resolve {
+            let message =
+                format!("{} has withdrawn {}; nothing can be added.", post.author, post.id);
+            return Err(self.not_now(None, message));
+        }
+        Ok(post)
+    }
+
+    /// A challenge of this post that the agent can see.
+    fn challenge<'a>(
+        &self,
+        agent: &AgentName,
+        post: &'a Post,
+        id: &AnnotationId,
+    ) -> Result<&'a Annotation, Reject> {
+        let seen = crate::view::sees_related(self, Some(agent), post);
+        let found = post.annotation(id).filter(|found| seen && found.note == Note::Challenge);
+        found.ok_or_else(|| Reject::Unknown(format!("There is no challenge {id} of {}.", post.id)))
+    }
+
+    fn open_challenge<'a>(
+        &self,
+        agent: &AgentName,
+        post: &'a Post,
+        id: &AnnotationId,
+    ) -> Result<&'a Annotation, Reject> {
+        let challenge = self.challenge(agent, post, id)?;
+        let problem = match (&challenge.settled_by, challenge.withdrawn) {
+            (Some(by), _) => format!("is settled already, by {by}"),
+            (None, true) => "has been withdrawn".to_owned(),
+            (None, false) => return Ok(challenge),
+        };
+        Err(Reject::Invalid(vec![Wrong::new("challengeId", problem)]))
+    }
+}
+
+fn already(member: &Member) -> Reject {
+    let domain = member.domain.as_deref().map(|d| format!(" for {d:?}")).unwrap_or_default();
+    let (name, role) = (&member.name, member.role.name());
+    Reject::Forbidden(format!(
+        "{name} is registered as {role}{domain}. A role is kept for the whole board: go on with it, \
+         or register under another name."
+    ))
+}
+
+/// `a`, `a or b`.
+pub(crate) fn or(words: &[&str]) -> String {
+    match words {
+        [] => "nowhere".to_owned(),
+        words => words.join(" or "),
+    }
+}
+
+impl std::fmt::Display for PostId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Display for AnnotationId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,123 @@
+//! What an event does to a board.
+
+use std::sync::Arc;
+
+use super::{
+    Annotation, AnnotationId, Event, Member, Note, Phase, Post, PostId, Role, State, Step, Vote,
+};
+use crate::ids::AgentName;
+
+pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
+    if let Event::Opened { name, topic, project, by, debate, deadlines, at } = event {
+        return Some(State {
+            name: name.clone(),
+            topic: topic.clone(),
+            project: project.clone(),
+            opened_by: by.clone(),
+            opened_at: *at,
+            debate: *debate,
+            deadlines: deadlines.clone(),
+            phase: Phase::Blind,
+            since: *at,
+            members: vec![Member::new(by.clone(), Role::Facilitator, None, *at)],
+            posts: vec![],
+            steps: vec![],
+        });
+    }
+    let mut state = state?;
+    state.take(event);
+    Some(state)
+}
+
+impl Member {
+    fn new(name: AgentName, role: Role, domain: Option<String>, since: jiff::Timestamp) -> Self {
+        Member { name, role, domain, since, posts: 0, annotations: 0 }
+    }
+}
+
+impl State {
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::Opened { .. } => {}
+            Event::Registered { agent, role, domain, at } => {
+                self.members.push(Member::new(agent.clone(), *role, domain.clone(), *at));
+            }
+            Event::Posted { id, author, content, at } => {
+                if let Some(member) = self.members.iter_mut().find(|m| m.name == *author) {
+                    member.posts += 1;
+                }
+                self.posts.push(Arc::new(Post {
+                    id: id.clone(),
+                    author: author.clone(),
+                    content: content.clone(),
+                    at: *at,
+                    annotations: vec![],
+                    votes: vec![],
+                    withdrawn: false,
+                }));
+            }
+            Event::Annotated { id, post, by, note, body, at } => {
+                if let Some(member) = self.members.iter_mut().find(|m| m.name == *by) {
+                    member.annotations += 1;
+                }
+                let annotation = Annotation {
+                    id: id.clone(),
+                    by: by.clone(),
+                    note: note.clone(),
+                    body: body.clone(),
+                    at: *at,
+                    withdrawn: false,
+                    settled_by: None,
+                };
+                if let Some(post) = self.post_mut(post) {
+                    post.annotate(annotation);
+                }
+            }
+            Event::Voted { post, by, choice, reason, at } => {
+                if let Some(post) = self.post_mut(post) {
+                    post.votes.retain(|vote| vote.by != *by);
+                    let (by, reason) = (by.clone(), reason.clone());
+                    post.votes.push(Vote { by, choice: *choice, reason, at: *at });
+                }
+            }
+            Event::Transitioned { to, by, note, at } => {
+                self.phase = *to;
+                self.since = *at;
+                let (by, note) = (by.clone(), note.clone());
+                self.steps.push(Step { to: *to, by, note, at: *at });
+            }
+        }
+    }
+
+    fn post_mut(&mut self, id: &PostId) -> Option<&mut Post> {
+        self.posts.iter_mut().find(|post| post.id == *id).map(Arc::make_mut)
+    }
+}
+
+impl Post {
+    fn annotate(&mut self, annotation: Annotation) {
+        match &annotation.note {
+            Note::Withdrawal { challenge: None } => self.withdrawn = true,
+            Note::Withdrawal { challenge: Some(id) } => {
+                if let Some(challenge) = self.annotation_mut(id) {
+                    challenge.withdrawn = true;
+                }
+            }
+            Note::Resolution { challenge } => {
+                let by = annotation.id.clone();
+                if let Some(challenge) = self.annotation_mut(challenge) {
+                    challenge.settled_by = Some(by);
+                }
+            }
+            Note::Validation { .. }
+            | Note::Challenge
+            | Note::Corroboration
+            | Note::Rebuttal { .. } => {}
+        }
+        self.annotations.push(annotation);
+    }
+
+    fn annotation_mut(&mut self, id: &AnnotationId) -> Option<&mut Annotation> {
+        self.annotations.iter_mut().find(|annotation| annotation.id == *id)
+    }
+}

@@ -1,0 +1,118 @@
+//! What a whiteboard's input must be like. Every wrong field is named at once.
+
+use jiff::Timestamp;
+
+use super::{Content, Event, Open, Phase};
+use crate::ids::AgentName;
+use crate::limits;
+use crate::names::{check_agent_name, check_room_name};
+use crate::reject::{Reject, Wrong};
+
+pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    let mut wrong = vec![];
+    if let Err(problem) = check_room_name(&open.name) {
+        wrong.push(Wrong::new("boardId", problem));
+    }
+    text(&mut wrong, "topic", &open.topic, limits::TOPIC_BYTES);
+    agent(&mut wrong, "openedBy", &open.by);
+    let project = open.project.filter(|project| !project.trim().is_empty());
+    size(&mut wrong, "project", project.as_deref().unwrap_or_default(), limits::PROJECT_BYTES);
+    for (place, deadline) in open.deadlines.iter().enumerate() {
+        let phase = deadline.phase;
+        let field = format!("deadlines.{}Seconds", phase.name());
+        let (least, most) = (limits::PHASE_LEAST_MS, limits::PHASE_MOST_MS);
+        if phase == Phase::Archived {
+            wrong.push(Wrong::new(field, "an archived board has no deadline"));
+        } else if !(least..=most).contains(&deadline.after_ms) {
+            let (least, most) = (least / 1000, most / 1000);
+            wrong.push(Wrong::new(field, format!("must be from {least} to {most}")));
+        } else if open.deadlines[..place].iter().any(|earlier| earlier.phase == phase) {
+            wrong.push(Wrong::new(field, "is given twice"));
+        }
+    }
+    done(wrong)?;
+    Ok(vec![Event::Opened {
+        name: open.name,
+        topic: open.topic.trim().to_owned(),
+        project,
+        by: open.by,
+        debate: open.debate,
+        deadlines: open.deadlines,
+        at,
+    }])
+}
+
+pub fn register(name: &AgentName, domain: Option<&str>) -> Result<(), Reject> {
+    let mut wrong = vec![];
+    agent(&mut wrong, "agentName", name);
+    size(&mut wrong, "domain", domain.unwrap_or_default(), limits::DOMAIN_BYTES);
+    done(wrong)
+}
+
+pub fn content(mut content: Content) -> Result<Content, Reject> {
+    let given = |text: &mut Option<String>| {
+        *text = text.take().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    };
+    given(&mut content.target_file);
+    given(&mut content.target_location);
+    let mut wrong = vec![];
+    text(&mut wrong, "title", &content.title, limits::POST_TITLE_BYTES);
+    text(&mut wrong, "body", &content.body, limits::BOARD_BODY_BYTES);
+    let file = content.target_file.as_deref().unwrap_or_default();
+    size(&mut wrong, "targetFile", file, limits::POST_REF_BYTES);
+    let location = content.target_location.as_deref().unwrap_or_default();
+    size(&mut wrong, "targetLocation", location, limits::POST_REF_BYTES);
+    if content.target_location.is_some() && content.target_file.is_none() {
+        wrong.push(Wrong::new("targetLocation", "needs a targetFile that it is in"));
+    }
+    list(&mut wrong, "findingRefs", &content.finding_refs);
+    list(&mut wrong, "cascadeTargets", &content.cascade_targets);
+    done(wrong)?;
+    Ok(content)
+}
+
+/// A text that somebody writes about something.
+pub fn body(field: &str, value: &str, may_be_empty: bool) -> Result<(), Reject> {
+    let mut wrong = vec![];
+    if may_be_empty {
+        size(&mut wrong, field, value, limits::BOARD_BODY_BYTES);
+    } else {
+        text(&mut wrong, field, value, limits::BOARD_BODY_BYTES);
+    }
+    done(wrong)
+}
+
+fn agent(wrong: &mut Vec<Wrong>, field: &str, name: &AgentName) {
+    if let Err(problem) = check_agent_name(&name.0) {
+        wrong.push(Wrong::new(field, problem));
+    }
+}
+
+fn list(wrong: &mut Vec<Wrong>, field: &str, items: &[String]) {
+    if items.len() > limits::POST_REFS {
+        let most = limits::POST_REFS;
+        wrong.push(Wrong::new(field, format!("may have {most} entries")));
+        return;
+    }
+    for (place, item) in items.iter().enumerate() {
+        text(wrong, &format!("{field}[{place}]"), item, limits::POST_REF_BYTES);
+    }
+}
+
+fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    if value.trim().is_empty() {
+        wrong.push(Wrong::new(field, "must not be empty"));
+    }
+    size(wrong, field, value, most);
+}
+
+fn size(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    if value.len() > most {
+        let len = value.len();
+        wrong.push(Wrong::new(field, format!("has {len} bytes; at most {most} are taken")));
+    }
+}
+
+fn done(wrong: Vec<Wrong>) -> Result<(), Reject> {
+    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
+}
