@@ -122,6 +122,8 @@ fn append(session: SessionId, expected: u64) -> Append {
         expected,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "What should we do first?".into(),
         status: "open",
         active: true,

@@ -40,6 +40,11 @@ pub enum Event {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
     pub kind: &'static str,
+    /// Means this session among those of its kind, for ever. It is given when the
+    /// session opens and does not change.
+    pub name: Option<String>,
+    /// What the session belongs to; given once, like the name.
+    pub project: Option<String>,
     pub title: String,
     pub status: &'static str,
     /// Something is due: after a restart the engine goes on with it by itself.
@@ -52,6 +57,8 @@ impl Room {
         match self {
             Room::Boardroom(state) => Summary {
                 kind: "boardroom",
+                name: None,
+                project: None,
                 title: state.title.clone(),
                 status: state.status(),
                 active,

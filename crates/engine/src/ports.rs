@@ -19,6 +19,9 @@ pub trait Store: Send + Sync {
     /// search text, the ends of attempts, and the idempotency record.
     async fn append(&self, append: Append) -> Result<Appended, StoreError>;
 
+    /// The session of this kind with this name, or `None`.
+    async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError>;
+
     /// The session's row, or `None`.
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError>;
 
@@ -39,8 +42,8 @@ pub trait Store: Send + Sync {
     /// Sessions, newest first.
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError>;
 
-    /// Removes a session and everything of it. False: there was none. The id is
-    /// never used again.
+    /// Removes a session and everything of it. False: there was none. The id and
+    /// the name are never used again.
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError>;
 
     /// Takes sessions over for this driver: raises each one's epoch, so that a
@@ -96,6 +99,10 @@ pub struct Append {
     /// Set by a driver: the append is refused unless it still holds the session.
     pub epoch: Option<u64>,
     pub kind: &'static str,
+    /// Unique within the kind, for ever. Only an append that opens sets the name
+    /// and the project.
+    pub name: Option<String>,
+    pub project: Option<String>,
     pub title: String,
     pub status: &'static str,
     pub active: bool,
@@ -173,12 +180,17 @@ pub enum Appended {
     Repeated(IdempotentAnswer),
     /// An append with `expected > 0` for a session that is not there (removed).
     Gone,
+    /// A session of this kind has the name of the one to be opened, or had it
+    /// before it was removed.
+    Taken,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRow {
     pub id: SessionId,
     pub kind: String,
+    pub name: Option<String>,
+    pub project: Option<String>,
     pub title: String,
     pub status: String,
     pub active: bool,
@@ -204,6 +216,7 @@ pub struct StoredEvent {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ListQuery {
     pub kind: Option<String>,
+    pub project: Option<String>,
     pub status: Option<String>,
     pub active: Option<bool>,
     /// Full-text: every word must occur, the last one as a prefix. Any text is

@@ -254,6 +254,9 @@ impl Engine {
                     return Ok(Some(earlier.session));
                 }
                 Appended::Gone => return Err(EngineError::NotFound(id)),
+                Appended::Taken => {
+                    return Err(EngineError::Taken(state.summary().name.unwrap_or_default()));
+                }
             }
         }
         Err(EngineError::Contended)
@@ -277,6 +280,8 @@ impl Engine {
             expected: work.version,
             epoch: work.epoch,
             kind: summary.kind,
+            name: summary.name,
+            project: summary.project,
             title: summary.title,
             status: summary.status,
             active: summary.active,
@@ -307,6 +312,7 @@ impl Engine {
         let room = self.room(id);
         let mut work = room.work.lock().await;
         let removed = self.store.remove(id).await?;
+        self.names.forget(id);
         work.running.drain().for_each(|(_, handle)| handle.abort());
         *work = Workings::default();
         room.live.removed();

@@ -114,6 +114,10 @@ impl Store for SqliteStore {
         self.writer.write(append).await
     }
 
+    async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
+        reads::named(&self.readers, kind, name).await
+    }
+
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         reads::session(&self.readers, id).await
     }
@@ -260,13 +264,14 @@ fn writing(file: &Path) -> SqliteConnectOptions {
 }
 
 fn migrations() -> Migrator {
-    Migrator::with_migrations(vec![Migration::new(
-        1,
-        "log".into(),
-        MigrationType::Simple,
-        include_str!("../migrations/sqlite/0001_log.sql").into_sql_str(),
-        false,
-    )])
+    Migrator::with_migrations(vec![
+        migration(1, "log", include_str!("../migrations/sqlite/0001_log.sql")),
+        migration(2, "names", include_str!("../migrations/sqlite/0002_names.sql")),
+    ])
+}
+
+fn migration(version: i64, name: &'static str, sql: &'static str) -> Migration {
+    Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
 }
 
 async fn forget_old_answers(

@@ -75,6 +75,8 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
         expected,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "crash".into(),
         status: "open",
         active: true,

@@ -17,6 +17,8 @@ async fn write_unreadable(app: &TestApp, id: SessionId) {
         expected: 0,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "From a later version".into(),
         status: "answering",
         active: true,

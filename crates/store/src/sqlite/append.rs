@@ -60,6 +60,10 @@ async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appen
         return Ok(Ok(Place { number, retitled }));
     }
     let standing = standing(connection, append.session).await?;
+    if standing.is_none() && append.expected == 0 {
+        let gone = was_removed(connection, append.session).await?;
+        return Ok(Err(if gone { Appended::Gone } else { Appended::Taken }));
+    }
     if let Some(refusal) = refusal(append, standing) {
         return Ok(Err(refusal));
     }
@@ -82,6 +86,16 @@ async fn standing(
     Ok(row.map(|(version, epoch)| (unsigned(version), unsigned(epoch))))
 }
 
+async fn was_removed(
+    connection: &mut SqliteConnection,
+    session: SessionId,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("select exists (select 1 from removed where id = ?)")
+        .bind(session.0)
+        .fetch_one(connection)
+        .await
+}
+
 /// Losing the session weighs more than being late: a driver that was replaced
 /// must not decide again.
 fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
@@ -95,17 +109,20 @@ fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
     }
 }
 
-/// The new session's number. `None`: the id is in use, or was removed.
+/// The new session's number. `None`: the id or the name is in use, or was before
+/// its session was removed.
 async fn open(
     connection: &mut SqliteConnection,
     append: &Append,
 ) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar(
         "insert into stream
-             (id, kind, title, status, active, version, epoch, owner, created_at, updated_at)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9
+             (id, kind, title, status, active, version, epoch, owner, created_at, updated_at,
+              name, project)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11
          where not exists (select 1 from removed where id = ?1)
-         on conflict (id) do nothing
+             and not exists (select 1 from removed where kind = ?2 and name = ?10)
+         on conflict do nothing
          returning number",
     )
     .bind(append.session.0)
@@ -117,6 +134,8 @@ async fn open(
     .bind(i64::from(append.owner.is_some()))
     .bind(&append.owner)
     .bind(append.at.as_millisecond())
+    .bind(&append.name)
+    .bind(&append.project)
     .fetch_optional(connection)
     .await
 }
@@ -281,12 +300,12 @@ impl Write for Remove {
     async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
         batch.flush().await?;
         // Events, attempts, drafts and idempotency rows go by their foreign keys.
-        let number: Option<i64> =
-            sqlx::query_scalar("delete from stream where id = ? returning number")
+        let row: Option<(i64, String, Option<String>)> =
+            sqlx::query_as("delete from stream where id = ? returning number, kind, name")
                 .bind(self.0.0)
                 .fetch_optional(&mut batch.connection)
                 .await?;
-        let Some(number) = number else {
+        let Some((number, kind, name)) = row else {
             return Ok(false);
         };
         sqlx::query("delete from search where rowid between ? and ?")
@@ -294,8 +313,10 @@ impl Write for Remove {
             .bind(((number + 1) << VERSION_BITS) - 1)
             .execute(&mut batch.connection)
             .await?;
-        sqlx::query("insert into removed (id) values (?)")
+        sqlx::query("insert into removed (id, kind, name) values (?, ?, ?)")
             .bind(self.0.0)
+            .bind(kind)
+            .bind(name)
             .execute(&mut batch.connection)
             .await?;
         Ok(true)

@@ -40,15 +40,20 @@ fn time(ms: i64) -> Result<Timestamp, StoreError> {
 }
 
 pub(super) const SESSION: &str =
-    "select id, kind, title, status, active, version, epoch, created_at, updated_at from stream";
+    "select id, kind, name, project, title, status, active, version, epoch, created_at, updated_at
+     from stream";
 
-pub(super) type SessionTuple = (Uuid, String, String, String, bool, i64, i64, i64, i64);
+pub(super) type SessionTuple =
+    (Uuid, String, Option<String>, Option<String>, String, String, bool, i64, i64, i64, i64);
 
 pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
-    let (id, kind, title, status, active, version, epoch, created_at, updated_at) = row;
+    let (id, kind, name, project, title, status, active, version, epoch, created_at, updated_at) =
+        row;
     Ok(SessionRow {
         id: SessionId(id),
         kind,
+        name,
+        project,
         title,
         status,
         active,

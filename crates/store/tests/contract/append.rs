@@ -1,6 +1,7 @@
 //! Opening sessions and adding to them.
 
 use futures::future::join_all;
+use plenary_domain::SessionId;
 use plenary_engine::ports::{
     Append, Appended, IdempotentAnswer, NewEvent, SessionRow, Store, StoreError, StoredEvent,
 };
@@ -32,6 +33,8 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         Some(SessionRow {
             id: id(1),
             kind: "boardroom".into(),
+            name: None,
+            project: None,
             title: "another title".into(),
             status: "closed".into(),
             active: false,
@@ -103,6 +106,80 @@ pub async fn refuses_a_session_that_is_gone(fixture: impl Fixture) {
     assert_eq!(refused(&*store, adding(id(1), 1)).await, Appended::Gone);
     // The id is never used again.
     assert_eq!(refused(&*store, opening(id(1))).await, Appended::Gone);
+}
+
+pub async fn gives_a_name_once(fixture: impl Fixture) {
+    let store = fixture.store();
+    let first = Append { project: Some("roof".into()), ..named(id(1), "plan") };
+    write(&*store, first.clone()).await;
+    assert_eq!(refused(&*store, named(id(2), "plan")).await, Appended::Taken);
+    // Which session it is weighs more than what it is called.
+    let conflict = Appended::Conflict { version: 1 };
+    assert_eq!(refused(&*store, first).await, conflict);
+
+    // Names tell case, and those of other kinds are free.
+    write(&*store, named(id(2), "Plan")).await;
+    write(&*store, Append { kind: "council", ..named(id(3), "plan") }).await;
+    // None is no name.
+    write(&*store, opening(id(4))).await;
+    write(&*store, opening(id(5))).await;
+    check_named(&*store, "boardroom", "plan", Some(1)).await;
+    check_named(&*store, "boardroom", "Plan", Some(2)).await;
+    check_named(&*store, "council", "plan", Some(3)).await;
+    check_named(&*store, "council", "Plan", None).await;
+
+    // What is added later gives no name and takes none away.
+    let later = Append { project: Some("cellar".into()), ..named(id(1), "Plan") };
+    write(&*store, Append { expected: 1, ..later }).await;
+    write(&*store, Append { name: Some("late".into()), ..adding(id(4), 1) }).await;
+    check_named(&*store, "boardroom", "late", None).await;
+    let row = store.session(id(1)).await.unwrap().unwrap();
+    assert_eq!((row.name, row.project), (Some("plan".into()), Some("roof".into())));
+    let row = store.session(id(4)).await.unwrap().unwrap();
+    assert_eq!((row.name, row.project), (None, None));
+}
+
+pub async fn keeps_the_name_of_a_removed_session(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, named(id(1), "plan")).await;
+    store.remove(id(1)).await.unwrap();
+    check_named(&*store, "boardroom", "plan", None).await;
+    assert_eq!(refused(&*store, named(id(2), "plan")).await, Appended::Taken);
+    assert_eq!(refused(&*store, named(id(1), "plan")).await, Appended::Gone);
+
+    let fixture = fixture.reopened().await;
+    let store = fixture.store();
+    assert_eq!(refused(&*store, named(id(2), "plan")).await, Appended::Taken);
+    let other = Append { kind: "council", ..named(id(2), "plan") };
+    write(&*store, other).await;
+    check_named(&*store, "council", "plan", Some(2)).await;
+}
+
+pub async fn gives_a_name_to_one_of_many(fixture: impl Fixture) {
+    let store = fixture.store();
+    let answers = join_all((1..=50).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let answer = store.append(named(id(number), "plan")).await.unwrap();
+            (id(number), answer)
+        })
+    }))
+    .await;
+    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let taken = answers.iter().filter(|(_, answer)| *answer == Appended::Taken);
+    assert_eq!(taken.count(), 49, "{answers:?}");
+    let written = answers.iter().find(|(_, answer)| *answer != Appended::Taken).unwrap();
+    assert_eq!(store.named("boardroom", "plan").await.unwrap(), Some(written.0));
+    assert_eq!(store.list(everything()).await.unwrap().total, 1);
+}
+
+fn named(session: SessionId, name: &str) -> Append {
+    Append { name: Some(name.into()), ..opening(session) }
+}
+
+async fn check_named(store: &dyn Store, kind: &str, name: &str, expected: Option<u128>) {
+    let found = store.named(kind, name).await.unwrap();
+    assert_eq!(found, expected.map(id), "{kind} {name}");
 }
 
 pub async fn answers_a_repeated_request(fixture: impl Fixture) {

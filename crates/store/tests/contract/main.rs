@@ -33,7 +33,9 @@ macro_rules! contract {
 
             contract!(@ $fixture, append:
                 opens_and_adds, refuses_a_wrong_version, refuses_a_former_driver,
-                refuses_a_session_that_is_gone, answers_a_repeated_request,
+                refuses_a_session_that_is_gone, gives_a_name_once,
+                keeps_the_name_of_a_removed_session, gives_a_name_to_one_of_many,
+                answers_a_repeated_request,
                 carries_a_repeated_request_out_once, lets_one_of_many_win,
                 takes_a_thousand_at_once, keeps_many_events_in_order, keeps_any_text,
                 needs_an_event);

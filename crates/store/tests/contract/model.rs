@@ -14,6 +14,8 @@ use crate::samples::{Told, ToldOfOne, everything};
 pub struct Model {
     sessions: BTreeMap<SessionId, Session>,
     removed: BTreeSet<SessionId>,
+    /// By kind and name, also those of removed sessions.
+    names: BTreeMap<(String, String), SessionId>,
     answers: BTreeMap<(String, String), IdempotentAnswer>,
     last_position: u64,
 }
@@ -38,6 +40,9 @@ impl Model {
             return refusal;
         }
         let first_position = self.last_position + 1;
+        if let Some(name) = append.name.clone().filter(|_| append.expected == 0) {
+            self.names.insert((append.kind.into(), name), append.session);
+        }
         let session = self.sessions.entry(append.session).or_insert_with(|| Session::new(append));
         session.add(append, &mut self.last_position);
         let version = session.row.version;
@@ -56,7 +61,13 @@ impl Model {
     fn refusal(&self, append: &Append) -> Option<Appended> {
         let Some(session) = self.sessions.get(&append.session) else {
             let gone = append.expected > 0 || self.removed.contains(&append.session);
-            return gone.then_some(Appended::Gone);
+            let name = append.name.as_ref().map(|name| (append.kind.into(), name.clone()));
+            let taken = name.is_some_and(|name| self.names.contains_key(&name));
+            return match (gone, taken) {
+                (true, _) => Some(Appended::Gone),
+                (false, true) => Some(Appended::Taken),
+                (false, false) => None,
+            };
         };
         let SessionRow { epoch, version, .. } = session.row;
         if append.epoch.is_some_and(|held| held != epoch) {
@@ -134,6 +145,11 @@ impl Model {
         row.map_or((0, 0), |row| (row.version, row.epoch))
     }
 
+    pub fn named(&self, kind: &str, name: &str) -> Option<SessionId> {
+        let id = self.names.get(&(kind.to_owned(), name.to_owned()))?;
+        self.sessions.contains_key(id).then_some(*id)
+    }
+
     pub fn idempotent(&self, principal: &str, key: &str) -> Option<IdempotentAnswer> {
         let key = (principal.to_owned(), key.to_owned());
         self.answers.get(&key).cloned()
@@ -188,6 +204,8 @@ impl Session {
             row: SessionRow {
                 id: append.session,
                 kind: append.kind.into(),
+                name: append.name.clone(),
+                project: append.project.clone(),
                 title: String::new(),
                 status: String::new(),
                 active: false,
@@ -240,6 +258,7 @@ impl Session {
     fn matches(&self, query: &ListQuery) -> bool {
         let row = &self.row;
         query.kind.as_ref().is_none_or(|kind| *kind == row.kind)
+            && (query.project.is_none() || query.project == row.project)
             && query.status.as_ref().is_none_or(|is| *is == row.status)
             && query.active.is_none_or(|active| active == row.active)
             && self.has_words(query.words.as_deref().unwrap_or_default())

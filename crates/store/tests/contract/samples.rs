@@ -31,6 +31,8 @@ pub fn opening(session: SessionId) -> Append {
         expected: 0,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "a title".into(),
         status: "open",
         active: true,
