@@ -133,6 +133,7 @@ fn append(session: SessionId, expected: u64) -> Append {
             name: "answered",
             payload: format!("{{\"text\":\"{text}\"}}"),
             search: text,
+            listed: true,
         }],
         attempts: vec![],
         idempotency: None,

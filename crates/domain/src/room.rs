@@ -79,6 +79,22 @@ impl Room {
             Room::Boardroom(state) => boardroom::ask(state, call),
         }
     }
+
+    /// Whether an event that has just been applied may be seen among those of all
+    /// sessions. While a room is blind, not even the number of its events may be.
+    pub fn is_listed(&self, event: &Event) -> bool {
+        match (self, event) {
+            (Room::Boardroom(_), Event::Boardroom(_)) => true,
+        }
+    }
+
+    /// The words that a search should find from an event on that has just been
+    /// applied. The room says it, because they may be those of earlier events.
+    pub fn searchable(&self, event: &Event) -> String {
+        match (self, event) {
+            (Room::Boardroom(_), Event::Boardroom(event)) => event.searchable(),
+        }
+    }
 }
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
@@ -125,13 +141,6 @@ impl Event {
                 .map(Event::Boardroom)
                 .map_err(|error| error.to_string()),
             other => Err(format!("no form is called {other:?}")),
-        }
-    }
-
-    /// The words of this event that a search should find.
-    pub fn searchable(&self) -> String {
-        match self {
-            Event::Boardroom(event) => event.searchable(),
         }
     }
 }

@@ -33,10 +33,12 @@ pub trait Store: Send + Sync {
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Events of all sessions after a position, in commit order, at most `limit`.
+    /// Listed events of all sessions after a position, in commit order, at most
+    /// `limit`.
     async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// The position of the newest event of all sessions; 0 when there is none.
+    /// The position of the newest listed event of all sessions; 0 when there is
+    /// none.
     async fn position(&self) -> Result<u64, StoreError>;
 
     /// Sessions, newest first.
@@ -107,6 +109,7 @@ pub struct Append {
     pub status: &'static str,
     pub active: bool,
     pub actor: String,
+    /// The row's time of change too, unless no event of this append is listed.
     pub at: Timestamp,
     /// At least one.
     pub events: Vec<NewEvent>,
@@ -123,6 +126,9 @@ pub struct NewEvent {
     pub payload: String,
     /// Words that full-text search should find.
     pub search: String,
+    /// Readers of all sessions see it. One that is not listed leaves no trace for
+    /// them: no position, no gap between those of others, no time of change.
+    pub listed: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -170,8 +176,8 @@ pub struct IdempotentAnswer {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Appended {
-    /// The positions of the new events are `first_position ..`, gapless.
-    Written { version: u64, first_position: u64 },
+    /// With the position of each new event. Those of listed ones have no gap.
+    Written { version: u64, positions: Vec<Option<u64>> },
     /// Somebody else was first: the session stands at this version now.
     Conflict { version: u64 },
     /// This driver has lost the session to another one.
@@ -205,8 +211,8 @@ pub struct StoredEvent {
     pub session: SessionId,
     pub kind: String,
     pub version: u64,
-    /// Commit order over all sessions.
-    pub position: u64,
+    /// Commit order over all sessions. `None` for an event that is not listed.
+    pub position: Option<u64>,
     pub name: String,
     pub actor: String,
     pub payload: String,

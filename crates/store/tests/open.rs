@@ -48,6 +48,7 @@ fn append(number: u128) -> Append {
             name: "opened",
             payload: "{}".repeat(1_000),
             search: "alpha".into(),
+            listed: true,
         }],
         attempts: vec![],
         idempotency: Some(Idempotency {
@@ -251,13 +252,13 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         assert_eq!(store.list(words).await.unwrap().rows, slice::from_ref(&row));
         let events = store.events(row.id, 0, 9).await.unwrap();
         let places: Vec<_> = events.iter().map(|event| (event.version, event.position)).collect();
-        assert_eq!(places, [(1, 4), (2, 6)]);
+        assert_eq!(places, [(1, Some(4)), (2, Some(6))]);
         assert_eq!(store.append(append(2)).await.unwrap(), Appended::Gone);
         store.close().await.unwrap();
     }
     let store = open(folder.path()).await;
     let next = Append { name: Some("plan".into()), ..append(3) };
-    let written = Appended::Written { version: 1, first_position: 10 };
+    let written = Appended::Written { version: 1, positions: vec![Some(10)] };
     assert_eq!(store.append(next).await.unwrap(), written);
     let found = store.named("boardroom", "plan").await.unwrap();
     assert_eq!(found, Some(append(3).session));

@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use uuid::Uuid;
 
 use super::batch::{Batch, EventToInsert};
-use super::rows::{signed, state_name, unsigned};
+use super::rows::{position, signed, state_name, unsigned};
 use super::writer::Write;
 
 /// Bits of a search row's id that hold the event's version.
@@ -27,7 +27,7 @@ impl Write for Append {
             Ok(place) => place,
             Err(refusal) => return Ok(refusal),
         };
-        let first_position = insert_events(batch, self, place.number).await?;
+        let positions = insert_events(batch, self, place.number).await?;
         if place.retitled {
             insert_title(batch, self, place.number).await?;
         }
@@ -38,7 +38,7 @@ impl Write for Append {
         if let Some(idempotency) = &self.idempotency {
             keep_answer(&mut batch.connection, self, idempotency, version).await?;
         }
-        Ok(Appended::Written { version, first_position })
+        Ok(Appended::Written { version, positions })
     }
 }
 
@@ -146,9 +146,13 @@ async fn advance(
     connection: &mut SqliteConnection,
     append: &Append,
 ) -> Result<Option<i64>, sqlx::Error> {
+    // Everybody may read the time, and it would tell of an event that is not listed.
+    let seen = append.events.iter().any(|event| event.listed);
+    let changed_at = seen.then_some(append.at);
     sqlx::query_scalar(
         "update stream
-         set version = version + ?5, status = ?6, active = ?7, updated_at = ?8
+         set version = version + ?5, status = ?6, active = ?7,
+             updated_at = coalesce(?8, updated_at)
          where id = ?1 and version = ?2 and epoch = coalesce(?3, epoch) and title = ?4
          returning number",
     )
@@ -159,7 +163,7 @@ async fn advance(
     .bind(append.events.len() as i64)
     .bind(append.status)
     .bind(append.active)
-    .bind(append.at.as_millisecond())
+    .bind(changed_at.map(|at| at.as_millisecond()))
     .fetch_optional(connection)
     .await
 }
@@ -173,15 +177,15 @@ async fn rename(connection: &mut SqliteConnection, append: &Append) -> Result<()
     Ok(())
 }
 
-/// The position of the first event. Positions of one append have no gap.
+/// The position of each event.
 async fn insert_events(
     batch: &mut Batch,
     append: &Append,
     number: i64,
-) -> Result<u64, sqlx::Error> {
-    let mut first_position = None;
+) -> Result<Vec<Option<u64>>, sqlx::Error> {
+    let mut positions = Vec::with_capacity(append.events.len());
     for (version, event) in (signed(append.expected) + 1..).zip(&append.events) {
-        let position = batch
+        let place = batch
             .insert_event(EventToInsert {
                 session: append.session,
                 version,
@@ -189,16 +193,17 @@ async fn insert_events(
                 actor: append.actor.clone(),
                 payload: event.payload.clone(),
                 at_ms: append.at.as_millisecond(),
+                listed: event.listed,
             })
             .await?;
-        first_position.get_or_insert(position);
+        positions.push(position(place));
         // A version past the bits that there are for it is kept and not found.
         if version >> VERSION_BITS == 0 {
             let row = number << VERSION_BITS | version;
             batch.insert_words(row, &event.search).await?;
         }
     }
-    Ok(unsigned(first_position.unwrap_or(0)))
+    Ok(positions)
 }
 
 async fn insert_title(batch: &mut Batch, append: &Append, number: i64) -> Result<(), sqlx::Error> {

@@ -83,7 +83,7 @@ pub(super) async fn events_of_all(
 }
 
 pub(super) async fn position(pool: &SqlitePool) -> Result<u64, StoreError> {
-    sqlx::query_scalar("select coalesce(max(position), 0) from event")
+    sqlx::query_scalar("select coalesce(max(position), 0) from event where position > 0")
         .fetch_one(pool)
         .await
         .map(unsigned)

@@ -37,7 +37,8 @@ macro_rules! contract {
                 keeps_the_name_of_a_removed_session, gives_a_name_to_one_of_many,
                 answers_a_repeated_request,
                 carries_a_repeated_request_out_once, lets_one_of_many_win,
-                takes_a_thousand_at_once, keeps_many_events_in_order, keeps_any_text,
+                takes_a_thousand_at_once, keeps_many_events_in_order,
+                hides_what_is_not_listed, keeps_any_text,
                 needs_an_event);
             contract!(@ $fixture, list:
                 pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,

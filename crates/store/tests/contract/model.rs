@@ -39,12 +39,11 @@ impl Model {
         if let Some(refusal) = self.refusal(append) {
             return refusal;
         }
-        let first_position = self.last_position + 1;
         if let Some(name) = append.name.clone().filter(|_| append.expected == 0) {
             self.names.insert((append.kind.into(), name), append.session);
         }
         let session = self.sessions.entry(append.session).or_insert_with(|| Session::new(append));
-        session.add(append, &mut self.last_position);
+        let positions = session.add(append, &mut self.last_position);
         let version = session.row.version;
         if let Some(asked) = &append.idempotency {
             let answer = IdempotentAnswer {
@@ -55,7 +54,7 @@ impl Model {
             let key = (asked.principal.clone(), asked.key.clone());
             self.answers.insert(key, answer);
         }
-        Appended::Written { version, first_position }
+        Appended::Written { version, positions }
     }
 
     fn refusal(&self, append: &Append) -> Option<Appended> {
@@ -177,11 +176,12 @@ impl Model {
 
     pub fn told(&self, ids: &[SessionId]) -> Told {
         let all = self.sessions.values().flat_map(|session| &session.events);
-        let mut events: Vec<StoredEvent> = all.cloned().collect();
+        let mut events: Vec<StoredEvent> =
+            all.filter(|event| event.position.is_some()).cloned().collect();
         events.sort_by_key(|event| event.position);
         Told {
             list: self.list(&everything()),
-            position: events.last().map_or(0, |event| event.position),
+            position: events.last().and_then(|event| event.position).unwrap_or(0),
             events,
             sessions: ids.iter().map(|id| self.told_of_one(*id)).collect(),
         }
@@ -221,15 +221,18 @@ impl Session {
         }
     }
 
-    fn add(&mut self, append: &Append, last_position: &mut u64) {
+    fn add(&mut self, append: &Append, last_position: &mut u64) -> Vec<Option<u64>> {
+        let mut positions = vec![];
         for event in &append.events {
-            *last_position += 1;
+            *last_position += u64::from(event.listed);
+            let position = event.listed.then_some(*last_position);
+            positions.push(position);
             self.row.version += 1;
             self.events.push(StoredEvent {
                 session: append.session,
                 kind: append.kind.into(),
                 version: self.row.version,
-                position: *last_position,
+                position,
                 name: event.name.into(),
                 actor: append.actor.clone(),
                 payload: event.payload.clone(),
@@ -241,11 +244,14 @@ impl Session {
         self.row.title = append.title.clone();
         self.row.status = append.status.into();
         self.row.active = append.active;
-        self.row.updated_at = append.at;
+        if append.events.iter().any(|event| event.listed) {
+            self.row.updated_at = append.at;
+        }
         for end in &append.attempts {
             self.end_attempt(end);
             self.drafts.remove(&end.call);
         }
+        positions
     }
 
     fn end_attempt(&mut self, end: &AttemptEnd) {

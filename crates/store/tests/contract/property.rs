@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptState, ListQuery, Store, StoreError,
+    Append, Appended, AttemptEnd, AttemptState, ListQuery, NewEvent, Store, StoreError,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -34,7 +34,8 @@ enum Operation {
         status: usize,
         active: bool,
         owned: bool,
-        words: Vec<usize>,
+        /// What each event says, and whether it is listed.
+        events: Vec<(usize, bool)>,
         ended: Option<(usize, u32)>,
         key: Option<usize>,
     },
@@ -66,12 +67,12 @@ fn operation() -> impl Strategy<Value = Operation> {
         (session(), late(), proptest::option::of(late())),
         (proptest::option::of(0..NAMES.len()), proptest::option::of(0..PROJECTS.len())),
         (0..WORDS.len(), 0..STATUSES.len(), any::<bool>(), any::<bool>()),
-        proptest::collection::vec(0..WORDS.len(), 1..4),
+        proptest::collection::vec((0..WORDS.len(), any::<bool>()), 1..4),
         proptest::option::of((0..CALLS.len(), 1..4_u32)),
         proptest::option::weighted(0.2, 0..KEYS.len()),
     )
         .prop_map(
-            |((session, late_by, epoch_late_by), (name, project), row, words, ended, key)| {
+            |((session, late_by, epoch_late_by), (name, project), row, events, ended, key)| {
                 let (title, status, active, owned) = row;
                 Operation::Append {
                     session,
@@ -83,7 +84,7 @@ fn operation() -> impl Strategy<Value = Operation> {
                     status,
                     active,
                     owned,
-                    words,
+                    events,
                     ended,
                     key,
                 }
@@ -238,7 +239,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
             status,
             active,
             owned,
-            words,
+            events,
             ended,
             key: request,
         } => {
@@ -253,7 +254,10 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
                 status: STATUSES[status],
                 active,
                 at: at(time),
-                events: words.iter().map(|word| event("said", WORDS[*word])).collect(),
+                events: events
+                    .into_iter()
+                    .map(|(word, listed)| NewEvent { listed, ..event("said", WORDS[word]) })
+                    .collect(),
                 attempts: ended
                     .map(|(name, number)| end(CALLS[name], number, AttemptState::Done, 2))
                     .into_iter()

@@ -144,7 +144,7 @@ fn fields_with_a_default_may_be_absent() {
 fn a_search_finds_what_was_asked_and_answered() {
     let found: Vec<(&str, String)> = samples()
         .into_iter()
-        .map(|(variant, event)| (variant, crate::Event::Boardroom(event).searchable()))
+        .map(|(variant, event)| (variant, event.searchable()))
         .filter(|(_, words)| !words.is_empty())
         .collect();
     let row = |variant, words: &str| (variant, words.to_owned());

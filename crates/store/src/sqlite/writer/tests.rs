@@ -54,7 +54,8 @@ async fn group(batch: &mut Batch, statements: &[&'static str]) -> Vec<Result<u64
 }
 
 fn append(number: u128, events: usize) -> Append {
-    let event = NewEvent { name: "opened", payload: "{}".into(), search: "alpha".into() };
+    let event =
+        NewEvent { name: "opened", payload: "{}".into(), search: "alpha".into(), listed: true };
     Append {
         session: SessionId(Uuid::from_u128(number)),
         expected: 0,
@@ -114,7 +115,8 @@ async fn positions_have_no_gap_after_a_rollback() {
     for (answer, version, first_position) in
         [(answer_to_one, 40, 1), (answer_to_two, 1, 41), (answer_to_three, 1, 42)]
     {
-        let written = Appended::Written { version, first_position };
+        let positions = (first_position..).take(version as usize).map(Some).collect();
+        let written = Appended::Written { version, positions };
         assert_eq!(answer.await.unwrap().unwrap(), written);
     }
     let stored: Vec<i64> = sqlx::query_scalar("select position from event order by position")
