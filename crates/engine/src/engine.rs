@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::live::Live;
 use crate::meter::Meter;
+use crate::names::Names;
 use crate::ports::{
     Clock, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
 };
@@ -23,6 +24,7 @@ pub struct Engine {
     /// This process, as the owner of the sessions that it drives.
     pub(crate) owner: String,
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
+    pub(crate) names: Names,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
 }
 
@@ -57,6 +59,11 @@ pub enum EngineError {
     Rejected(Reject),
     #[error("there is no session {0}")]
     NotFound(SessionId),
+    #[error("there is no {kind} called {name:?}")]
+    Unnamed { kind: String, name: String },
+    /// A session of the same kind has this name, or had it and was removed.
+    #[error("the name {0:?} is taken")]
+    Taken(String),
     /// The key was used for another request.
     #[error("this idempotency key was used for another request")]
     KeyReused,
@@ -80,6 +87,7 @@ impl Engine {
             meter: Meter::default(),
             owner: uuid::Uuid::new_v4().to_string(),
             all,
+            names: Names::default(),
             rooms: Mutex::default(),
         })
     }
@@ -110,6 +118,20 @@ impl Engine {
         snapshot.ok_or(EngineError::NotFound(id))
     }
 
+    /// The session of this kind with this name.
+    pub async fn named(&self, kind: &str, name: &str) -> Result<SessionId, EngineError> {
+        if let Some(id) = self.names.get(kind, name) {
+            return Ok(id);
+        }
+        let id = self
+            .store
+            .named(kind, name)
+            .await?
+            .ok_or_else(|| EngineError::Unnamed { kind: kind.to_owned(), name: name.to_owned() })?;
+        self.names.keep(kind, name, id);
+        Ok(id)
+    }
+
     /// What lists know about a session.
     pub async fn row(&self, id: SessionId) -> Result<SessionRow, EngineError> {
         self.store.session(id).await?.ok_or(EngineError::NotFound(id))
@@ -134,6 +156,11 @@ impl Engine {
 
     pub async fn position(&self) -> Result<u64, EngineError> {
         Ok(self.store.position().await?)
+    }
+
+    /// Random bytes that stay the same as long as the log is there.
+    pub async fn secret(&self) -> Result<[u8; 32], EngineError> {
+        Ok(self.store.secret().await?)
     }
 
     pub async fn check(&self) -> Result<(), EngineError> {

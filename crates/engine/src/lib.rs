@@ -10,6 +10,7 @@ mod drive;
 mod engine;
 mod live;
 pub mod meter;
+mod names;
 pub mod ports;
 mod submit;
 #[cfg(feature = "testkit")]

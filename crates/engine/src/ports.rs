@@ -19,6 +19,9 @@ pub trait Store: Send + Sync {
     /// search text, the ends of attempts, and the idempotency record.
     async fn append(&self, append: Append) -> Result<Appended, StoreError>;
 
+    /// The session of this kind with this name, or `None`.
+    async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError>;
+
     /// The session's row, or `None`.
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError>;
 
@@ -30,17 +33,19 @@ pub trait Store: Send + Sync {
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Events of all sessions after a position, in commit order, at most `limit`.
+    /// Listed events of all sessions after a position, in commit order, at most
+    /// `limit`.
     async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// The position of the newest event of all sessions; 0 when there is none.
+    /// The position of the newest listed event of all sessions; 0 when there is
+    /// none.
     async fn position(&self) -> Result<u64, StoreError>;
 
     /// Sessions, newest first.
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError>;
 
-    /// Removes a session and everything of it. False: there was none. The id is
-    /// never used again.
+    /// Removes a session and everything of it. False: there was none. The id and
+    /// the name are never used again.
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError>;
 
     /// Takes sessions over for this driver: raises each one's epoch, so that a
@@ -84,6 +89,10 @@ pub trait Store: Send + Sync {
         key: &str,
     ) -> Result<Option<IdempotentAnswer>, StoreError>;
 
+    /// Random bytes that were made with the log and never change. They are for
+    /// deriving what nobody outside may work out, and are never shown.
+    async fn secret(&self) -> Result<[u8; 32], StoreError>;
+
     /// Writes nothing and waits for the disk: whether the store is well.
     async fn check(&self) -> Result<(), StoreError>;
 }
@@ -96,10 +105,15 @@ pub struct Append {
     /// Set by a driver: the append is refused unless it still holds the session.
     pub epoch: Option<u64>,
     pub kind: &'static str,
+    /// Unique within the kind, for ever. Only an append that opens sets the name
+    /// and the project.
+    pub name: Option<String>,
+    pub project: Option<String>,
     pub title: String,
     pub status: &'static str,
     pub active: bool,
     pub actor: String,
+    /// The row's time of change too, unless no event of this append is listed.
     pub at: Timestamp,
     /// At least one.
     pub events: Vec<NewEvent>,
@@ -116,6 +130,9 @@ pub struct NewEvent {
     pub payload: String,
     /// Words that full-text search should find.
     pub search: String,
+    /// Readers of all sessions see it. One that is not listed leaves no trace for
+    /// them: no position, no gap between those of others, no time of change.
+    pub listed: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -163,8 +180,8 @@ pub struct IdempotentAnswer {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Appended {
-    /// The positions of the new events are `first_position ..`, gapless.
-    Written { version: u64, first_position: u64 },
+    /// With the position of each new event. Those of listed ones have no gap.
+    Written { version: u64, positions: Vec<Option<u64>> },
     /// Somebody else was first: the session stands at this version now.
     Conflict { version: u64 },
     /// This driver has lost the session to another one.
@@ -173,12 +190,17 @@ pub enum Appended {
     Repeated(IdempotentAnswer),
     /// An append with `expected > 0` for a session that is not there (removed).
     Gone,
+    /// A session of this kind has the name of the one to be opened, or had it
+    /// before it was removed.
+    Taken,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRow {
     pub id: SessionId,
     pub kind: String,
+    pub name: Option<String>,
+    pub project: Option<String>,
     pub title: String,
     pub status: String,
     pub active: bool,
@@ -193,8 +215,8 @@ pub struct StoredEvent {
     pub session: SessionId,
     pub kind: String,
     pub version: u64,
-    /// Commit order over all sessions.
-    pub position: u64,
+    /// Commit order over all sessions. `None` for an event that is not listed.
+    pub position: Option<u64>,
     pub name: String,
     pub actor: String,
     pub payload: String,
@@ -204,6 +226,7 @@ pub struct StoredEvent {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ListQuery {
     pub kind: Option<String>,
+    pub project: Option<String>,
     pub status: Option<String>,
     pub active: Option<bool>,
     /// Full-text: every word must occur, the last one as a prefix. Any text is

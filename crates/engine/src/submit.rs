@@ -205,10 +205,10 @@ impl Engine {
             let at = self.clock.now();
             let (state, events) = decide(work.state.as_deref(), &steps, at)?;
             let Some(state) = state.filter(|_| !events.is_empty()) else { return Ok(None) };
-            let append = self.append_of(id, work, by, &steps, &state, &events, at)?;
+            let append = self.append_of(id, work, by, &steps, &state, events, at);
             let stored = append.events.clone();
             match self.store.append(append).await? {
-                Appended::Written { version, first_position } => {
+                Appended::Written { version, positions } => {
                     work.state = Some(Arc::new(state));
                     let first_version = version + 1 - stored.len() as u64;
                     if work.version == 0 {
@@ -216,13 +216,13 @@ impl Engine {
                     }
                     work.version = version;
                     let kind = work.state.as_ref().map(|s| s.summary().kind).unwrap_or_default();
-                    for (place, event) in stored.into_iter().enumerate() {
-                        let place = place as u64;
+                    let places = (first_version..).zip(positions);
+                    for (event, (version, position)) in stored.into_iter().zip(places) {
                         let event = StoredEvent {
                             session: id,
                             kind: kind.to_owned(),
-                            version: first_version + place,
-                            position: first_position + place,
+                            version,
+                            position,
                             name: event.name.to_owned(),
                             actor: by.actor.clone(),
                             payload: event.payload,
@@ -254,6 +254,9 @@ impl Engine {
                     return Ok(Some(earlier.session));
                 }
                 Appended::Gone => return Err(EngineError::NotFound(id)),
+                Appended::Taken => {
+                    return Err(EngineError::Taken(state.summary().name.unwrap_or_default()));
+                }
             }
         }
         Err(EngineError::Contended)
@@ -267,16 +270,17 @@ impl Engine {
         by: &By,
         steps: &[Step],
         state: &room::Room,
-        events: &[Event],
+        events: Vec<NewEvent>,
         at: plenary_domain::Timestamp,
-    ) -> Result<Append, EngineError> {
+    ) -> Append {
         let summary = state.summary();
-        let events = events.iter().map(encode).collect::<Result<_, _>>()?;
-        Ok(Append {
+        Append {
             session: id,
             expected: work.version,
             epoch: work.epoch,
             kind: summary.kind,
+            name: summary.name,
+            project: summary.project,
             title: summary.title,
             status: summary.status,
             active: summary.active,
@@ -286,15 +290,19 @@ impl Engine {
             attempts: steps.iter().filter_map(|step| step.attempt.clone()).collect(),
             idempotency: by.idempotency.clone(),
             owner: (work.version == 0).then(|| self.owner.clone()),
-        })
+        }
     }
 
     fn publish(&self, room: &Room, event: StoredEvent) {
-        self.meter.events.fetch_add(1, Relaxed);
         let event = Arc::new(event);
         room.live.event(event.clone());
-        // Nobody reading is no error.
-        let _ = self.all.send(event);
+        // Everybody may read the counter and the events of all sessions, so neither
+        // may tell of what is posted blindly.
+        if event.position.is_some() {
+            self.meter.events.fetch_add(1, Relaxed);
+            // Nobody reading is no error.
+            let _ = self.all.send(event);
+        }
     }
 
     /// Removes a session, whatever it is doing.
@@ -307,6 +315,7 @@ impl Engine {
         let room = self.room(id);
         let mut work = room.work.lock().await;
         let removed = self.store.remove(id).await?;
+        self.names.forget(id);
         work.running.drain().for_each(|(_, handle)| handle.abort());
         *work = Workings::default();
         room.live.removed();
@@ -328,11 +337,18 @@ pub(crate) async fn through<T: Send + 'static>(
     })
 }
 
-fn encode(event: &Event) -> Result<NewEvent, EngineError> {
+/// An event as the log takes it, with the state right after it: a later event of
+/// the same decision may lift what this one still has to keep to.
+fn encode(state: Option<&room::Room>, event: &Event) -> Result<NewEvent, EngineError> {
     let payload = event.encode().map_err(|error| {
         StoreError::Failed(format!("an event could not be written as JSON: {error}"))
     })?;
-    Ok(NewEvent { name: event.name(), payload, search: event.searchable() })
+    Ok(NewEvent {
+        name: event.name(),
+        payload,
+        search: state.map(|room| room.searchable(event)).unwrap_or_default(),
+        listed: state.is_some_and(|room| room.is_listed(event)),
+    })
 }
 
 /// The state after all steps, and their events. When there are several steps,
@@ -341,15 +357,17 @@ fn decide(
     state: Option<&room::Room>,
     steps: &[Step],
     at: plenary_domain::Timestamp,
-) -> Result<(Option<room::Room>, Vec<Event>), EngineError> {
+) -> Result<(Option<room::Room>, Vec<NewEvent>), EngineError> {
     let mut state = state.cloned();
     let mut all = vec![];
     for step in steps {
         let input = Input { at, nonce: nonce(), command: step.command.clone() };
         match room::decide(state.as_ref(), input) {
             Ok(events) => {
-                events.iter().for_each(|event| room::apply(&mut state, event));
-                all.extend(events);
+                for event in &events {
+                    room::apply(&mut state, event);
+                    all.push(encode(state.as_ref(), event)?);
+                }
             }
             Err(Reject::Stale) if steps.len() > 1 => {}
             Err(reject) => return Err(EngineError::Rejected(reject)),

@@ -40,7 +40,8 @@ impl Engine {
         }))
     }
 
-    /// Every durable event of all sessions after a position, in commit order.
+    /// Every durable event of all sessions that is listed, after a position, in
+    /// commit order.
     pub fn watch_all(
         self: &Arc<Self>,
         after: u64,
@@ -210,18 +211,22 @@ impl AllReader {
                 continue;
             }
             match self.frames.recv().await {
-                // Two sessions publish in an order of their own, after one commit.
-                Ok(event) if event.position == self.position + 1 => self.take(event),
-                Ok(event) if event.position <= self.position => {}
-                Ok(_) | Err(RecvError::Lagged(_)) => self.synced = false,
+                Ok(event) => match event.position {
+                    Some(position) if position == self.position + 1 => self.take(event),
+                    Some(position) if position <= self.position => {}
+                    // Two sessions publish in an order of their own, after one commit.
+                    Some(_) => self.synced = false,
+                    None => {}
+                },
+                Err(RecvError::Lagged(_)) => self.synced = false,
                 Err(RecvError::Closed) => return None,
             }
         }
     }
 
     fn take(&mut self, event: Arc<StoredEvent>) {
-        if event.position > self.position {
-            self.position = event.position;
+        if let Some(position) = event.position.filter(|position| *position > self.position) {
+            self.position = position;
             self.ready.push_back(event);
         }
     }

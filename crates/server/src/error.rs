@@ -172,6 +172,16 @@ impl From<EngineError> for Problem {
         match error {
             EngineError::Rejected(reject) => reject.into(),
             EngineError::NotFound(id) => Problem::no_such_session(id),
+            EngineError::Unnamed { kind, name } => {
+                Problem::new(Code::NotFound, format!("There is no {kind} called {name}."))
+                    .hint(format!("List them with GET /api/{kind}s."))
+            }
+            EngineError::Taken(name) => {
+                Problem::new(Code::Taken, format!("The name {name} is taken.")).hint(
+                    "Choose another name, or go on with the session that has this one. \
+                     A name is never used twice, also after its session was removed.",
+                )
+            }
             EngineError::KeyReused => Problem::new(
                 Code::IdempotencyKeyReused,
                 "This Idempotency-Key was used for another request.",
@@ -312,7 +322,42 @@ pub enum WriteProblems {
 mod tests {
     use std::path::Path;
 
-    use super::Code;
+    use axum::http::StatusCode;
+    use plenary_engine::EngineError;
+
+    use super::{Code, Problem};
+
+    fn check(error: EngineError, code: Code, message: &str, hint: &str) {
+        let Problem(told) = error.into();
+        assert_eq!((told.code, told.message.as_str()), (code, message));
+        assert_eq!(told.hint.as_deref(), Some(hint));
+    }
+
+    #[test]
+    fn names_are_told_with_what_to_do() {
+        let unnamed =
+            |kind: &str| EngineError::Unnamed { kind: kind.into(), name: "the plan".into() };
+        check(
+            unnamed("whiteboard"),
+            Code::NotFound,
+            "There is no whiteboard called the plan.",
+            "List them with GET /api/whiteboards.",
+        );
+        check(
+            unnamed("council"),
+            Code::NotFound,
+            "There is no council called the plan.",
+            "List them with GET /api/councils.",
+        );
+        check(
+            EngineError::Taken("the plan".into()),
+            Code::Taken,
+            "The name the plan is taken.",
+            "Choose another name, or go on with the session that has this one. \
+             A name is never used twice, also after its session was removed.",
+        );
+        assert_eq!(Code::Taken.status(), StatusCode::CONFLICT);
+    }
 
     #[test]
     fn every_code_has_a_page() {

@@ -25,8 +25,9 @@ pub fn after(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>, Pro
 /// A frame in pieces, so that no reader has a copy of an event's payload.
 pub type Pieces = Vec<Bytes>;
 
-pub fn any_event(event: Arc<StoredEvent>) -> Pieces {
-    pieces(event.position, event)
+/// `None` for an event that has no place among those of all sessions.
+pub fn any_event(event: Arc<StoredEvent>) -> Option<Pieces> {
+    Some(pieces(event.position?, event))
 }
 
 fn pieces(id: u64, event: Arc<StoredEvent>) -> Pieces {

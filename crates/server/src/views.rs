@@ -53,11 +53,17 @@ pub struct SessionView {
     id: Uuid,
     /// The form: `boardroom`.
     kind: String,
+    /// Means this session among those of its kind; absent where a kind has no names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    project: Option<String>,
     title: String,
     status: String,
     /// Something runs, or goes on by itself after a restart.
     active: bool,
-    version: u64,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -67,10 +73,11 @@ impl From<SessionRow> for SessionView {
         SessionView {
             id: row.id.0,
             kind: row.kind,
+            name: row.name,
+            project: row.project,
             title: row.title,
             status: row.status,
             active: row.active,
-            version: row.version,
             created_at: row.created_at,
             updated_at: row.updated_at,
         }

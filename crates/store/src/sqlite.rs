@@ -114,6 +114,10 @@ impl Store for SqliteStore {
         self.writer.write(append).await
     }
 
+    async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
+        reads::named(&self.readers, kind, name).await
+    }
+
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         reads::session(&self.readers, id).await
     }
@@ -193,6 +197,10 @@ impl Store for SqliteStore {
         append::answer_for(&mut connection, principal, key).await.map_err(failure)
     }
 
+    async fn secret(&self) -> Result<[u8; 32], StoreError> {
+        reads::secret(&self.readers).await
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.writer.write(Check).await?;
         // The lock's file, because it is ours alone: opening the database's file
@@ -260,13 +268,15 @@ fn writing(file: &Path) -> SqliteConnectOptions {
 }
 
 fn migrations() -> Migrator {
-    Migrator::with_migrations(vec![Migration::new(
-        1,
-        "log".into(),
-        MigrationType::Simple,
-        include_str!("../migrations/sqlite/0001_log.sql").into_sql_str(),
-        false,
-    )])
+    Migrator::with_migrations(vec![
+        migration(1, "log", include_str!("../migrations/sqlite/0001_log.sql")),
+        migration(2, "names", include_str!("../migrations/sqlite/0002_names.sql")),
+        migration(3, "secret", include_str!("../migrations/sqlite/0003_secret.sql")),
+    ])
+}
+
+fn migration(version: i64, name: &'static str, sql: &'static str) -> Migration {
+    Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
 }
 
 async fn forget_old_answers(

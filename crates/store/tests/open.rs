@@ -4,11 +4,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::slice;
 
 use plenary_domain::{SessionId, Timestamp, limits};
-use plenary_engine::ports::{Append, Idempotency, NewEvent, Store, StoreError};
+use plenary_engine::ports::{
+    Append, Appended, Idempotency, ListQuery, NewEvent, SessionRow, Store, StoreError,
+};
 use plenary_store::{Holder, SqliteStore, holder};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqlSafeStr};
 use uuid::Uuid;
 
 const DATABASE: &str = "plenary.sqlite3";
@@ -32,6 +37,8 @@ fn append(number: u128) -> Append {
         expected: 0,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "a title".into(),
         status: "open",
         active: true,
@@ -41,6 +48,7 @@ fn append(number: u128) -> Append {
             name: "opened",
             payload: "{}".repeat(1_000),
             search: "alpha".into(),
+            listed: true,
         }],
         attempts: vec![],
         idempotency: Some(Idempotency {
@@ -189,15 +197,82 @@ async fn a_damaged_database_is_told_and_nothing_panics() {
     assert!(sentence.contains("damaged"), "{sentence}");
 }
 
+/// The tables as the first release made them, with a session, a removed one, and
+/// the place that the newest event had.
+async fn first_release(folder: &Path) {
+    let mut old = SqliteConnectOptions::new()
+        .filename(folder.join(DATABASE))
+        .create_if_missing(true)
+        .connect()
+        .await
+        .unwrap();
+    let sql = include_str!("../migrations/sqlite/0001_log.sql").into_sql_str();
+    let log = Migration::new(1, "log".into(), MigrationType::Simple, sql, false);
+    let made = Migrator::with_migrations(vec![log]).run_direct(None, &mut old, false).await;
+    made.unwrap();
+    sqlx::raw_sql(
+        "insert into stream values
+             (7, x'00000000000000000000000000000001', 'boardroom', 'a title', 'open', 1, 2, 3,
+              'me', null, 1000, 2000);
+         insert into event values
+             (4, x'00000000000000000000000000000001', 1, 'opened', 'ada', '{}', 1000),
+             (6, x'00000000000000000000000000000001', 2, 'said', 'ada', '{}', 2000);
+         update sqlite_sequence set seq = 9 where name = 'event';
+         insert into removed values (x'00000000000000000000000000000002');
+         insert into search (rowid, words) values (7 << 24, 'a title');",
+    )
+    .execute(&mut old)
+    .await
+    .unwrap();
+    old.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_release_keeps_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    first_release(folder.path()).await;
+    let at = |ms| Timestamp::from_millisecond(ms).unwrap();
+    let row = SessionRow {
+        id: append(1).session,
+        kind: "boardroom".into(),
+        name: None,
+        project: None,
+        title: "a title".into(),
+        status: "open".into(),
+        active: true,
+        version: 2,
+        epoch: 3,
+        created_at: at(1_000),
+        updated_at: at(2_000),
+    };
+    let mut secrets = vec![];
+    // The second time there is nothing left to change.
+    for _ in 0..2 {
+        let store = open(folder.path()).await;
+        secrets.push(store.secret().await.unwrap());
+        let words = ListQuery { words: Some("title".into()), limit: 9, ..ListQuery::default() };
+        assert_eq!(store.list(words).await.unwrap().rows, slice::from_ref(&row));
+        let events = store.events(row.id, 0, 9).await.unwrap();
+        let places: Vec<_> = events.iter().map(|event| (event.version, event.position)).collect();
+        assert_eq!(places, [(1, Some(4)), (2, Some(6))]);
+        assert_eq!(store.append(append(2)).await.unwrap(), Appended::Gone);
+        store.close().await.unwrap();
+    }
+    assert_eq!(secrets[0], secrets[1]);
+    let store = open(folder.path()).await;
+    let next = Append { name: Some("plan".into()), ..append(3) };
+    let written = Appended::Written { version: 1, positions: vec![Some(10)] };
+    assert_eq!(store.append(next).await.unwrap(), written);
+    let found = store.named("boardroom", "plan").await.unwrap();
+    assert_eq!(found, Some(append(3).session));
+}
+
 #[tokio::test]
 async fn a_database_of_a_newer_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await.unwrap();
-    let mut newer = sqlx::sqlite::SqliteConnectOptions::new()
-        .filename(folder.path().join(DATABASE))
-        .connect()
-        .await
-        .unwrap();
+    let mut newer =
+        SqliteConnectOptions::new().filename(folder.path().join(DATABASE)).connect().await.unwrap();
     sqlx::query(
         "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
          values (99, 'later', true, x'00', 0)",

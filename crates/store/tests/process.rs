@@ -75,6 +75,8 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
         expected,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "crash".into(),
         status: "open",
         active: true,
@@ -85,6 +87,7 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
                 name: "said",
                 payload: format!("{session} {version}"),
                 search: format!("word{version}"),
+                listed: true,
             })
             .collect(),
         attempts: vec![],
@@ -105,8 +108,8 @@ async fn check_log(folder: &Path, acknowledged: &BTreeMap<SessionId, u64>) {
         assert_eq!(payloads, whole);
     }
     let all = store.events_of_all(0, u32::MAX).await.unwrap();
-    let positions: Vec<u64> = all.iter().map(|event| event.position).collect();
-    assert_eq!(positions, (1..=all.len() as u64).collect::<Vec<u64>>());
+    let positions: Vec<Option<u64>> = all.iter().map(|event| event.position).collect();
+    assert_eq!(positions, (1..=all.len() as u64).map(Some).collect::<Vec<_>>());
     store.close().await.unwrap();
 }
 

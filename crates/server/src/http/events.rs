@@ -1,5 +1,7 @@
 //! Live events of all sessions.
 
+use std::future::ready;
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -40,6 +42,6 @@ async fn all(
         Some(after) => after,
         None => app.engine.position().await?,
     };
-    let events = app.engine.watch_all(after).map(live::any_event);
+    let events = app.engine.watch_all(after).filter_map(|event| ready(live::any_event(event)));
     Ok(live::respond(events).into_response())
 }

@@ -26,6 +26,9 @@ pub struct Filter {
     /// Only this form.
     #[param(nullable = false)]
     pub kind: Option<String>,
+    /// Only what belongs to this project.
+    #[param(nullable = false)]
+    pub project: Option<String>,
     #[param(nullable = false)]
     pub status: Option<String>,
     /// Only what runs, or only what does not.
@@ -59,12 +62,12 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
         let problem = format!("`limit` must be from 1 to {most}.");
         return Err(Problem::new(Code::InvalidQuery, problem));
     }
-    let cursor = filter.cursor.map(|cursor| cursor.parse()).transpose();
+    let cursor = filter.cursor.as_ref().map(|cursor| cursor.parse()).transpose();
     let before = cursor.map_err(|_| {
         Problem::new(Code::InvalidQuery, "`cursor` must be `meta.next` of an earlier page.")
     })?;
-    let (kind, status, active, words) = (filter.kind, filter.status, filter.active, filter.q);
-    let query = ListQuery { kind, status, active, words, limit, before };
+    let Filter { kind, project, status, active, q: words, .. } = filter;
+    let query = ListQuery { kind, project, status, active, words, limit, before };
     let found = app.engine.list(query).await?;
     let rows: Vec<SessionView> = found.rows.into_iter().map(SessionView::from).collect();
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))

@@ -1,9 +1,15 @@
 //! Finding sessions again.
 
+use std::sync::Arc;
+
+use plenary_domain::SessionId;
+use plenary_engine::ports::{Append, Store as _};
+use plenary_engine::{Engine, EngineError, SystemClock};
+use plenary_providers::Providers;
 use plenary_scripted::{Fault, Reply, When};
 use serde_json::json;
 
-use crate::support::{TestApp, canned, pick};
+use crate::support::{TestApp, canned, pick, providers, unreadable};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_are_paged_filtered_and_searched() {
@@ -82,4 +88,45 @@ async fn models_and_providers_are_listed_with_what_is_wrong() {
     assert_eq!((&gone["name"], &gone["ready"]), (&json!("gone"), &json!(false)), "{gone}");
     assert!(gone["problem"].as_str().unwrap().contains("Nothing listens"), "{gone}");
     assert!(!providers.to_string().contains("key-4711"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_found_by_name_and_project() {
+    let app = TestApp::start(canned()).await;
+    app.triad("Without a name?").await;
+    let id: SessionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
+    let append = Append {
+        name: Some("plan".into()),
+        project: Some("roof".into()),
+        active: false,
+        ..unreadable(id)
+    };
+    app.store.append(append).await.unwrap();
+    let (_, page) = app.get("/api/sessions?project=roof").await;
+    assert_eq!(
+        page["data"],
+        json!([{
+            "id": id, "kind": "boardroom", "name": "plan", "project": "roof", "title": "a title",
+            "status": "answering", "active": false,
+            "createdAt": "1970-01-01T00:00:00Z", "updatedAt": "1970-01-01T00:00:00Z",
+        }])
+    );
+    assert_eq!(app.get("/api/sessions?project=cellar").await.1["meta"]["total"], 0);
+    assert_eq!(app.get("/api/sessions").await.1["meta"]["total"], 2);
+
+    let models = Arc::new(Providers::new(providers(&app.scripted.url())));
+    let engine = Engine::new(app.store.clone(), models, Arc::new(SystemClock::default()));
+    // Twice: the second time it is known already.
+    for _ in 0..2 {
+        assert_eq!(engine.named("boardroom", "plan").await.unwrap(), id);
+    }
+    engine.remove(id).await.unwrap();
+    for (kind, name) in [("boardroom", "plan"), ("council", "plan"), ("boardroom", "other")] {
+        match engine.named(kind, name).await {
+            Err(EngineError::Unnamed { kind: asked, name: called }) => {
+                assert_eq!((asked.as_str(), called.as_str()), (kind, name));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

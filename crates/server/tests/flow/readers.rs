@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use plenary_engine::ports::Store as _;
+use plenary_engine::ports::{Append, Appended, Store as _};
 use plenary_scripted::{Gate, Reply, Script, When};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::{Board, Events, SAFETY, SseFrame, TestApp, Texts, canned};
+use crate::support::{Board, Events, SAFETY, SseFrame, TestApp, Texts, canned, unreadable};
 
 /// Numbers that look random and are the same in every run.
 struct Dice(u64);
@@ -257,7 +257,7 @@ async fn a_reader_of_all_sees_every_event_once_and_in_order() {
     let stored = app.store.events_of_all(0, 10_000).await.unwrap();
     let expected: Vec<(u64, String, u64)> = stored
         .iter()
-        .map(|event| (event.position, event.session.to_string(), event.version))
+        .map(|event| (event.position.unwrap(), event.session.to_string(), event.version))
         .collect();
     assert_eq!(seen, expected);
     assert_eq!(boards.len(), 30);
@@ -306,4 +306,35 @@ async fn read_all(app: &TestApp, count: usize) -> Vec<(u64, String, u64)> {
         }
     }
     seen
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_of_all_is_told_nothing_of_what_is_not_listed() {
+    let app = TestApp::start(canned()).await;
+    let board = app.triad("One?").await;
+    app.until_status(&board, "closed").await;
+    let before = app.get("/api/sessions").await;
+
+    let mut append = Append { expected: 6, ..unreadable(board.session()) };
+    (append.title, append.status, append.active) = ("One?".into(), "closed", false);
+    append.events[0].listed = false;
+    let positions = vec![None];
+    let answer = app.store.append(append).await.unwrap();
+    assert_eq!(answer, Appended::Written { version: 7, positions });
+    assert_eq!(app.get("/api/sessions").await, before);
+
+    let next = app.triad("Two?").await;
+    app.until_status(&next, "closed").await;
+    let mut all = app.events("/api/events", Some(0)).await;
+    for position in 1..=12 {
+        let frame = all.next().await.unwrap();
+        let session = if position <= 6 { &board.id } else { &next.id };
+        assert_eq!(frame.id, Some(position));
+        assert_eq!(frame.data["sessionId"], session.as_str());
+    }
+    // A reader of the session gets the whole log, which nobody holds in memory now.
+    app.until_metric("plenary_sessions_loaded", |loaded| loaded == 0).await;
+    let mut own = app.events(&format!("{}/events", board.path()), Some(5)).await;
+    let ids = [own.next().await.unwrap().id, own.next().await.unwrap().id];
+    assert_eq!(ids, [Some(6), Some(7)]);
 }

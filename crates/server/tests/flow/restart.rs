@@ -2,35 +2,17 @@
 
 use std::sync::Arc;
 
-use plenary_domain::{SessionId, Timestamp};
-use plenary_engine::ports::{Append, Appended, AttemptState, NewEvent, Store as _};
+use plenary_domain::SessionId;
+use plenary_engine::ports::{Append, Appended, AttemptState, Store as _};
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::Providers;
 use plenary_scripted::{Gate, Reply, When};
 
-use crate::support::{SAFETY, TestApp, canned, providers, states};
+use crate::support::{SAFETY, TestApp, canned, providers, states, unreadable};
 
 /// A session whose record this program cannot read.
 async fn write_unreadable(app: &TestApp, id: SessionId) {
-    let append = Append {
-        session: id,
-        expected: 0,
-        epoch: None,
-        kind: "boardroom",
-        title: "From a later version".into(),
-        status: "answering",
-        active: true,
-        actor: "test".into(),
-        at: Timestamp::UNIX_EPOCH,
-        events: vec![NewEvent {
-            name: "invented",
-            payload: "{\"type\":\"invented\"}".into(),
-            search: String::new(),
-        }],
-        attempts: vec![],
-        idempotency: None,
-        owner: None,
-    };
+    let append = Append { title: "From a later version".into(), ..unreadable(id) };
     assert!(matches!(app.store.append(append).await.unwrap(), Appended::Written { .. }));
 }
 

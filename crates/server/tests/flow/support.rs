@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plenary_domain::SessionId;
-use plenary_engine::ports::{AttemptRow, AttemptState, Clock, Store};
+use plenary_domain::{SessionId, Timestamp};
+use plenary_engine::ports::{Append, AttemptRow, AttemptState, Clock, NewEvent, Store};
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
@@ -31,6 +31,32 @@ pub struct TestApp {
 /// Advice from advisors, a proper synthesis from the synthesizer.
 pub fn canned() -> Script {
     Script::new(Reply::canned()).models(&["a", "b", "c", "d"])
+}
+
+/// Opens a session with an event that no form knows.
+pub fn unreadable(id: SessionId) -> Append {
+    Append {
+        session: id,
+        expected: 0,
+        epoch: None,
+        kind: "boardroom",
+        name: None,
+        project: None,
+        title: "a title".into(),
+        status: "answering",
+        active: true,
+        actor: "test".into(),
+        at: Timestamp::UNIX_EPOCH,
+        events: vec![NewEvent {
+            name: "invented",
+            payload: "{\"type\":\"invented\"}".into(),
+            search: String::new(),
+            listed: true,
+        }],
+        attempts: vec![],
+        idempotency: None,
+        owner: None,
+    }
 }
 
 impl TestApp {

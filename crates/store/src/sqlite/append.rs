@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use uuid::Uuid;
 
 use super::batch::{Batch, EventToInsert};
-use super::rows::{signed, state_name, unsigned};
+use super::rows::{position, signed, state_name, unsigned};
 use super::writer::Write;
 
 /// Bits of a search row's id that hold the event's version.
@@ -27,7 +27,7 @@ impl Write for Append {
             Ok(place) => place,
             Err(refusal) => return Ok(refusal),
         };
-        let first_position = insert_events(batch, self, place.number).await?;
+        let positions = insert_events(batch, self, place.number).await?;
         if place.retitled {
             insert_title(batch, self, place.number).await?;
         }
@@ -38,7 +38,7 @@ impl Write for Append {
         if let Some(idempotency) = &self.idempotency {
             keep_answer(&mut batch.connection, self, idempotency, version).await?;
         }
-        Ok(Appended::Written { version, first_position })
+        Ok(Appended::Written { version, positions })
     }
 }
 
@@ -60,6 +60,10 @@ async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appen
         return Ok(Ok(Place { number, retitled }));
     }
     let standing = standing(connection, append.session).await?;
+    if standing.is_none() && append.expected == 0 {
+        let gone = was_removed(connection, append.session).await?;
+        return Ok(Err(if gone { Appended::Gone } else { Appended::Taken }));
+    }
     if let Some(refusal) = refusal(append, standing) {
         return Ok(Err(refusal));
     }
@@ -82,6 +86,16 @@ async fn standing(
     Ok(row.map(|(version, epoch)| (unsigned(version), unsigned(epoch))))
 }
 
+async fn was_removed(
+    connection: &mut SqliteConnection,
+    session: SessionId,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("select exists (select 1 from removed where id = ?)")
+        .bind(session.0)
+        .fetch_one(connection)
+        .await
+}
+
 /// Losing the session weighs more than being late: a driver that was replaced
 /// must not decide again.
 fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
@@ -95,17 +109,20 @@ fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
     }
 }
 
-/// The new session's number. `None`: the id is in use, or was removed.
+/// The new session's number. `None`: the id or the name is in use, or was before
+/// its session was removed.
 async fn open(
     connection: &mut SqliteConnection,
     append: &Append,
 ) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar(
         "insert into stream
-             (id, kind, title, status, active, version, epoch, owner, created_at, updated_at)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9
+             (id, kind, title, status, active, version, epoch, owner, created_at, updated_at,
+              name, project)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11
          where not exists (select 1 from removed where id = ?1)
-         on conflict (id) do nothing
+             and not exists (select 1 from removed where kind = ?2 and name = ?10)
+         on conflict do nothing
          returning number",
     )
     .bind(append.session.0)
@@ -117,6 +134,8 @@ async fn open(
     .bind(i64::from(append.owner.is_some()))
     .bind(&append.owner)
     .bind(append.at.as_millisecond())
+    .bind(&append.name)
+    .bind(&append.project)
     .fetch_optional(connection)
     .await
 }
@@ -127,9 +146,13 @@ async fn advance(
     connection: &mut SqliteConnection,
     append: &Append,
 ) -> Result<Option<i64>, sqlx::Error> {
+    // Everybody may read the time, and it would tell of an event that is not listed.
+    let seen = append.events.iter().any(|event| event.listed);
+    let changed_at = seen.then_some(append.at);
     sqlx::query_scalar(
         "update stream
-         set version = version + ?5, status = ?6, active = ?7, updated_at = ?8
+         set version = version + ?5, status = ?6, active = ?7,
+             updated_at = coalesce(?8, updated_at)
          where id = ?1 and version = ?2 and epoch = coalesce(?3, epoch) and title = ?4
          returning number",
     )
@@ -140,7 +163,7 @@ async fn advance(
     .bind(append.events.len() as i64)
     .bind(append.status)
     .bind(append.active)
-    .bind(append.at.as_millisecond())
+    .bind(changed_at.map(|at| at.as_millisecond()))
     .fetch_optional(connection)
     .await
 }
@@ -154,15 +177,15 @@ async fn rename(connection: &mut SqliteConnection, append: &Append) -> Result<()
     Ok(())
 }
 
-/// The position of the first event. Positions of one append have no gap.
+/// The position of each event.
 async fn insert_events(
     batch: &mut Batch,
     append: &Append,
     number: i64,
-) -> Result<u64, sqlx::Error> {
-    let mut first_position = None;
+) -> Result<Vec<Option<u64>>, sqlx::Error> {
+    let mut positions = Vec::with_capacity(append.events.len());
     for (version, event) in (signed(append.expected) + 1..).zip(&append.events) {
-        let position = batch
+        let place = batch
             .insert_event(EventToInsert {
                 session: append.session,
                 version,
@@ -170,16 +193,17 @@ async fn insert_events(
                 actor: append.actor.clone(),
                 payload: event.payload.clone(),
                 at_ms: append.at.as_millisecond(),
+                listed: event.listed,
             })
             .await?;
-        first_position.get_or_insert(position);
+        positions.push(position(place));
         // A version past the bits that there are for it is kept and not found.
         if version >> VERSION_BITS == 0 {
             let row = number << VERSION_BITS | version;
             batch.insert_words(row, &event.search).await?;
         }
     }
-    Ok(unsigned(first_position.unwrap_or(0)))
+    Ok(positions)
 }
 
 async fn insert_title(batch: &mut Batch, append: &Append, number: i64) -> Result<(), sqlx::Error> {
@@ -281,12 +305,12 @@ impl Write for Remove {
     async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
         batch.flush().await?;
         // Events, attempts, drafts and idempotency rows go by their foreign keys.
-        let number: Option<i64> =
-            sqlx::query_scalar("delete from stream where id = ? returning number")
+        let row: Option<(i64, String, Option<String>)> =
+            sqlx::query_as("delete from stream where id = ? returning number, kind, name")
                 .bind(self.0.0)
                 .fetch_optional(&mut batch.connection)
                 .await?;
-        let Some(number) = number else {
+        let Some((number, kind, name)) = row else {
             return Ok(false);
         };
         sqlx::query("delete from search where rowid between ? and ?")
@@ -294,8 +318,10 @@ impl Write for Remove {
             .bind(((number + 1) << VERSION_BITS) - 1)
             .execute(&mut batch.connection)
             .await?;
-        sqlx::query("insert into removed (id) values (?)")
+        sqlx::query("insert into removed (id, kind, name) values (?, ?, ?)")
             .bind(self.0.0)
+            .bind(kind)
+            .bind(name)
             .execute(&mut batch.connection)
             .await?;
         Ok(true)

@@ -12,10 +12,21 @@ const ROWS: usize = 32;
 
 pub(super) struct Batch {
     pub(super) connection: SqliteConnection,
-    events: Vec<EventToInsert>,
+    /// With their numbers.
+    events: Vec<(i64, EventToInsert)>,
     words: Vec<(i64, String)>,
     /// Known while nobody has rolled back: there is no other writer.
-    next_position: Option<i64>,
+    next: Option<Next>,
+}
+
+/// The numbers that the next events get.
+#[derive(Clone, Copy)]
+struct Next {
+    /// Upwards, a position each.
+    listed: i64,
+    /// Downwards from -1, where no reader of all looks. An unlisted event must not
+    /// use up a position: the gap would tell of it.
+    unlisted: i64,
 }
 
 pub(super) struct EventToInsert {
@@ -25,11 +36,12 @@ pub(super) struct EventToInsert {
     pub(super) actor: String,
     pub(super) payload: String,
     pub(super) at_ms: i64,
+    pub(super) listed: bool,
 }
 
 impl Batch {
     pub(super) fn new(connection: SqliteConnection) -> Batch {
-        Batch { connection, events: Vec::new(), words: Vec::new(), next_position: None }
+        Batch { connection, events: Vec::new(), words: Vec::new(), next: None }
     }
 
     pub(super) async fn execute(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
@@ -37,21 +49,22 @@ impl Batch {
         Ok(())
     }
 
-    /// The event's position in the order of commits.
+    /// The event's number: of a listed one its position in the order of commits.
     pub(super) async fn insert_event(&mut self, event: EventToInsert) -> Result<i64, sqlx::Error> {
-        let position = match self.next_position {
-            Some(position) => position + self.events.len() as i64,
-            None => {
-                let position = next_position(&mut self.connection).await?;
-                self.next_position = Some(position);
-                position
-            }
+        let next = match self.next {
+            Some(next) => next,
+            None => next(&mut self.connection).await?,
         };
-        self.events.push(event);
+        let (number, next) = match event.listed {
+            true => (next.listed, Next { listed: next.listed + 1, ..next }),
+            false => (next.unlisted, Next { unlisted: next.unlisted - 1, ..next }),
+        };
+        self.next = Some(next);
+        self.events.push((number, event));
         if self.events.len() == ROWS {
             self.flush_events().await?;
         }
-        Ok(position)
+        Ok(number)
     }
 
     pub(super) async fn insert_words(&mut self, row: i64, words: &str) -> Result<(), sqlx::Error> {
@@ -71,11 +84,11 @@ impl Batch {
         self.flush_words().await
     }
 
-    /// After a rollback nothing waits any more, and positions are free again.
+    /// After a rollback nothing waits any more, and numbers are free again.
     pub(super) fn forget(&mut self) {
         self.events.clear();
         self.words.clear();
-        self.next_position = None;
+        self.next = None;
     }
 
     /// Moves the write-ahead log into the database file and closes it.
@@ -85,25 +98,22 @@ impl Batch {
     }
 
     async fn flush_events(&mut self) -> Result<(), sqlx::Error> {
-        let Some(next) = self.next_position.filter(|_| !self.events.is_empty()) else {
+        if self.events.is_empty() {
             return Ok(());
-        };
-        let mut position = next;
+        }
         let mut insert = QueryBuilder::<Sqlite>::new(
             "insert into event (position, stream_id, version, type, actor, payload, at) ",
         );
-        insert.push_values(self.events.drain(..), |mut row, event| {
-            row.push_bind(position)
+        insert.push_values(self.events.drain(..), |mut row, (number, event)| {
+            row.push_bind(number)
                 .push_bind(event.session.0)
                 .push_bind(event.version)
                 .push_bind(event.name)
                 .push_bind(event.actor)
                 .push_bind(event.payload)
                 .push_bind(event.at_ms);
-            position += 1;
         });
         insert.build().execute(&mut self.connection).await?;
-        self.next_position = Some(position);
         Ok(())
     }
 
@@ -120,12 +130,15 @@ impl Batch {
     }
 }
 
-/// Not the greatest position in the table: that one may have been removed, and
-/// readers have seen it.
-async fn next_position(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    let last: Option<i64> =
-        sqlx::query_scalar("select seq from sqlite_sequence where name = 'event'")
-            .fetch_optional(connection)
-            .await?;
-    Ok(last.unwrap_or(0) + 1)
+/// Not one more than the greatest position in the table: that one may have been
+/// removed, and readers have seen it. Nobody sees the numbers of unlisted events,
+/// so those may come again.
+async fn next(connection: &mut SqliteConnection) -> Result<Next, sqlx::Error> {
+    let (last, least): (i64, i64) = sqlx::query_as(
+        "select coalesce((select seq from sqlite_sequence where name = 'event'), 0),
+             coalesce((select min(position) from event), 0)",
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(Next { listed: last + 1, unlisted: least.min(0) - 1 })
 }

@@ -4,11 +4,26 @@
 use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::{AttemptRow, ListPage, ListQuery, SessionRow, StoreError, StoredEvent};
 use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection, SqlitePool};
+use uuid::Uuid;
 
 use super::append::VERSION_BITS;
 use super::failure::failure;
 use super::rows::{self, signed, unsigned};
 use super::words;
+
+pub(super) async fn named(
+    pool: &SqlitePool,
+    kind: &str,
+    name: &str,
+) -> Result<Option<SessionId>, StoreError> {
+    let id: Option<Uuid> = sqlx::query_scalar("select id from stream where kind = ? and name = ?")
+        .bind(kind)
+        .bind(name)
+        .fetch_optional(pool)
+        .await
+        .map_err(failure)?;
+    Ok(id.map(SessionId))
+}
 
 pub(super) async fn session(
     pool: &SqlitePool,
@@ -68,11 +83,18 @@ pub(super) async fn events_of_all(
 }
 
 pub(super) async fn position(pool: &SqlitePool) -> Result<u64, StoreError> {
-    sqlx::query_scalar("select coalesce(max(position), 0) from event")
+    sqlx::query_scalar("select coalesce(max(position), 0) from event where position > 0")
         .fetch_one(pool)
         .await
         .map(unsigned)
         .map_err(failure)
+}
+
+pub(super) async fn secret(pool: &SqlitePool) -> Result<[u8; 32], StoreError> {
+    let bytes: Vec<u8> =
+        sqlx::query_scalar("select bytes from secret").fetch_one(pool).await.map_err(failure)?;
+    <[u8; 32]>::try_from(bytes)
+        .map_err(|_| StoreError::Unreadable("its secret is not 32 bytes long".into()))
 }
 
 pub(super) async fn attempts(
@@ -151,6 +173,9 @@ async fn page(
 fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
     if let Some(kind) = &query.kind {
         select.push(" and kind = ").push_bind(kind);
+    }
+    if let Some(project) = &query.project {
+        select.push(" and project = ").push_bind(project);
     }
     if let Some(status) = &query.status {
         select.push(" and status = ").push_bind(status);

@@ -15,6 +15,11 @@ pub(super) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
+/// An event that is not listed has a number below zero and no position.
+pub(super) fn position(number: i64) -> Option<u64> {
+    u64::try_from(number).ok()
+}
+
 pub(super) fn state_name(state: AttemptState) -> &'static str {
     match state {
         AttemptState::Begun => "begun",
@@ -40,15 +45,20 @@ fn time(ms: i64) -> Result<Timestamp, StoreError> {
 }
 
 pub(super) const SESSION: &str =
-    "select id, kind, title, status, active, version, epoch, created_at, updated_at from stream";
+    "select id, kind, name, project, title, status, active, version, epoch, created_at, updated_at
+     from stream";
 
-pub(super) type SessionTuple = (Uuid, String, String, String, bool, i64, i64, i64, i64);
+pub(super) type SessionTuple =
+    (Uuid, String, Option<String>, Option<String>, String, String, bool, i64, i64, i64, i64);
 
 pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
-    let (id, kind, title, status, active, version, epoch, created_at, updated_at) = row;
+    let (id, kind, name, project, title, status, active, version, epoch, created_at, updated_at) =
+        row;
     Ok(SessionRow {
         id: SessionId(id),
         kind,
+        name,
+        project,
         title,
         status,
         active,
@@ -62,12 +72,12 @@ pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
 pub(super) type EventTuple = (Uuid, String, i64, i64, String, String, String, i64);
 
 pub(super) fn event(row: EventTuple) -> Result<StoredEvent, StoreError> {
-    let (id, kind, version, position, name, actor, payload, at) = row;
+    let (id, kind, version, number, name, actor, payload, at) = row;
     Ok(StoredEvent {
         session: SessionId(id),
         kind,
         version: unsigned(version),
-        position: unsigned(position),
+        position: position(number),
         name,
         actor,
         payload,

@@ -1,12 +1,15 @@
 //! Opening sessions and adding to them.
 
 use futures::future::join_all;
+use plenary_domain::{SessionId, Timestamp};
 use plenary_engine::ports::{
     Append, Appended, IdempotentAnswer, NewEvent, SessionRow, Store, StoreError, StoredEvent,
 };
 
 use crate::Fixture;
-use crate::samples::{adding, at, event, everything, id, key, opening, owned, told, write};
+use crate::samples::{
+    adding, at, event, everything, id, key, opening, owned, told, unlisted, write, written,
+};
 
 pub async fn opens_and_adds(fixture: impl Fixture) {
     let store = fixture.store();
@@ -25,13 +28,14 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         .await
         .unwrap();
 
-    let written = |version, first_position| Appended::Written { version, first_position };
-    assert_eq!((opened, added), (written(1, 1), written(3, 2)));
+    assert_eq!((opened, added), (written(1, 1, 1), written(3, 2, 2)));
     assert_eq!(
         store.session(id(1)).await.unwrap(),
         Some(SessionRow {
             id: id(1),
             kind: "boardroom".into(),
+            name: None,
+            project: None,
             title: "another title".into(),
             status: "closed".into(),
             active: false,
@@ -45,7 +49,7 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         session: id(1),
         kind: "boardroom".into(),
         version,
-        position: version,
+        position: Some(version),
         name: name.into(),
         actor: actor.into(),
         payload: format!("{{\"text\":\"{text}\"}}"),
@@ -103,6 +107,80 @@ pub async fn refuses_a_session_that_is_gone(fixture: impl Fixture) {
     assert_eq!(refused(&*store, adding(id(1), 1)).await, Appended::Gone);
     // The id is never used again.
     assert_eq!(refused(&*store, opening(id(1))).await, Appended::Gone);
+}
+
+pub async fn gives_a_name_once(fixture: impl Fixture) {
+    let store = fixture.store();
+    let first = Append { project: Some("roof".into()), ..named(id(1), "plan") };
+    write(&*store, first.clone()).await;
+    assert_eq!(refused(&*store, named(id(2), "plan")).await, Appended::Taken);
+    // Which session it is weighs more than what it is called.
+    let conflict = Appended::Conflict { version: 1 };
+    assert_eq!(refused(&*store, first).await, conflict);
+
+    // Names tell case, and those of other kinds are free.
+    write(&*store, named(id(2), "Plan")).await;
+    write(&*store, Append { kind: "council", ..named(id(3), "plan") }).await;
+    // None is no name.
+    write(&*store, opening(id(4))).await;
+    write(&*store, opening(id(5))).await;
+    check_named(&*store, "boardroom", "plan", Some(1)).await;
+    check_named(&*store, "boardroom", "Plan", Some(2)).await;
+    check_named(&*store, "council", "plan", Some(3)).await;
+    check_named(&*store, "council", "Plan", None).await;
+
+    // What is added later gives no name and takes none away.
+    let later = Append { project: Some("cellar".into()), ..named(id(1), "Plan") };
+    write(&*store, Append { expected: 1, ..later }).await;
+    write(&*store, Append { name: Some("late".into()), ..adding(id(4), 1) }).await;
+    check_named(&*store, "boardroom", "late", None).await;
+    let row = store.session(id(1)).await.unwrap().unwrap();
+    assert_eq!((row.name, row.project), (Some("plan".into()), Some("roof".into())));
+    let row = store.session(id(4)).await.unwrap().unwrap();
+    assert_eq!((row.name, row.project), (None, None));
+}
+
+pub async fn keeps_the_name_of_a_removed_session(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, named(id(1), "plan")).await;
+    store.remove(id(1)).await.unwrap();
+    check_named(&*store, "boardroom", "plan", None).await;
+    assert_eq!(refused(&*store, named(id(2), "plan")).await, Appended::Taken);
+    assert_eq!(refused(&*store, named(id(1), "plan")).await, Appended::Gone);
+
+    let fixture = fixture.reopened().await;
+    let store = fixture.store();
+    assert_eq!(refused(&*store, named(id(2), "plan")).await, Appended::Taken);
+    let other = Append { kind: "council", ..named(id(2), "plan") };
+    write(&*store, other).await;
+    check_named(&*store, "council", "plan", Some(2)).await;
+}
+
+pub async fn gives_a_name_to_one_of_many(fixture: impl Fixture) {
+    let store = fixture.store();
+    let answers = join_all((1..=50).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let answer = store.append(named(id(number), "plan")).await.unwrap();
+            (id(number), answer)
+        })
+    }))
+    .await;
+    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let taken = answers.iter().filter(|(_, answer)| *answer == Appended::Taken);
+    assert_eq!(taken.count(), 49, "{answers:?}");
+    let written = answers.iter().find(|(_, answer)| *answer != Appended::Taken).unwrap();
+    assert_eq!(store.named("boardroom", "plan").await.unwrap(), Some(written.0));
+    assert_eq!(store.list(everything()).await.unwrap().total, 1);
+}
+
+fn named(session: SessionId, name: &str) -> Append {
+    Append { name: Some(name.into()), ..opening(session) }
+}
+
+async fn check_named(store: &dyn Store, kind: &str, name: &str, expected: Option<u128>) {
+    let found = store.named(kind, name).await.unwrap();
+    assert_eq!(found, expected.map(id), "{kind} {name}");
 }
 
 pub async fn answers_a_repeated_request(fixture: impl Fixture) {
@@ -203,20 +281,19 @@ pub async fn takes_a_thousand_at_once(fixture: impl Fixture) {
     .await;
 
     let events = store.events_of_all(0, 10_000).await.unwrap();
-    let positions: Vec<u64> = events.iter().map(|event| event.position).collect();
-    assert_eq!(positions, (1..=2_000).collect::<Vec<u64>>());
+    let positions: Vec<Option<u64>> = events.iter().map(|event| event.position).collect();
+    assert_eq!(positions, (1..=2_000).map(Some).collect::<Vec<_>>());
     assert_eq!(store.position().await.unwrap(), 2_000);
     for answer in answers {
         let (id, answer) = answer.unwrap();
-        let Appended::Written { version: 2, first_position: first } = answer else {
-            panic!("{answer:?}");
-        };
         let of_this: Vec<(u64, u64)> = events
             .iter()
             .filter(|event| event.session == id)
-            .map(|event| (event.version, event.position))
+            .map(|event| (event.version, event.position.unwrap()))
             .collect();
+        let first = of_this[0].1;
         assert_eq!(of_this, [(1, first), (2, first + 1)]);
+        assert_eq!(answer, written(2, first, 2));
     }
 }
 
@@ -225,16 +302,63 @@ pub async fn keeps_many_events_in_order(fixture: impl Fixture) {
     let texts: Vec<String> = (0..500).map(|number| format!("text{number}")).collect();
     let append =
         Append { events: texts.iter().map(|text| event("said", text)).collect(), ..opening(id(1)) };
-    assert_eq!(
-        store.append(append).await.unwrap(),
-        Appended::Written { version: 500, first_position: 1 }
-    );
+    assert_eq!(store.append(append).await.unwrap(), written(500, 1, 500));
     let events = store.events(id(1), 0, 1_000).await.unwrap();
-    let read: Vec<(u64, u64, String)> =
+    let read: Vec<(u64, Option<u64>, String)> =
         events.into_iter().map(|event| (event.version, event.position, event.payload)).collect();
-    let expected: Vec<(u64, u64, String)> =
-        (1..).zip(&texts).map(|(n, text)| (n, n, format!("{{\"text\":\"{text}\"}}"))).collect();
+    let expected: Vec<(u64, Option<u64>, String)> = (1..)
+        .zip(&texts)
+        .map(|(n, text)| (n, Some(n), format!("{{\"text\":\"{text}\"}}")))
+        .collect();
     assert_eq!(read, expected);
+}
+
+pub async fn hides_what_is_not_listed(fixture: impl Fixture) {
+    let store = fixture.store();
+    // The first ones ever, when no position has been given yet.
+    let blind = Append { events: vec![unlisted("opened", "")], ..opening(id(1)) };
+    let positions = vec![None];
+    assert_eq!(store.append(blind).await.unwrap(), Appended::Written { version: 1, positions });
+    assert_eq!(seen_by_all(&*store).await, (vec![], 0, vec![at(0)]));
+
+    let both = Append {
+        at: at(5),
+        events: vec![unlisted("posted", ""), event("asked", ""), unlisted("posted", "")],
+        ..adding(id(1), 1)
+    };
+    let positions = vec![None, Some(1), None];
+    assert_eq!(store.append(both).await.unwrap(), Appended::Written { version: 4, positions });
+    assert_eq!(store.append(opening(id(2))).await.unwrap(), written(1, 2, 1));
+    let before = seen_by_all(&*store).await;
+    assert_eq!(before, (vec![1, 2], 2, vec![at(0), at(5)]));
+
+    // More than one statement inserts, and then a removal.
+    let many = Append { events: vec![unlisted("posted", ""); 100], ..opening(id(3)) };
+    write(&*store, many).await;
+    store.remove(id(3)).await.unwrap();
+    let more = Append { at: at(9), events: vec![unlisted("posted", "")], ..adding(id(1), 4) };
+    write(&*store, more).await;
+    assert_eq!(seen_by_all(&*store).await, before);
+
+    let fixture = fixture.reopened().await;
+    let store = fixture.store();
+    let events = vec![unlisted("posted", ""), event("shown", "")];
+    let last = Append { events, ..adding(id(1), 5) };
+    let positions = vec![None, Some(3)];
+    assert_eq!(store.append(last).await.unwrap(), Appended::Written { version: 7, positions });
+    let own = store.events(id(1), 0, 100).await.unwrap();
+    let places: Vec<_> = own.into_iter().map(|event| (event.version, event.position)).collect();
+    let listed = [None, None, Some(1), None, None, None, Some(3)];
+    assert_eq!(places, (1..).zip(listed).collect::<Vec<_>>());
+}
+
+/// Positions, the newest one, and the times of change in the list.
+async fn seen_by_all(store: &dyn Store) -> (Vec<u64>, u64, Vec<Timestamp>) {
+    let all = store.events_of_all(0, 1_000).await.unwrap();
+    let positions = all.iter().map(|event| event.position.unwrap()).collect();
+    let list = store.list(everything()).await.unwrap();
+    let times = list.rows.iter().map(|row| row.updated_at).collect();
+    (positions, store.position().await.unwrap(), times)
 }
 
 pub async fn keeps_any_text(fixture: impl Fixture) {
@@ -245,8 +369,8 @@ pub async fn keeps_any_text(fixture: impl Fixture) {
         title: odd.into(),
         actor: odd.into(),
         events: vec![
-            NewEvent { name: "odd", payload: odd.into(), search: odd.into() },
-            NewEvent { name: "long", payload: long.clone(), search: long.clone() },
+            NewEvent { name: "odd", payload: odd.into(), search: odd.into(), listed: true },
+            NewEvent { name: "long", payload: long.clone(), search: long.clone(), listed: true },
         ],
         ..opening(id(1))
     };

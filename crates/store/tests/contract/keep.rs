@@ -4,7 +4,7 @@ use plenary_engine::ports::{Append, Appended, AttemptState, ListQuery, Store};
 
 use crate::Fixture;
 use crate::samples::{
-    ToldOfOne, adding, call, end, event, everything, id, key, opening, owned, told, write,
+    ToldOfOne, adding, call, end, event, everything, id, key, opening, owned, told, write, written,
 };
 
 pub async fn reads_in_pieces(fixture: impl Fixture) {
@@ -26,7 +26,7 @@ pub async fn reads_in_pieces(fixture: impl Fixture) {
 
     let positions = async |after, limit| {
         let events = store.events_of_all(after, limit).await.unwrap();
-        events.iter().map(|event| event.position).collect::<Vec<_>>()
+        events.iter().map(|event| event.position.unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(positions(0, 4).await, [1, 2, 3, 4]);
     assert_eq!(positions(4, 4).await, [5, 6]);
@@ -83,8 +83,7 @@ pub async fn removes_everything(fixture: impl Fixture) {
 
     // A reader that has seen the removed events must still see the next one.
     let next = store.append(adding(id(1), 3)).await.unwrap();
-    let first_position = 7;
-    assert_eq!(next, Appended::Written { version: 4, first_position });
+    assert_eq!(next, written(4, 7, 1));
 }
 
 pub async fn keeps_everything_over_a_restart(fixture: impl Fixture) {
@@ -104,10 +103,17 @@ pub async fn keeps_everything_over_a_restart(fixture: impl Fixture) {
     assert_eq!(store.append(opening(id(3))).await.unwrap(), Appended::Gone);
     let words = ListQuery { words: Some("alpha".into()), ..everything() };
     assert_eq!(store.list(words).await.unwrap().total, 2);
-    assert_eq!(
-        store.append(adding(id(1), 3)).await.unwrap(),
-        Appended::Written { version: 4, first_position: 10 }
-    );
+    assert_eq!(store.append(adding(id(1), 3)).await.unwrap(), written(4, 10, 1));
+}
+
+pub async fn keeps_one_secret<F: Fixture>(fixture: F) {
+    let secret = fixture.store().secret().await.unwrap();
+    fill(&*fixture.store(), 1).await;
+    assert_eq!(fixture.store().secret().await.unwrap(), secret);
+    let fixture = fixture.reopened().await;
+    assert_eq!(fixture.store().secret().await.unwrap(), secret);
+    // Another log has another one.
+    assert_ne!(F::fresh().await.store().secret().await.unwrap(), secret);
 }
 
 pub async fn is_well(fixture: impl Fixture) {

@@ -43,14 +43,15 @@ pub async fn pages_from_the_newest(fixture: impl Fixture) {
 pub async fn filters(fixture: impl Fixture) {
     let store = fixture.store();
     let sessions = [
-        ("boardroom", "open", true),
-        ("boardroom", "closed", false),
-        ("council", "open", true),
-        ("council", "paused", false),
+        ("boardroom", None, "open", true),
+        ("boardroom", Some("roof"), "closed", false),
+        ("council", Some("roof"), "open", true),
+        ("council", Some("cellar"), "paused", false),
     ];
-    for (number, (kind, status, active)) in (1..).zip(sessions) {
+    for (number, (kind, project, status, active)) in (1..).zip(sessions) {
         let append = Append {
             kind,
+            project: project.map(str::to_owned),
             status,
             active,
             title: format!("{kind} {status}"),
@@ -65,7 +66,12 @@ pub async fn filters(fixture: impl Fixture) {
         words: Some(words.to_owned()).filter(|words| !words.is_empty()),
         ..everything()
     };
+    let of = |project: &str, query| ListQuery { project: Some(project.into()), ..query };
     let cases = [
+        (of("roof", everything()), vec![3, 2]),
+        (of("roof", query("council", "", None, "open")), vec![3]),
+        (of("cellar", query("", "open", None, "")), vec![]),
+        (of("", everything()), vec![]),
         (query("boardroom", "", None, ""), vec![2, 1]),
         (query("", "open", None, ""), vec![3, 1]),
         (query("", "", Some(true), ""), vec![3, 1]),

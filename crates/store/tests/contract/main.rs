@@ -33,9 +33,12 @@ macro_rules! contract {
 
             contract!(@ $fixture, append:
                 opens_and_adds, refuses_a_wrong_version, refuses_a_former_driver,
-                refuses_a_session_that_is_gone, answers_a_repeated_request,
+                refuses_a_session_that_is_gone, gives_a_name_once,
+                keeps_the_name_of_a_removed_session, gives_a_name_to_one_of_many,
+                answers_a_repeated_request,
                 carries_a_repeated_request_out_once, lets_one_of_many_win,
-                takes_a_thousand_at_once, keeps_many_events_in_order, keeps_any_text,
+                takes_a_thousand_at_once, keeps_many_events_in_order,
+                hides_what_is_not_listed, keeps_any_text,
                 needs_an_event);
             contract!(@ $fixture, list:
                 pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,
@@ -45,7 +48,7 @@ macro_rules! contract {
                 keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
             contract!(@ $fixture, keep:
                 reads_in_pieces, knows_nothing_of_strangers, removes_everything,
-                keeps_everything_over_a_restart, is_well);
+                keeps_everything_over_a_restart, keeps_one_secret, is_well);
 
             #[test]
             fn agrees_with_the_model() {

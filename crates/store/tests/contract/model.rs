@@ -14,6 +14,8 @@ use crate::samples::{Told, ToldOfOne, everything};
 pub struct Model {
     sessions: BTreeMap<SessionId, Session>,
     removed: BTreeSet<SessionId>,
+    /// By kind and name, also those of removed sessions.
+    names: BTreeMap<(String, String), SessionId>,
     answers: BTreeMap<(String, String), IdempotentAnswer>,
     last_position: u64,
 }
@@ -37,9 +39,11 @@ impl Model {
         if let Some(refusal) = self.refusal(append) {
             return refusal;
         }
-        let first_position = self.last_position + 1;
+        if let Some(name) = append.name.clone().filter(|_| append.expected == 0) {
+            self.names.insert((append.kind.into(), name), append.session);
+        }
         let session = self.sessions.entry(append.session).or_insert_with(|| Session::new(append));
-        session.add(append, &mut self.last_position);
+        let positions = session.add(append, &mut self.last_position);
         let version = session.row.version;
         if let Some(asked) = &append.idempotency {
             let answer = IdempotentAnswer {
@@ -50,13 +54,19 @@ impl Model {
             let key = (asked.principal.clone(), asked.key.clone());
             self.answers.insert(key, answer);
         }
-        Appended::Written { version, first_position }
+        Appended::Written { version, positions }
     }
 
     fn refusal(&self, append: &Append) -> Option<Appended> {
         let Some(session) = self.sessions.get(&append.session) else {
             let gone = append.expected > 0 || self.removed.contains(&append.session);
-            return gone.then_some(Appended::Gone);
+            let name = append.name.as_ref().map(|name| (append.kind.into(), name.clone()));
+            let taken = name.is_some_and(|name| self.names.contains_key(&name));
+            return match (gone, taken) {
+                (true, _) => Some(Appended::Gone),
+                (false, true) => Some(Appended::Taken),
+                (false, false) => None,
+            };
         };
         let SessionRow { epoch, version, .. } = session.row;
         if append.epoch.is_some_and(|held| held != epoch) {
@@ -134,6 +144,11 @@ impl Model {
         row.map_or((0, 0), |row| (row.version, row.epoch))
     }
 
+    pub fn named(&self, kind: &str, name: &str) -> Option<SessionId> {
+        let id = self.names.get(&(kind.to_owned(), name.to_owned()))?;
+        self.sessions.contains_key(id).then_some(*id)
+    }
+
     pub fn idempotent(&self, principal: &str, key: &str) -> Option<IdempotentAnswer> {
         let key = (principal.to_owned(), key.to_owned());
         self.answers.get(&key).cloned()
@@ -161,11 +176,12 @@ impl Model {
 
     pub fn told(&self, ids: &[SessionId]) -> Told {
         let all = self.sessions.values().flat_map(|session| &session.events);
-        let mut events: Vec<StoredEvent> = all.cloned().collect();
+        let mut events: Vec<StoredEvent> =
+            all.filter(|event| event.position.is_some()).cloned().collect();
         events.sort_by_key(|event| event.position);
         Told {
             list: self.list(&everything()),
-            position: events.last().map_or(0, |event| event.position),
+            position: events.last().and_then(|event| event.position).unwrap_or(0),
             events,
             sessions: ids.iter().map(|id| self.told_of_one(*id)).collect(),
         }
@@ -188,6 +204,8 @@ impl Session {
             row: SessionRow {
                 id: append.session,
                 kind: append.kind.into(),
+                name: append.name.clone(),
+                project: append.project.clone(),
                 title: String::new(),
                 status: String::new(),
                 active: false,
@@ -203,15 +221,18 @@ impl Session {
         }
     }
 
-    fn add(&mut self, append: &Append, last_position: &mut u64) {
+    fn add(&mut self, append: &Append, last_position: &mut u64) -> Vec<Option<u64>> {
+        let mut positions = vec![];
         for event in &append.events {
-            *last_position += 1;
+            *last_position += u64::from(event.listed);
+            let position = event.listed.then_some(*last_position);
+            positions.push(position);
             self.row.version += 1;
             self.events.push(StoredEvent {
                 session: append.session,
                 kind: append.kind.into(),
                 version: self.row.version,
-                position: *last_position,
+                position,
                 name: event.name.into(),
                 actor: append.actor.clone(),
                 payload: event.payload.clone(),
@@ -223,11 +244,14 @@ impl Session {
         self.row.title = append.title.clone();
         self.row.status = append.status.into();
         self.row.active = append.active;
-        self.row.updated_at = append.at;
+        if append.events.iter().any(|event| event.listed) {
+            self.row.updated_at = append.at;
+        }
         for end in &append.attempts {
             self.end_attempt(end);
             self.drafts.remove(&end.call);
         }
+        positions
     }
 
     fn end_attempt(&mut self, end: &AttemptEnd) {
@@ -240,6 +264,7 @@ impl Session {
     fn matches(&self, query: &ListQuery) -> bool {
         let row = &self.row;
         query.kind.as_ref().is_none_or(|kind| *kind == row.kind)
+            && (query.project.is_none() || query.project == row.project)
             && query.status.as_ref().is_none_or(|is| *is == row.status)
             && query.active.is_none_or(|active| active == row.active)
             && self.has_words(query.words.as_deref().unwrap_or_default())

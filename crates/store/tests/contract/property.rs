@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptState, ListQuery, Store, StoreError,
+    Append, Appended, AttemptEnd, AttemptState, ListQuery, NewEvent, Store, StoreError,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -16,6 +16,8 @@ const SESSIONS: u128 = 4;
 const CALLS: [&str; 2] = ["a", "b"];
 const KEYS: [&str; 3] = ["k", "l", "m"];
 const KINDS: [&str; 2] = ["boardroom", "council"];
+const NAMES: [&str; 2] = ["north", "south"];
+const PROJECTS: [&str; 2] = ["roof", "cellar"];
 const STATUSES: [&str; 2] = ["open", "closed"];
 const WORDS: [&str; 6] = ["alpha", "alp", "beta", "be", "gamma", ""];
 
@@ -26,11 +28,14 @@ enum Operation {
         session: u128,
         late_by: u64,
         epoch_late_by: Option<u64>,
+        name: Option<usize>,
+        project: Option<usize>,
         title: usize,
         status: usize,
         active: bool,
         owned: bool,
-        words: Vec<usize>,
+        /// What each event says, and whether it is listed.
+        events: Vec<(usize, bool)>,
         ended: Option<(usize, u32)>,
         key: Option<usize>,
     },
@@ -60,26 +65,31 @@ fn operation() -> impl Strategy<Value = Operation> {
     let session = || 1..=SESSIONS;
     let append = (
         (session(), late(), proptest::option::of(late())),
+        (proptest::option::of(0..NAMES.len()), proptest::option::of(0..PROJECTS.len())),
         (0..WORDS.len(), 0..STATUSES.len(), any::<bool>(), any::<bool>()),
-        proptest::collection::vec(0..WORDS.len(), 1..4),
+        proptest::collection::vec((0..WORDS.len(), any::<bool>()), 1..4),
         proptest::option::of((0..CALLS.len(), 1..4_u32)),
         proptest::option::weighted(0.2, 0..KEYS.len()),
     )
-        .prop_map(|((session, late_by, epoch_late_by), row, words, ended, key)| {
-            let (title, status, active, owned) = row;
-            Operation::Append {
-                session,
-                late_by,
-                epoch_late_by,
-                title,
-                status,
-                active,
-                owned,
-                words,
-                ended,
-                key,
-            }
-        });
+        .prop_map(
+            |((session, late_by, epoch_late_by), (name, project), row, events, ended, key)| {
+                let (title, status, active, owned) = row;
+                Operation::Append {
+                    session,
+                    late_by,
+                    epoch_late_by,
+                    name,
+                    project,
+                    title,
+                    status,
+                    active,
+                    owned,
+                    events,
+                    ended,
+                    key,
+                }
+            },
+        );
     let begin = (session(), late(), 0..CALLS.len(), proptest::option::of(1..4_u32));
     let draft = (session(), late(), 0..CALLS.len(), 0..WORDS.len());
     prop_oneof![
@@ -99,14 +109,16 @@ fn operation() -> impl Strategy<Value = Operation> {
 fn query() -> impl Strategy<Value = ListQuery> {
     (
         proptest::option::of(0..KINDS.len()),
+        proptest::option::of(0..PROJECTS.len()),
         proptest::option::of(0..STATUSES.len()),
         proptest::option::of(any::<bool>()),
         proptest::collection::vec(0..WORDS.len(), 0..3),
         0..5_u32,
         proptest::option::of(0..=SESSIONS + 1),
     )
-        .prop_map(|(kind, status, active, words, limit, before)| ListQuery {
+        .prop_map(|(kind, project, status, active, words, limit, before)| ListQuery {
             kind: kind.map(|kind| KINDS[kind].into()),
+            project: project.map(|project| PROJECTS[project].into()),
             status: status.map(|status| STATUSES[status].into()),
             active,
             words: Some(words.into_iter().map(|word| WORDS[word]).collect::<Vec<_>>().join(" ")),
@@ -161,6 +173,10 @@ async fn compare<F: Fixture>(groups: Vec<Vec<Operation>>, queries: Vec<ListQuery
         let answers = join_all(requests.iter().map(|one| answer_of_store(&*store, one))).await;
         assert_eq!(answers, expected, "{requests:?}");
         assert_eq!(told(&*store, &ids).await, model.told(&ids));
+        for (kind, name) in KINDS.iter().flat_map(|kind| NAMES.map(|name| (kind, name))) {
+            let found = store.named(kind, name).await.unwrap();
+            assert_eq!(found, model.named(kind, name), "{kind} {name}");
+        }
         if reopen {
             fixture = fixture.reopened().await;
         }
@@ -217,29 +233,36 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
             session,
             late_by,
             epoch_late_by,
+            name,
+            project,
             title,
             status,
             active,
             owned,
-            words,
+            events,
             ended,
-            key: name,
+            key: request,
         } => {
             let (version, epoch) = model.standing(id(session));
             Request::Append(Append {
                 expected: version + late_by,
                 epoch: epoch_late_by.map(|late| epoch + late),
                 kind: KINDS[session as usize % KINDS.len()],
+                name: name.map(|name| NAMES[name].into()),
+                project: project.map(|project| PROJECTS[project].into()),
                 title: WORDS[title].into(),
                 status: STATUSES[status],
                 active,
                 at: at(time),
-                events: words.iter().map(|word| event("said", WORDS[*word])).collect(),
+                events: events
+                    .into_iter()
+                    .map(|(word, listed)| NewEvent { listed, ..event("said", WORDS[word]) })
+                    .collect(),
                 attempts: ended
                     .map(|(name, number)| end(CALLS[name], number, AttemptState::Done, 2))
                     .into_iter()
                     .collect(),
-                idempotency: name.and_then(|name| key("ada", KEYS[name], &time.to_string())),
+                idempotency: request.and_then(|name| key("ada", KEYS[name], &time.to_string())),
                 owner: owned.then(|| "me".into()),
                 ..adding(id(session), 0)
             })

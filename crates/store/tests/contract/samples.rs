@@ -21,7 +21,18 @@ pub fn call(name: &str) -> CallId {
 }
 
 pub fn event(name: &'static str, search: &str) -> NewEvent {
-    NewEvent { name, payload: format!("{{\"text\":\"{search}\"}}"), search: search.into() }
+    let payload = format!("{{\"text\":\"{search}\"}}");
+    NewEvent { name, payload, search: search.into(), listed: true }
+}
+
+/// One that readers of all sessions do not see.
+pub fn unlisted(name: &'static str, search: &str) -> NewEvent {
+    NewEvent { listed: false, ..event(name, search) }
+}
+
+/// The answer to an append of listed events, the first with this position.
+pub fn written(version: u64, first_position: u64, events: usize) -> Appended {
+    Appended::Written { version, positions: (first_position..).map(Some).take(events).collect() }
 }
 
 /// Opens a session with one event and nothing special about it.
@@ -31,6 +42,8 @@ pub fn opening(session: SessionId) -> Append {
         expected: 0,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "a title".into(),
         status: "open",
         active: true,

@@ -54,12 +54,15 @@ async fn group(batch: &mut Batch, statements: &[&'static str]) -> Vec<Result<u64
 }
 
 fn append(number: u128, events: usize) -> Append {
-    let event = NewEvent { name: "opened", payload: "{}".into(), search: "alpha".into() };
+    let event =
+        NewEvent { name: "opened", payload: "{}".into(), search: "alpha".into(), listed: true };
     Append {
         session: SessionId(Uuid::from_u128(number)),
         expected: 0,
         epoch: None,
         kind: "boardroom",
+        name: None,
+        project: None,
         title: "a title".into(),
         status: "open",
         active: true,
@@ -86,9 +89,9 @@ async fn one_bad_write_does_not_spoil_the_others() {
     let answers = group(
         &mut batch,
         &[
-            "insert into removed values (x'01')",
-            "insert into removed values (x'02'), (x'01')",
-            "insert into removed values (x'03'), (x'04')",
+            "insert into removed (id) values (x'01')",
+            "insert into removed (id) values (x'02'), (x'01')",
+            "insert into removed (id) values (x'03'), (x'04')",
         ],
     )
     .await;
@@ -102,7 +105,7 @@ async fn one_bad_write_does_not_spoil_the_others() {
 async fn positions_have_no_gap_after_a_rollback() {
     let folder = tempfile::tempdir().unwrap();
     let mut batch = batch(folder.path()).await;
-    let bad = "insert into removed values (null)";
+    let bad = "insert into removed (id) values (null)";
     // Enough events that some are in the table before the bad write comes.
     let (one, answer_to_one) = pending(append(1, 40));
     let (two, answer_to_two) = pending(append(2, 1));
@@ -112,7 +115,8 @@ async fn positions_have_no_gap_after_a_rollback() {
     for (answer, version, first_position) in
         [(answer_to_one, 40, 1), (answer_to_two, 1, 41), (answer_to_three, 1, 42)]
     {
-        let written = Appended::Written { version, first_position };
+        let positions = (first_position..).take(version as usize).map(Some).collect();
+        let written = Appended::Written { version, positions };
         assert_eq!(answer.await.unwrap().unwrap(), written);
     }
     let stored: Vec<i64> = sqlx::query_scalar("select position from event order by position")
@@ -129,7 +133,7 @@ async fn a_failed_commit_is_told_to_everyone_and_leaves_nothing() {
     let answers = group(
         &mut batch,
         &[
-            "insert into removed values (x'01')",
+            "insert into removed (id) values (x'01')",
             "pragma defer_foreign_keys = on",
             "insert into draft values (x'07', 'no such session', '')",
         ],
@@ -140,7 +144,7 @@ async fn a_failed_commit_is_told_to_everyone_and_leaves_nothing() {
         assert!(told.contains("FOREIGN KEY constraint failed"), "{told}");
     }
     assert_eq!(removed(&mut batch).await, 0);
-    let next = group(&mut batch, &["insert into removed values (x'01')"]).await;
+    let next = group(&mut batch, &["insert into removed (id) values (x'01')"]).await;
     assert_eq!(next, [Ok(1)]);
 }
 
@@ -149,7 +153,7 @@ async fn a_full_disk_is_told_and_can_be_recovered_from() {
     let folder = tempfile::tempdir().unwrap();
     let mut batch = batch(folder.path()).await;
     batch.execute("pragma max_page_count = 1").await.unwrap();
-    let large = "insert into removed values (zeroblob(100000))";
+    let large = "insert into removed (id) values (zeroblob(100000))";
     let full = Err("the store failed: the disk is full".to_owned());
     assert_eq!(group(&mut batch, &[large]).await[0], full);
     assert_eq!(group(&mut batch, &[large, large]).await, [full.clone(), full]);
@@ -165,7 +169,7 @@ async fn a_database_that_cannot_be_written_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let mut batch = batch(folder.path()).await;
     batch.execute("pragma query_only = on").await.unwrap();
-    let answers = group(&mut batch, &["insert into removed values (x'01')"]).await;
+    let answers = group(&mut batch, &["insert into removed (id) values (x'01')"]).await;
     let told = "the store failed: the data folder is read-only".to_owned();
     assert_eq!(answers, [Err(told)]);
 }
