@@ -27,6 +27,8 @@ pub enum Command {
         call: CallId,
         outcome: Outcome,
     },
+    /// Ends whatever runs, at once. Every form takes this one too.
+    Stop,
     Boardroom(boardroom::Command),
 }
 
@@ -44,6 +46,14 @@ pub struct Summary {
     pub status: &'static str,
     /// Something is due: after a restart the engine goes on with it by itself.
     pub active: bool,
+}
+
+/// How far a session is, in steps and in a sentence.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Progress {
+    pub done: u32,
+    pub total: u32,
+    pub message: String,
 }
 
 impl Room {
@@ -72,12 +82,41 @@ impl Room {
             Room::Boardroom(state) => boardroom::ask(state, call),
         }
     }
+
+    /// Nothing more will happen unless somebody asks for it.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Room::Boardroom(state) => state.is_over(),
+        }
+    }
+
+    pub fn progress(&self) -> Progress {
+        match self {
+            Room::Boardroom(state) => state.progress(),
+        }
+    }
+
+    /// What came of it so far, as Markdown; with `full` the whole record.
+    pub fn report(&self, full: bool) -> String {
+        match self {
+            Room::Boardroom(state) => state.report(full),
+        }
+    }
+
+    /// What can be done now, as sentences.
+    pub fn next(&self) -> Vec<String> {
+        match self {
+            Room::Boardroom(state) => state.next(),
+        }
+    }
 }
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
     let Input { at, nonce, command } = input;
     let form = match (room, command) {
         (None, Command::Settle { .. }) => return Err(Reject::Stale),
+        (None, Command::Stop) => return Err(Reject::Unknown("There is no such session.".into())),
+        (Some(Room::Boardroom(_)), Command::Stop) => boardroom::Command::Stop,
         (Some(Room::Boardroom(_)), Command::Settle { call, outcome }) => {
             boardroom::Command::Settle { call, outcome }
         }

@@ -178,9 +178,7 @@ fn against_the_rules(app: &App, convene: Convene) -> Vec<(String, String)> {
         Err(Reject::Invalid(wrong)) => {
             wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)).collect()
         }
-        Err(
-            Reject::NotNow { .. } | Reject::Unknown(_) | Reject::Forbidden(_) | Reject::Stale,
-        )
+        Err(Reject::NotNow { .. } | Reject::Unknown(_) | Reject::Forbidden(_) | Reject::Stale)
         | Ok(_) => vec![],
     }
 }
