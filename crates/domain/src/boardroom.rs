@@ -10,6 +10,7 @@ mod import;
 mod markdown;
 pub mod preset;
 mod prompt;
+mod report;
 mod role;
 mod settle;
 #[cfg(test)]

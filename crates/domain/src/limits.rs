@@ -128,6 +128,9 @@ pub const HEADER_BYTES: usize = 32 * 1024;
 pub const HEADERS: usize = 64;
 pub const HEADER_MS: u64 = 10_000;
 pub const CONNECTIONS: usize = 4_096;
+/// A request that waits for a session: default and most.
+pub const WAIT_SECONDS: u32 = 30;
+pub const WAIT_MOST_SECONDS: u32 = 600;
 /// A comment is sent to silent event streams this often.
 pub const KEEP_ALIVE_MS: u64 = 15_000;
 

@@ -5,6 +5,7 @@ use crate::call::{Ask, Call, Outcome};
 use crate::ids::{CallId, Nonce};
 use crate::limits;
 use crate::reject::Reject;
+use crate::view::{self, Viewer};
 use crate::whiteboard;
 use jiff::Timestamp;
 
@@ -30,6 +31,8 @@ pub enum Command {
         call: CallId,
         outcome: Outcome,
     },
+    /// Ends whatever runs, at once. Every form takes this one too.
+    Stop,
     Boardroom(boardroom::Command),
     Whiteboard(whiteboard::Command),
 }
@@ -54,6 +57,14 @@ pub struct Summary {
     pub status: &'static str,
     /// Something is due: after a restart the engine goes on with it by itself.
     pub active: bool,
+}
+
+/// How far a session is, in steps and in a sentence.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Progress {
+    pub done: u32,
+    pub total: u32,
+    pub message: String,
 }
 
 impl Room {
@@ -94,12 +105,50 @@ impl Room {
             Room::Whiteboard(_) => None,
         }
     }
+
+    /// Nothing more will happen unless somebody asks for it.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Room::Boardroom(state) => state.is_over(),
+            Room::Whiteboard(state) => state.is_over(),
+        }
+    }
+
+    pub fn progress(&self) -> Progress {
+        match self {
+            Room::Boardroom(state) => state.progress(),
+            Room::Whiteboard(state) => state.progress(),
+        }
+    }
+
+    /// What came of it so far as anybody may see it, as Markdown; with `full` the
+    /// whole record.
+    pub fn report(&self, full: bool) -> String {
+        match self {
+            Room::Boardroom(state) => state.report(full),
+            Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
+        }
+    }
+
+    /// What can be done now, as sentences.
+    pub fn next(&self) -> Vec<String> {
+        match self {
+            Room::Boardroom(state) => state.next(),
+            Room::Whiteboard(state) => view::board(state, &Viewer::Outsider).next,
+        }
+    }
 }
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
     let Input { at, nonce, command } = input;
     match (room, command) {
         (None, Command::Settle { .. }) => Err(Reject::Stale),
+        (None, Command::Stop) => Err(Reject::Unknown("There is no such session.".into())),
+        (Some(Room::Boardroom(state)), Command::Stop) => {
+            let command = boardroom::Command::Stop;
+            events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
+        }
+        (Some(Room::Whiteboard(state)), Command::Stop) => Err(state.nothing_to_stop()),
         (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
             let command = boardroom::Command::Settle { call, outcome };
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)

@@ -31,6 +31,7 @@ use crate::call::{self, Call, Work};
 use crate::ids::{AgentName, CallId};
 use crate::limits;
 use crate::reject::{Reject, Wrong};
+use crate::room::Progress;
 
 // ---------------------------------------------------------------------------
 // State
@@ -390,6 +391,26 @@ impl State {
 
     pub fn member(&self, agent: &AgentName) -> Option<&Member> {
         self.members.iter().find(|member| member.name == *agent)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Archived
+    }
+
+    /// Phases that are done; nothing of what is hidden.
+    pub fn progress(&self) -> Progress {
+        let (done, total) = (self.phase as u32, Phase::ALL.len() as u32 - 1);
+        let message = match self.phase {
+            Phase::Archived => "The board is archived.".to_owned(),
+            phase => format!("The board is in its {} phase.", phase.name()),
+        };
+        Progress { done, total, message }
+    }
+
+    /// Agents act by themselves: there is nothing of ours to stop.
+    pub(crate) fn nothing_to_stop(&self) -> Reject {
+        let message = "Nothing runs on a whiteboard that could be stopped.".to_owned();
+        self.not_now(None, message)
     }
 
     pub fn deadline(&self) -> Option<Timestamp> {

@@ -1,5 +1,7 @@
 //! Wire types: what goes out, in camelCase, and how a state becomes it.
 
+use std::hash::{Hash, Hasher};
+
 use axum::Json;
 use plenary_domain::boardroom::{
     self, Advisor, Headings, Role, SeatId, Sitter, Stage, Standing, Synthesis, SynthesisStanding,
@@ -8,6 +10,7 @@ use plenary_domain::boardroom::{
 use plenary_domain::{
     Answer, CallId, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage,
 };
+use plenary_engine::Snapshot;
 use plenary_engine::ports::SessionRow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -81,6 +84,60 @@ impl From<SessionRow> for SessionView {
             created_at: row.created_at,
             updated_at: row.updated_at,
         }
+    }
+}
+
+/// A session of any form: how far it is, what came of it, what can be done now.
+#[derive(Serialize, ToSchema)]
+pub struct SessionReport {
+    #[serde(flatten)]
+    session: SessionView,
+    /// Nothing more will happen unless somebody asks for it.
+    over: bool,
+    progress: ProgressView,
+    /// Give it to `wait` to be answered when the progress has changed.
+    seen: String,
+    /// What came of it so far, as Markdown.
+    result: String,
+    /// What can be done now, in sentences.
+    next: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ProgressView {
+    /// Steps that are behind it.
+    done: u32,
+    /// Steps in all, as far as known.
+    total: u32,
+    /// The same in a sentence.
+    message: String,
+}
+
+impl SessionReport {
+    pub fn new(row: SessionRow, snapshot: &Snapshot, full: bool) -> Self {
+        let (room, summary) = (&snapshot.room, snapshot.room.summary());
+        let progress = room.progress();
+        let mut hasher = std::hash::DefaultHasher::new();
+        (summary.status, room.is_over(), &progress).hash(&mut hasher);
+        // The row may be a moment older or newer than the state.
+        let (status, active) = (summary.status.to_owned(), summary.active);
+        SessionReport {
+            session: SessionView::from(SessionRow { status, active, ..row }),
+            over: room.is_over(),
+            seen: format!("{:016x}", hasher.finish()),
+            result: room.report(full),
+            next: room.next(),
+            progress: ProgressView {
+                done: progress.done,
+                total: progress.total,
+                message: progress.message,
+            },
+        }
+    }
+
+    /// Whether there is something new for one who has seen this.
+    pub fn is_news_to(&self, seen: Option<&str>) -> bool {
+        self.over || seen.is_some_and(|seen| seen != self.seen)
     }
 }
 

@@ -6,6 +6,7 @@
 mod golden;
 mod prompts;
 mod properties;
+mod reports;
 mod verdicts;
 
 use super::*;

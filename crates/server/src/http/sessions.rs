@@ -1,22 +1,31 @@
 //! Sessions of every form.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::response::IntoResponse;
-use plenary_domain::limits;
+use futures::{Stream, StreamExt};
+use plenary_domain::room::Command;
+use plenary_domain::{SessionId, limits};
+use plenary_engine::Frame;
 use plenary_engine::ports::ListQuery;
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::session_id;
 use crate::App;
-use crate::error::{Code, Problem, ReadProblems};
-use crate::idempotency::{Path, Query};
-use crate::views::{Reply, SessionView, page, reply};
+use crate::error::{Code, Problem, ReadProblems, WriteProblems};
+use crate::idempotency::{Change, Key, Path, Query};
+use crate::views::{Reply, SessionReport, SessionView, page, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(get))
+        .routes(routes!(wait))
+        .routes(routes!(stop))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -73,13 +82,110 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
 }
 
-/// What the list knows about one session.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Detail {
+    /// `full` gives the whole record in `result`.
+    #[param(nullable = false, inline)]
+    detail: Option<DetailName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DetailName {
+    Brief,
+    Full,
+}
+
+/// One session of any form: how far it is, what came of it, what can be done now.
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session.")),
-    responses((status = 200, body = Reply<SessionView>), ReadProblems))]
-async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
-    let row = app.engine.row(session_id(&id)?).await?;
-    Ok(reply(SessionView::from(row)))
+    params(("id" = uuid::Uuid, Path, description = "The session."), Detail),
+    responses((status = 200, body = Reply<SessionReport>), ReadProblems))]
+async fn get(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<Detail>,
+) -> Result<impl IntoResponse, Problem> {
+    let full = query.detail == Some(DetailName::Full);
+    Ok(reply(report(&app, session_id(&id)?, full).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wait {
+    /// How long to wait, at most.
+    #[param(minimum = 0, maximum = 600, nullable = false)]
+    seconds: Option<u32>,
+    /// `seen` of an earlier answer: anything new since then ends the wait.
+    #[param(nullable = false, max_length = 64)]
+    seen: Option<String>,
+}
+
+/// Waits until the session is over, or its progress is not as it was `seen`, or the
+/// time is over. Waiting sets nothing in motion, and giving up stops nothing.
+#[utoipa::path(get, path = "/api/sessions/{id}/wait", tag = "sessions",
+    params(("id" = uuid::Uuid, Path, description = "The session."), Wait),
+    responses((status = 200, body = Reply<SessionReport>), ReadProblems))]
+async fn wait(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<Wait>,
+) -> Result<impl IntoResponse, Problem> {
+    let id = session_id(&id)?;
+    let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
+    if seconds > limits::WAIT_MOST_SECONDS {
+        let most = limits::WAIT_MOST_SECONDS;
+        let problem = format!("`seconds` must be from 0 to {most}.");
+        return Err(Problem::new(Code::InvalidQuery, problem));
+    }
+    let version = app.engine.get(id).await?.version;
+    let mut frames = std::pin::pin!(app.engine.watch(id, version).await?);
+    let mut time = app.engine.clock().sleep(Duration::from_secs(seconds.into()));
+    loop {
+        let report = report(&app, id, false).await?;
+        if report.is_news_to(query.seen.as_deref()) {
+            return Ok(reply(report));
+        }
+        let changed = tokio::select! {
+            () = &mut time => return Ok(reply(report)),
+            changed = next_change(&mut frames) => changed,
+        };
+        if !changed {
+            return Err(Problem::no_such_session(id));
+        }
+    }
+}
+
+/// False when nothing can change any more, because the session was removed.
+async fn next_change(frames: &mut (impl Stream<Item = Frame> + Unpin)) -> bool {
+    while let Some(frame) = frames.next().await {
+        match frame {
+            Frame::Event(_) => return true,
+            Frame::Removed => return false,
+            Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) => {}
+        }
+    }
+    false
+}
+
+/// Stops what runs at once and keeps what has arrived.
+#[utoipa::path(post, path = "/api/sessions/{id}/stop", tag = "sessions",
+    params(("id" = uuid::Uuid, Path, description = "The session."), Key),
+    responses((status = 200, body = Reply<SessionReport>), WriteProblems))]
+async fn stop(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { by, body: Empty {} }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    let stopped = app.engine.submit(session_id(&id)?, by, Command::Stop).await?;
+    Ok(reply(SessionReport::new(app.engine.row(stopped.id).await?, &stopped, false)))
+}
+
+async fn report(app: &App, id: SessionId, full: bool) -> Result<SessionReport, Problem> {
+    let snapshot = app.engine.get(id).await?;
+    Ok(SessionReport::new(app.engine.row(id).await?, &snapshot, full))
 }
 
 /// A command without arguments.

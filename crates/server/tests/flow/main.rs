@@ -12,4 +12,5 @@ mod lists;
 mod patience;
 mod readers;
 mod restart;
+mod sessions;
 mod support;

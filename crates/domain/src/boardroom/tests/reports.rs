@@ -1,0 +1,64 @@
+//! A board in a few words.
+
+use super::*;
+use crate::room::Progress;
+
+#[track_caller]
+fn check(board: Convene, story: Vec<Command>, progress: (u32, u32, &str), report: &str) {
+    let (state, _) = told(board, story);
+    let (done, total, message) = progress;
+    assert_eq!(state.progress(), Progress { done, total, message: message.into() });
+    assert_eq!(state.report(false), report);
+    let waits = state.next().iter().any(|sentence| sentence.starts_with("Wait"));
+    assert_eq!(waits, !state.is_over());
+    let stops = state.next().iter().any(|sentence| sentence.starts_with("Stop"));
+    assert_eq!(stops, state.allowed().contains(&"stop"));
+    assert!(state.report(true).starts_with("# "));
+}
+
+fn none_yet(message: &str) -> String {
+    format!("*No synthesis yet. {message}*")
+}
+
+#[test]
+fn progress_is_told_step_by_step() {
+    let words = "0 of 2 advisors have answered; waiting for Advocate (m/1), Critic (m/2).";
+    check(pair(), vec![], (0, 3, words), &none_yet(words));
+    let words = "1 of 2 advisors have answered; waiting for Critic (Ada, a person).";
+    let first = vec![answers("advisor/1#1", "Yes.")];
+    check(with_person(None), first.clone(), (1, 3, words), &none_yet(words));
+    let words = "1 of 2 advisors have answered; waiting for Critic (m/2) until 2027-01-15T08:00:06Z at the latest.";
+    check(with_quorum(1, pair()), first.clone(), (1, 3, words), &none_yet(words));
+    let words = "All 2 advisors have answered; m/s writes the synthesis.";
+    let both = then(first.clone(), [answers("advisor/2#1", "No.")]);
+    check(pair(), both, (2, 3, words), &none_yet(words));
+    let words = "All 2 advisors have answered; the synthesis is there.";
+    check(pair(), to_closed(), (3, 3, words), FOUR);
+    let words = "1 of 2 advisors have answered; the board was stopped.";
+    check(pair(), then(first, [Command::Stop]), (2, 3, words), &none_yet(words));
+}
+
+#[test]
+fn a_report_says_what_it_had_to_do_without() {
+    let story = vec![
+        answers("advisor/1#1", "Yes."),
+        fails("advisor/2#1", FailureKind::RateLimited),
+        answers("synthesis/1#1", FOUR),
+    ];
+    let words = "1 of 2 advisors have answered; the synthesis is there.";
+    let missing = "*From 1 of 2 advisors. Missing: Critic (rate limited).*\n\n";
+    check(pair(), story, (3, 3, words), &format!("{missing}{FOUR}"));
+    let story = vec![
+        fails("advisor/1#1", FailureKind::Empty),
+        fails("advisor/2#1", FailureKind::RateLimited),
+    ];
+    let words = "0 of 2 advisors have answered; the board failed: No advisor answered.";
+    check(pair(), story, (2, 3, words), &none_yet(words));
+}
+
+#[test]
+fn while_a_new_synthesis_is_written_the_last_one_stands() {
+    let words = "All 2 advisors have answered; m/s writes the synthesis.";
+    let older = "*This is synthesis 1; a newer one is not there.*\n\n";
+    check(pair(), then(to_closed(), [resynthesize()]), (2, 3, words), &format!("{older}{FOUR}"));
+}
