@@ -104,6 +104,8 @@ pub const DRAFT_MS: u64 = 3_000;
 pub const SESSIONS: usize = 4_096;
 /// Names of sessions that are kept in memory with their ids.
 pub const NAMES_KNOWN: usize = 4_096;
+/// Sessions that are kept in memory although nobody uses them just now.
+pub const IDLE_SESSIONS: usize = 64;
 /// Writes that may wait for the store, and those that one commit gathers.
 pub const WRITES_WAITING: usize = 8_192;
 pub const WRITES_GATHERED: usize = 256;

@@ -1,6 +1,6 @@
 //! The engine's parts, and the questions that change nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
@@ -26,6 +26,8 @@ pub struct Engine {
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
     pub(crate) names: Names,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
+    /// Rooms that nobody holds, the one used last at the end.
+    idle: Mutex<VecDeque<SessionId>>,
 }
 
 /// A session that somebody works on, reads along, or that has calls under way.
@@ -50,6 +52,9 @@ pub struct Snapshot {
     pub id: SessionId,
     pub version: u64,
     pub room: Arc<room::Room>,
+    /// The version that the request's own events ended at, also when an earlier
+    /// request with the same key wrote them. `None`: it wrote nothing.
+    pub written: Option<u64>,
 }
 
 /// Named by what the caller can do next.
@@ -89,6 +94,7 @@ impl Engine {
             all,
             names: Names::default(),
             rooms: Mutex::default(),
+            idle: Mutex::default(),
         })
     }
 
@@ -154,6 +160,12 @@ impl Engine {
         }
     }
 
+    /// The event at one version of a session.
+    pub async fn event(&self, id: SessionId, version: u64) -> Result<StoredEvent, EngineError> {
+        let event = self.store.events(id, version.saturating_sub(1), 1).await?.pop();
+        event.filter(|event| event.version == version).ok_or(EngineError::NotFound(id))
+    }
+
     pub async fn position(&self) -> Result<u64, EngineError> {
         Ok(self.store.position().await?)
     }
@@ -167,10 +179,10 @@ impl Engine {
         Ok(self.store.check().await?)
     }
 
-    /// Sessions that are held in memory: somebody works on them, reads along, or
-    /// they have calls under way.
+    /// Sessions that are in use: somebody works on them, reads along, or they have
+    /// calls under way.
     pub fn loaded(&self) -> usize {
-        self.rooms().len()
+        self.rooms().values().filter(|room| Arc::strong_count(room) > 1).count()
     }
 
     /// The text of calls under way, by call.
@@ -186,12 +198,26 @@ impl Engine {
         self.rooms().entry(id).or_insert_with(new).clone()
     }
 
-    /// Lets go of a room that nobody holds. Whoever works on it, reads along or
-    /// runs a call of it holds it, so nobody can miss what another one publishes.
+    /// Lets go of a room that nobody holds, but for the few that were used last:
+    /// many agents that take turns on a board would have it folded from its log
+    /// each time. Whoever works on a room, reads along or runs a call of it holds
+    /// it, so nobody can miss what another one publishes.
     pub(crate) fn forget_if_idle(&self, id: SessionId) {
         let mut rooms = self.rooms();
-        if rooms.get(&id).is_some_and(|room| Arc::strong_count(room) == 1) {
+        let Some(room) = rooms.get(&id).filter(|room| Arc::strong_count(room) == 1) else { return };
+        // One that is not in the log, or never was read.
+        if room.work.try_lock().is_ok_and(|work| work.state.is_none()) {
             rooms.remove(&id);
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|other| *other != id);
+        idle.push_back(id);
+        if idle.len() > limits::IDLE_SESSIONS
+            && let Some(oldest) = idle.pop_front()
+            && rooms.get(&oldest).is_some_and(|room| Arc::strong_count(room) == 1)
+        {
+            rooms.remove(&oldest);
         }
     }
 
@@ -201,12 +227,12 @@ impl Engine {
 
     /// Brings a room up to the end of its log.
     pub(crate) async fn load(&self, id: SessionId, work: &mut Workings) -> Result<(), StoreError> {
+        let mut page = self.store.events(id, work.version, limits::EVENTS_PAGE).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
         let mut state = work.state.take().map(|state| (*state).clone());
         let result = loop {
-            let page = match self.store.events(id, work.version, limits::EVENTS_PAGE).await {
-                Ok(page) => page,
-                Err(error) => break Err(error),
-            };
             let last = page.len() < limits::EVENTS_PAGE as usize;
             if let Err(error) = fold(&mut state, &mut work.version, page) {
                 break Err(error);
@@ -214,6 +240,10 @@ impl Engine {
             if last {
                 break Ok(());
             }
+            page = match self.store.events(id, work.version, limits::EVENTS_PAGE).await {
+                Ok(page) => page,
+                Err(error) => break Err(error),
+            };
         };
         work.state = state.map(Arc::new);
         result
@@ -238,7 +268,7 @@ fn fold(
 impl Workings {
     pub fn snapshot(&self, id: SessionId) -> Option<Snapshot> {
         let room = self.state.clone()?;
-        Some(Snapshot { id, version: self.version, room })
+        Some(Snapshot { id, version: self.version, room, written: None })
     }
 }
 

@@ -9,7 +9,9 @@ use plenary_domain::{CallId, Outcome, Reject, SessionId, limits};
 use tokio::task::JoinHandle;
 
 use crate::engine::{Engine, EngineError, Room, Snapshot, Workings, nonce};
-use crate::ports::{Append, Appended, AttemptEnd, Idempotency, NewEvent, StoreError, StoredEvent};
+use crate::ports::{
+    Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer, NewEvent, StoreError, StoredEvent,
+};
 
 /// Who submits a command, and whether it may arrive twice.
 #[derive(Clone, Debug)]
@@ -41,8 +43,7 @@ impl Engine {
         if let Some(earlier) = self.repeated(&by).await? {
             return Ok(earlier);
         }
-        let running = self.rooms().len();
-        if running >= limits::SESSIONS {
+        if self.loaded() >= limits::SESSIONS {
             return Err(EngineError::Busy);
         }
         let id = SessionId(uuid::Uuid::now_v7());
@@ -100,8 +101,10 @@ impl Engine {
         }
         // Looked up here, where a repeat has waited for the first to be done.
         match self.earlier(by).await? {
-            Some(earlier) if earlier == id => return self.standing(id, work),
-            Some(earlier) => return self.get(earlier).await,
+            Some(earlier) if earlier.session == id => {
+                return self.standing(id, work, Some(earlier.version));
+            }
+            Some(earlier) => return self.get(earlier.session).await,
             None => {}
         }
         self.work(id, room, work, by, command).await
@@ -116,34 +119,42 @@ impl Engine {
         command: Command,
     ) -> Result<Snapshot, EngineError> {
         let step = Step { command, attempt: None };
-        if let Some(repeated) = self.commit(id, room, work, by, vec![step]).await? {
+        let before = work.version;
+        let written = match self.commit(id, room, work, by, vec![step]).await? {
             // The answer to the first request. This room is locked here already.
-            if repeated != id {
-                return self.get(repeated).await;
-            }
-        }
+            Some(repeated) if repeated.session != id => return self.get(repeated.session).await,
+            Some(repeated) => Some(repeated.version),
+            None => Some(work.version).filter(|version| *version > before),
+        };
         self.reconcile(id, room, work).await;
-        self.standing(id, work)
+        self.standing(id, work, written)
     }
 
-    fn standing(&self, id: SessionId, work: &Workings) -> Result<Snapshot, EngineError> {
-        work.snapshot(id).ok_or(EngineError::NotFound(id))
+    fn standing(
+        &self,
+        id: SessionId,
+        work: &Workings,
+        written: Option<u64>,
+    ) -> Result<Snapshot, EngineError> {
+        let snapshot = work.snapshot(id).ok_or(EngineError::NotFound(id))?;
+        Ok(Snapshot { written, ..snapshot })
     }
 
     /// The session that a request with the same key has opened or changed before.
     pub async fn repeated(self: &Arc<Self>, by: &By) -> Result<Option<Snapshot>, EngineError> {
         match self.earlier(by).await? {
-            Some(earlier) => self.get(earlier).await.map(Some),
+            Some(earlier) => {
+                let snapshot = self.get(earlier.session).await?;
+                Ok(Some(Snapshot { written: Some(earlier.version), ..snapshot }))
+            }
             None => Ok(None),
         }
     }
 
-    async fn earlier(&self, by: &By) -> Result<Option<SessionId>, EngineError> {
+    async fn earlier(&self, by: &By) -> Result<Option<IdempotentAnswer>, EngineError> {
         let Some(wanted) = &by.idempotency else { return Ok(None) };
         match self.store.idempotent(&wanted.principal, &wanted.key).await? {
-            Some(earlier) if earlier.request_hash == wanted.request_hash => {
-                Ok(Some(earlier.session))
-            }
+            Some(earlier) if earlier.request_hash == wanted.request_hash => Ok(Some(earlier)),
             Some(_) => Err(EngineError::KeyReused),
             None => Ok(None),
         }
@@ -192,7 +203,7 @@ impl Engine {
 
     /// Decides the steps one after the other and appends what comes of them in
     /// one transaction. Nothing is applied or published before it is durable.
-    /// Returns the session that an earlier request with the same key changed.
+    /// Returns what an earlier request with the same key did.
     pub(crate) async fn commit(
         self: &Arc<Self>,
         id: SessionId,
@@ -200,7 +211,7 @@ impl Engine {
         work: &mut Workings,
         by: &By,
         steps: Vec<Step>,
-    ) -> Result<Option<SessionId>, EngineError> {
+    ) -> Result<Option<IdempotentAnswer>, EngineError> {
         for _ in 0..limits::DECISIONS {
             let at = self.clock.now();
             let (state, events) = decide(work.state.as_deref(), &steps, at)?;
@@ -251,7 +262,7 @@ impl Engine {
                     if wanted != Some(&earlier.request_hash) {
                         return Err(EngineError::KeyReused);
                     }
-                    return Ok(Some(earlier.session));
+                    return Ok(Some(earlier));
                 }
                 Appended::Gone => return Err(EngineError::NotFound(id)),
                 Appended::Taken => {
