@@ -158,6 +158,11 @@ impl Engine {
         Ok(self.store.position().await?)
     }
 
+    /// Random bytes that stay the same as long as the log is there.
+    pub async fn secret(&self) -> Result<[u8; 32], EngineError> {
+        Ok(self.store.secret().await?)
+    }
+
     pub async fn check(&self) -> Result<(), EngineError> {
         Ok(self.store.check().await?)
     }

@@ -89,6 +89,10 @@ pub trait Store: Send + Sync {
         key: &str,
     ) -> Result<Option<IdempotentAnswer>, StoreError>;
 
+    /// Random bytes that were made with the log and never change. They are for
+    /// deriving what nobody outside may work out, and are never shown.
+    async fn secret(&self) -> Result<[u8; 32], StoreError>;
+
     /// Writes nothing and waits for the disk: whether the store is well.
     async fn check(&self) -> Result<(), StoreError>;
 }

@@ -197,6 +197,10 @@ impl Store for SqliteStore {
         append::answer_for(&mut connection, principal, key).await.map_err(failure)
     }
 
+    async fn secret(&self) -> Result<[u8; 32], StoreError> {
+        reads::secret(&self.readers).await
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.writer.write(Check).await?;
         // The lock's file, because it is ours alone: opening the database's file
@@ -267,6 +271,7 @@ fn migrations() -> Migrator {
     Migrator::with_migrations(vec![
         migration(1, "log", include_str!("../migrations/sqlite/0001_log.sql")),
         migration(2, "names", include_str!("../migrations/sqlite/0002_names.sql")),
+        migration(3, "secret", include_str!("../migrations/sqlite/0003_secret.sql")),
     ])
 }
 

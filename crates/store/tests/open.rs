@@ -245,9 +245,11 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         created_at: at(1_000),
         updated_at: at(2_000),
     };
+    let mut secrets = vec![];
     // The second time there is nothing left to change.
     for _ in 0..2 {
         let store = open(folder.path()).await;
+        secrets.push(store.secret().await.unwrap());
         let words = ListQuery { words: Some("title".into()), limit: 9, ..ListQuery::default() };
         assert_eq!(store.list(words).await.unwrap().rows, slice::from_ref(&row));
         let events = store.events(row.id, 0, 9).await.unwrap();
@@ -256,6 +258,7 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         assert_eq!(store.append(append(2)).await.unwrap(), Appended::Gone);
         store.close().await.unwrap();
     }
+    assert_eq!(secrets[0], secrets[1]);
     let store = open(folder.path()).await;
     let next = Append { name: Some("plan".into()), ..append(3) };
     let written = Appended::Written { version: 1, positions: vec![Some(10)] };

@@ -90,6 +90,13 @@ pub(super) async fn position(pool: &SqlitePool) -> Result<u64, StoreError> {
         .map_err(failure)
 }
 
+pub(super) async fn secret(pool: &SqlitePool) -> Result<[u8; 32], StoreError> {
+    let bytes: Vec<u8> =
+        sqlx::query_scalar("select bytes from secret").fetch_one(pool).await.map_err(failure)?;
+    <[u8; 32]>::try_from(bytes)
+        .map_err(|_| StoreError::Unreadable("its secret is not 32 bytes long".into()))
+}
+
 pub(super) async fn attempts(
     pool: &SqlitePool,
     id: SessionId,

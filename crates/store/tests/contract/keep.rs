@@ -106,6 +106,16 @@ pub async fn keeps_everything_over_a_restart(fixture: impl Fixture) {
     assert_eq!(store.append(adding(id(1), 3)).await.unwrap(), written(4, 10, 1));
 }
 
+pub async fn keeps_one_secret<F: Fixture>(fixture: F) {
+    let secret = fixture.store().secret().await.unwrap();
+    fill(&*fixture.store(), 1).await;
+    assert_eq!(fixture.store().secret().await.unwrap(), secret);
+    let fixture = fixture.reopened().await;
+    assert_eq!(fixture.store().secret().await.unwrap(), secret);
+    // Another log has another one.
+    assert_ne!(F::fresh().await.store().secret().await.unwrap(), secret);
+}
+
 pub async fn is_well(fixture: impl Fixture) {
     let store = fixture.store();
     fill(&*store, 1).await;

@@ -48,7 +48,7 @@ macro_rules! contract {
                 keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
             contract!(@ $fixture, keep:
                 reads_in_pieces, knows_nothing_of_strangers, removes_everything,
-                keeps_everything_over_a_restart, is_well);
+                keeps_everything_over_a_restart, keeps_one_secret, is_well);
 
             #[test]
             fn agrees_with_the_model() {
