@@ -195,7 +195,7 @@ async fn compare<F: Fixture>(groups: Vec<Vec<Operation>>, queries: Vec<ListQuery
 /// An operation with its versions and epochs filled in.
 #[derive(Debug)]
 enum Request {
-    Append(Append),
+    Append(Box<Append>),
     Remove(SessionId),
     Claim(Option<SessionId>),
     Begin(SessionId, u64, CallId, Option<AttemptEnd>),
@@ -244,7 +244,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
             key: request,
         } => {
             let (version, epoch) = model.standing(id(session));
-            Request::Append(Append {
+            Request::Append(Box::new(Append {
                 expected: version + late_by,
                 epoch: epoch_late_by.map(|late| epoch + late),
                 kind: KINDS[session as usize % KINDS.len()],
@@ -265,7 +265,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
                 idempotency: request.and_then(|name| key("ada", KEYS[name], &time.to_string())),
                 owner: owned.then(|| "me".into()),
                 ..adding(id(session), 0)
-            })
+            }))
         }
     })
 }
@@ -286,7 +286,7 @@ fn answer_of_model(model: &mut Model, request: &Request) -> Answer {
 
 async fn answer_of_store(store: &dyn Store, request: &Request) -> Answer {
     let answer = match request {
-        Request::Append(append) => store.append(append.clone()).await.map(Answer::Appended),
+        Request::Append(append) => store.append((**append).clone()).await.map(Answer::Appended),
         Request::Remove(id) => store.remove(*id).await.map(Answer::Removed),
         Request::Claim(id) => store.claim("me", *id).await.map(Answer::Claimed),
         Request::Begin(id, epoch, call, ended) => {
