@@ -50,6 +50,8 @@ pub const POST_REF_BYTES: usize = 500;
 /// A phase's deadline: least and most.
 pub const PHASE_LEAST_MS: u64 = 1_000;
 pub const PHASE_MOST_MS: u64 = 90 * 24 * 3_600_000;
+/// Bytes of events that archiving answers with; larger records are exported.
+pub const ARCHIVE_BYTES: usize = 1024 * 1024;
 /// Conflicts that are looked for in one go.
 pub const CONFLICTS: usize = 10_000;
 

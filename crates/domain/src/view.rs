@@ -11,6 +11,7 @@ use crate::limits;
 use crate::reject::Reject;
 use crate::room::{Event, Room};
 use crate::whiteboard::conflict::{Conflict, conflicts};
+pub use crate::whiteboard::line;
 use crate::whiteboard::{
     self, Action, Annotation, Member, Note, Phase, Post, Readiness, State, Step, Visibility, Vote,
     readiness,
@@ -63,6 +64,33 @@ pub struct Seen<'a> {
     pub votes: Vec<&'a Vote>,
     /// False: there may be annotations and votes that this viewer does not see yet.
     pub whole: bool,
+}
+
+/// Where a viewer stands on a board, without its posts.
+pub struct Glance<'a> {
+    pub name: &'a str,
+    pub phase: Phase,
+    pub viewer: Option<&'a Member>,
+    pub allowed: Vec<&'static str>,
+    pub next: Vec<String>,
+}
+
+pub fn glance<'a>(state: &'a State, viewer: &Viewer) -> Glance<'a> {
+    let viewer = viewer.name().and_then(|agent| state.member(agent));
+    Glance {
+        name: &state.name,
+        phase: state.phase,
+        viewer,
+        allowed: state.allowed(viewer),
+        next: next(state, viewer),
+    }
+}
+
+/// One post, if the viewer may see it.
+pub fn post<'a>(state: &'a State, viewer: &Viewer, id: &whiteboard::PostId) -> Option<Seen<'a>> {
+    let agent = viewer.name();
+    let post = state.posts.iter().find(|post| post.id == *id)?;
+    sees_post(state, agent, &post.author).then(|| seen(state, agent, post))
 }
 
 pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {

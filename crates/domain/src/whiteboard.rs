@@ -25,7 +25,7 @@ pub use event::Event;
 pub use gate::Action;
 pub use madr::madr;
 pub(crate) use summary::readiness;
-pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, summarize};
+pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, line, summarize};
 
 use crate::call::{self, Call, Work};
 use crate::ids::{AgentName, CallId};

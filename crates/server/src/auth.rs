@@ -77,7 +77,7 @@ fn admit(access: &Access, headers: &HeaderMap, path: &str) -> Result<Principal, 
 }
 
 /// Takes the same time wherever the first difference is.
-fn same(left: &str, right: &str) -> bool {
+pub fn same(left: &str, right: &str) -> bool {
     left.len() == right.len()
         && left.bytes().zip(right.bytes()).fold(0, |diff, (l, r)| diff | (l ^ r)) == 0
 }

@@ -5,6 +5,7 @@ mod events;
 mod health;
 mod models;
 mod sessions;
+mod whiteboards;
 
 use axum::extract::DefaultBodyLimit;
 use plenary_domain::{SessionId, limits};
@@ -17,6 +18,7 @@ use crate::{App, Document};
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(boardrooms::routes())
+        .merge(whiteboards::routes())
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())

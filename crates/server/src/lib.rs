@@ -3,6 +3,7 @@
 //! This crate must not know SQL or a provider's wire, and holds no rule of any
 //! form: a handler parses, submits, and shows.
 
+mod agents;
 mod auth;
 mod error;
 mod http;

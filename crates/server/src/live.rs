@@ -7,7 +7,8 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, stream};
-use plenary_domain::limits;
+use plenary_domain::view::Lens;
+use plenary_domain::{Event, Viewer, limits};
 use plenary_engine::Frame;
 use plenary_engine::ports::StoredEvent;
 
@@ -33,12 +34,11 @@ pub fn any_event(event: Arc<StoredEvent>) -> Option<Pieces> {
 fn pieces(id: u64, event: Arc<StoredEvent>) -> Pieces {
     // The payload is JSON already; so are the other parts, being plain names.
     let head = format!(
-        "id: {id}\nevent: {}\ndata: {{\"sessionId\":\"{}\",\"kind\":\"{}\",\"version\":{},\
-         \"at\":\"{}\",\"actor\":{},\"event\":",
+        "id: {id}\nevent: {}\ndata: {{\"sessionId\":\"{}\",\"kind\":\"{}\",\"at\":\"{}\",\
+         \"actor\":{},\"event\":",
         event.name,
         event.session,
         event.kind,
-        event.version,
         event.at,
         serde_json::Value::from(event.actor.as_str()),
     );
@@ -52,6 +52,24 @@ impl AsRef<[u8]> for Payload {
     fn as_ref(&self) -> &[u8] {
         self.0.payload.as_bytes()
     }
+}
+
+/// What one viewer sees of a session's frames after the `after`th, numbered as that
+/// viewer counts. The frames begin with the session's first event.
+pub fn seen(
+    frames: impl Stream<Item = Frame> + Send + 'static,
+    viewer: Viewer,
+    after: u64,
+) -> impl Stream<Item = Pieces> + Send + 'static {
+    let mut lens = Lens::new(viewer);
+    frames.flat_map(move |frame| {
+        let Frame::Event(event) = frame else { return stream::iter(vec![self::frame(frame)]) };
+        // One that cannot be read is not shown rather than shown to anybody.
+        let decoded = Event::decode(&event.kind, &event.payload);
+        let seen = decoded.map(|decoded| lens.pass(decoded, event)).unwrap_or_default();
+        let new = seen.into_iter().filter(|(number, _)| *number > after);
+        stream::iter(new.map(|(number, event)| pieces(number, event)).collect::<Vec<_>>())
+    })
 }
 
 pub fn frame(frame: Frame) -> Pieces {

@@ -1,5 +1,7 @@
 //! Wire types: what goes out, in camelCase, and how a state becomes it.
 
+pub mod whiteboards;
+
 use std::hash::{Hash, Hasher};
 
 use axum::Json;

@@ -83,7 +83,8 @@ pub fn summarize(board: &Board<'_>) -> Summary {
     }
 }
 
-pub(crate) fn line(seen: &Seen<'_>) -> Line {
+/// A post in one line.
+pub fn line(seen: &Seen<'_>) -> Line {
     let validations = validations(&seen.annotations);
     let count = |wanted| validations.iter().filter(|finding| **finding == wanted).count();
     let refuted = count(Finding::Refuted);

@@ -1,6 +1,6 @@
 //! Boardrooms: convene, follow, stop, synthesize, export.
 
-mod export;
+pub mod export;
 mod seating;
 
 use axum::extract::State;
@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_domain::boardroom::{Command, Role, SeatId, preset};
-use plenary_domain::{ModelName, Room, room};
+use plenary_domain::{ModelName, Room, SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -142,7 +142,7 @@ async fn remove(
     Path(id): Path<String>,
     Change { body: Empty {}, .. }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    app.engine.remove(session_id(&id)?).await?;
+    app.engine.remove(board_id(&app, &id).await?).await?;
     Ok(reply(Nothing {}))
 }
 
@@ -292,8 +292,23 @@ async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let after = live::after(&headers, query.after)?.unwrap_or(0);
-    let frames = app.engine.watch(session_id(&id)?, after).await?;
+    let frames = app.engine.watch(board_id(&app, &id).await?, after).await?;
     Ok(live::respond(frames.map(live::frame)))
+}
+
+/// The id of a board. A session of another form is no board: what it hides must not
+/// be had by this way.
+async fn board_id(app: &App, text: &str) -> Result<SessionId, Problem> {
+    let id = session_id(text)?;
+    let row = app.engine.row(id).await?;
+    if row.kind == "boardroom" { Ok(id) } else { Err(Problem::no_such_session(id)) }
+}
+
+fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Problem> {
+    match &*snapshot.room {
+        Room::Boardroom(state) => Ok(state),
+        Room::Whiteboard(_) => Err(Problem::no_such_session(snapshot.id)),
+    }
 }
 
 /// A new board, and where it is.
@@ -314,7 +329,7 @@ async fn submit(
 }
 
 fn show(app: &App, snapshot: &Snapshot) -> Result<axum::Json<Reply<BoardroomView>>, Problem> {
-    let Room::Boardroom(state) = &*snapshot.room;
+    let state = board(snapshot)?;
     let running = |call: &_| app.engine.running_text(snapshot.id, call);
     Ok(reply(views::boardroom(snapshot.id, snapshot.version, state, &running)))
 }

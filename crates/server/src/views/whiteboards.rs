@@ -5,7 +5,7 @@ use plenary_domain::whiteboard::{
     self, Choice, Finding, Note, Outcome, Phase, PostKind, Readiness, Role, Severity, Standing,
     Visibility, conflict,
 };
-use plenary_domain::{AgentName, SessionId, Timestamp};
+use plenary_domain::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -13,8 +13,8 @@ use uuid::Uuid;
 /// An enum of the domain as the document knows it, and the ways between the two.
 macro_rules! mirror {
     ($(#[$attribute:meta])* $name:ident = $domain:ident { $($variant:ident),+ $(,)? }) => {
-        $(#[$attribute])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+        $(#[$attribute])*
         pub enum $name { $($variant),+ }
 
         impl From<$domain> for $name {
@@ -31,22 +31,38 @@ macro_rules! mirror {
     };
 }
 
-mirror!(#[serde(rename_all = "lowercase")]
-    PhaseName = Phase { Blind, Read, Validate, Debate, Resolve, Archived });
-mirror!(#[serde(rename_all = "lowercase")]
-    BoardRole = Role { Specialist, Facilitator, Operator });
-mirror!(#[serde(rename_all = "lowercase")]
-    PostType = PostKind { Proposal, Claim, Concern, Informational });
-mirror!(#[serde(rename_all = "lowercase")]
-    SeverityName = Severity { Critical, High, Medium, Low });
-mirror!(#[serde(rename_all = "lowercase")]
-    FindingName = Finding { Confirmed, Refuted, Inconclusive });
-mirror!(#[serde(rename_all = "lowercase")]
-    VoteName = Choice { Accept, Reject, Defer });
-mirror!(#[serde(rename_all = "kebab-case")]
-    VisibilityName = Visibility { Full, OwnAndRelated });
-mirror!(#[serde(rename_all = "lowercase")]
-    StandingName = Standing { Surviving, Excluded, Withdrawn });
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    PhaseName = Phase { Blind, Read, Validate, Debate, Resolve, Archived }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    BoardRole = Role { Specialist, Facilitator, Operator }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    PostType = PostKind { Proposal, Claim, Concern, Informational }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    SeverityName = Severity { Critical, High, Medium, Low }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    FindingName = Finding { Confirmed, Refuted, Inconclusive }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    VoteName = Choice { Accept, Reject, Defer }
+);
+mirror!(
+    #[serde(rename_all = "kebab-case")]
+    VisibilityName = Visibility { Full, OwnAndRelated }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    StandingName = Standing { Surviving, Excluded, Withdrawn }
+);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -324,7 +340,10 @@ pub fn whiteboard(id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardVie
         debate_visibility: board.debate.into(),
         you: board.viewer.map(agent),
         agents: board.members.iter().map(|member| agent(member)).collect(),
-        has_posted: board.has_posted.as_ref().map(|names| names.iter().map(|n| n.0.clone()).collect()),
+        has_posted: board
+            .has_posted
+            .as_ref()
+            .map(|names| names.iter().map(|n| n.0.clone()).collect()),
         posts: posts.map(|seen| post(seen, part.bodies)).collect(),
         posts_total: board.posts.len(),
         next_cursor: (end < board.posts.len()).then(|| end.to_string()),
@@ -481,9 +500,4 @@ pub fn conflict(conflict: &conflict::Conflict) -> ConflictView {
     };
     let posts = [conflict.first.0.clone(), conflict.second.0.clone()];
     ConflictView { kind, posts, over: conflict.over.clone() }
-}
-
-/// The names of agents, as text.
-pub fn agent_name(name: &str) -> AgentName {
-    AgentName(name.to_owned())
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use plenary_domain::boardroom::{self, Command};
-use plenary_domain::{Room, SessionId, Timestamp, limits, room};
+use plenary_domain::{SessionId, Timestamp, limits, room};
 use plenary_engine::ports::StoredEvent;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ const FORMAT_VERSION: u32 = 1;
 pub struct Format {
     /// `json` when absent.
     #[param(nullable = false, inline)]
-    format: Option<FormatName>,
+    pub format: Option<FormatName>,
 }
 
 #[derive(Clone, Copy, Deserialize, ToSchema)]
@@ -100,7 +100,7 @@ pub async fn export(
 ) -> Result<Response, Problem> {
     let id = session_id(&id)?;
     let snapshot = app.engine.get(id).await?;
-    let Room::Boardroom(state) = &*snapshot.room;
+    let state = super::board(&snapshot)?;
     let (kind, name, body) = match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => ("text/markdown; charset=utf-8", "md", boardroom::markdown(state)),
         FormatName::Json => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     self, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
 };
-use plenary_domain::{ModelName, Nonce, Reject, Room, limits, models};
+use plenary_domain::{ModelName, Nonce, Reject, limits, models};
 use plenary_engine::Snapshot;
 use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Deserialize;
@@ -348,7 +348,7 @@ pub async fn named(app: &App, written: Option<String>) -> Result<Option<ModelNam
 
 /// The one seat that waits for a person.
 pub fn persons_seat(snapshot: &Snapshot) -> Result<SeatId, Problem> {
-    let Room::Boardroom(state) = &*snapshot.room;
+    let state = super::board(snapshot)?;
     let waiting: Vec<SeatId> = state
         .advisors
         .iter()
