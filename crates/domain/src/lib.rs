@@ -9,6 +9,7 @@ pub mod call;
 pub mod ids;
 pub mod limits;
 pub mod models;
+pub mod names;
 pub mod reject;
 pub mod room;
 
