@@ -48,7 +48,8 @@ impl State {
     fn answered(&self, turn: &Turn, answer: Answer, at: Timestamp) -> Event {
         let depth_of = |debt: &Debt| self.post_at(debt.sequence).map_or(0, |post| post.depth);
         let settled = self.owed().iter().filter(|debt| self.is_settled_by(turn, debt));
-        let depth = 1 + settled.clone().map(depth_of).max().unwrap_or(0);
+        let deepest = settled.clone().map(depth_of).max().unwrap_or(0);
+        let depth = deepest.saturating_add(1);
         let Audience { addressed, left_out } =
             self.addressed_by_model(&turn.member, &answer.text, depth);
         Event::Answered {

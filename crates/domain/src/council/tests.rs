@@ -6,6 +6,7 @@
 mod golden;
 mod mentions;
 mod prompts;
+mod properties;
 mod spoken;
 
 use super::*;
