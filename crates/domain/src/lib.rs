@@ -6,6 +6,7 @@
 
 pub mod boardroom;
 pub mod call;
+pub mod council;
 pub mod ids;
 pub mod limits;
 pub mod models;

@@ -55,6 +55,33 @@ pub const ARCHIVE_BYTES: usize = 1024 * 1024;
 /// Conflicts that are looked for in one go.
 pub const CONFLICTS: usize = 10_000;
 
+// Councils
+/// Members that one council may have.
+pub const COUNCIL_MEMBERS: usize = 16;
+/// Bytes of a charter, of a member's persona, and of a closing summary.
+pub const CHARTER_BYTES: usize = 8 * 1024;
+pub const PERSONA_BYTES: usize = 8 * 1024;
+pub const COUNCIL_SUMMARY_BYTES: usize = 64 * 1024;
+/// Bytes of a project's name, and of the name of who opens or closes.
+pub const COUNCIL_LABEL_BYTES: usize = 200;
+/// Bytes of a post, and of a member's answer.
+pub const POST_BYTES: usize = 64 * 1024;
+/// Posts after which a council takes no more. Answers that are owed then still come.
+pub const COUNCIL_POSTS: usize = 100_000;
+/// Names that may post without being members.
+pub const COUNCIL_SENDERS: usize = 256;
+/// How far one post travels: answers to answers to answers.
+pub const RELAY_DEPTH: u8 = 3;
+/// Members that one post makes answer.
+pub const FAN_OUT: usize = 5;
+/// Requests made for one answer in a council, the first included.
+pub const COUNCIL_ATTEMPTS: u32 = 3;
+/// Bytes of unread posts that a member is shown.
+pub const UNREAD_BYTES: usize = 96 * 1024;
+/// Posts that a member has read and is shown again, and their bytes.
+pub const EARLIER_POSTS: usize = 6;
+pub const EARLIER_BYTES: usize = 16 * 1024;
+
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.

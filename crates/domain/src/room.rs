@@ -2,6 +2,7 @@
 
 use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
+use crate::council;
 use crate::ids::{CallId, Nonce};
 use crate::limits;
 use crate::reject::Reject;
@@ -14,6 +15,7 @@ use jiff::Timestamp;
 pub enum Room {
     Boardroom(boardroom::State),
     Whiteboard(whiteboard::State),
+    Council(council::State),
 }
 
 /// A command with everything that the rules may not make themselves.
@@ -35,6 +37,7 @@ pub enum Command {
     Stop,
     Boardroom(boardroom::Command),
     Whiteboard(whiteboard::Command),
+    Council(council::Command),
 }
 
 /// What has happened. The log holds these and nothing else.
@@ -42,6 +45,7 @@ pub enum Command {
 pub enum Event {
     Boardroom(boardroom::Event),
     Whiteboard(whiteboard::Event),
+    Council(council::Event),
 }
 
 /// What lists and searches know about a session.
@@ -87,6 +91,14 @@ impl Room {
                 status: state.phase.name(),
                 active,
             },
+            Room::Council(state) => Summary {
+                kind: "council",
+                name: Some(state.name.clone()),
+                project: state.project.clone(),
+                title: title(&state.charter),
+                status: state.status(),
+                active,
+            },
         }
     }
 
@@ -95,6 +107,7 @@ impl Room {
         match self {
             Room::Boardroom(state) => boardroom::due(state),
             Room::Whiteboard(state) => whiteboard::due(state),
+            Room::Council(state) => council::due(state),
         }
     }
 
@@ -103,6 +116,7 @@ impl Room {
         match self {
             Room::Boardroom(state) => boardroom::ask(state, call),
             Room::Whiteboard(_) => None,
+            Room::Council(state) => council::ask(state, call),
         }
     }
 
@@ -111,6 +125,7 @@ impl Room {
         match self {
             Room::Boardroom(state) => state.is_over(),
             Room::Whiteboard(state) => state.is_over(),
+            Room::Council(state) => state.is_over(),
         }
     }
 
@@ -118,6 +133,7 @@ impl Room {
         match self {
             Room::Boardroom(state) => state.progress(),
             Room::Whiteboard(state) => state.progress(),
+            Room::Council(state) => state.progress(),
         }
     }
 
@@ -127,6 +143,7 @@ impl Room {
         match self {
             Room::Boardroom(state) => state.report(full),
             Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
+            Room::Council(state) => state.report(full),
         }
     }
 
@@ -134,7 +151,8 @@ impl Room {
     pub fn next(&self) -> Vec<String> {
         match self {
             Room::Boardroom(state) => state.next(),
-            Room::Whiteboard(state) => view::board(state, &Viewer::Outsider).next,
+            Room::Whiteboard(state) => view::glance(state, &Viewer::Outsider).next,
+            Room::Council(state) => state.next(),
         }
     }
 }
@@ -149,6 +167,9 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
         }
         (Some(Room::Whiteboard(state)), Command::Stop) => Err(state.nothing_to_stop()),
+        (Some(Room::Council(state)), Command::Stop) => {
+            events(council::decide(Some(state), council::Command::Stop, at, nonce), Event::Council)
+        }
         (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
             let command = boardroom::Command::Settle { call, outcome };
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
@@ -156,6 +177,10 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Whiteboard(state)), Command::Settle { call, outcome }) => {
             let command = whiteboard::Command::Settle { call, outcome };
             events(whiteboard::decide(Some(state), command, at), Event::Whiteboard)
+        }
+        (Some(Room::Council(state)), Command::Settle { call, outcome }) => {
+            let command = council::Command::Settle { call, outcome };
+            events(council::decide(Some(state), command, at, nonce), Event::Council)
         }
         (None, Command::Boardroom(command)) => {
             events(boardroom::decide(None, command, at, nonce), Event::Boardroom)
@@ -169,7 +194,13 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Whiteboard(state)), Command::Whiteboard(command)) => {
             events(whiteboard::decide(Some(state), command, at), Event::Whiteboard)
         }
-        (Some(room), Command::Boardroom(_) | Command::Whiteboard(_)) => {
+        (None, Command::Council(command)) => {
+            events(council::decide(None, command, at, nonce), Event::Council)
+        }
+        (Some(Room::Council(state)), Command::Council(command)) => {
+            events(council::decide(Some(state), command, at, nonce), Event::Council)
+        }
+        (Some(room), Command::Boardroom(_) | Command::Whiteboard(_) | Command::Council(_)) => {
             let kind = room.summary().kind;
             Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
         }
@@ -190,7 +221,11 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
             whiteboard::apply(Some(state), event).map(Room::Whiteboard)
         }
         (None, Event::Whiteboard(event)) => whiteboard::apply(None, event).map(Room::Whiteboard),
-        (Some(room), Event::Boardroom(_) | Event::Whiteboard(_)) => Some(room),
+        (Some(Room::Council(state)), Event::Council(event)) => {
+            council::apply(Some(state), event).map(Room::Council)
+        }
+        (None, Event::Council(event)) => council::apply(None, event).map(Room::Council),
+        (Some(room), Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_)) => Some(room),
     };
 }
 
@@ -212,6 +247,7 @@ impl Event {
         match self {
             Event::Boardroom(event) => event.name(),
             Event::Whiteboard(event) => event.name(),
+            Event::Council(event) => event.name(),
         }
     }
 
@@ -220,6 +256,7 @@ impl Event {
         match self {
             Event::Boardroom(event) => serde_json::to_string(event),
             Event::Whiteboard(event) => serde_json::to_string(event),
+            Event::Council(event) => serde_json::to_string(event),
         }
     }
 
@@ -227,6 +264,7 @@ impl Event {
         let decoded = match kind {
             "boardroom" => serde_json::from_str(payload).map(Event::Boardroom),
             "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
+            "council" => serde_json::from_str(payload).map(Event::Council),
             other => return Err(format!("no form is called {other:?}")),
         };
         decoded.map_err(|error| error.to_string())

@@ -228,7 +228,7 @@ impl<T> Lens<T> {
         let mut out = vec![];
         match event {
             Event::Whiteboard(event) => self.pass_board(event, carried, &mut out),
-            Event::Boardroom(_) => out.push(carried),
+            Event::Boardroom(_) | Event::Council(_) => out.push(carried),
         }
         let number = |carried| {
             self.told += 1;
@@ -264,7 +264,7 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => {
                 sees_event(state, &Viewer::Outsider, event)
             }
-            (Room::Boardroom(_) | Room::Whiteboard(_), _) => true,
+            (Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_), _) => true,
         }
     }
 
@@ -274,7 +274,8 @@ impl Room {
         match (self, event) {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => board_words(state, event),
             (_, Event::Boardroom(event)) => event.searchable(),
-            (Room::Boardroom(_), Event::Whiteboard(_)) => String::new(),
+            (_, Event::Council(event)) => event.searchable(),
+            (Room::Boardroom(_) | Room::Council(_), Event::Whiteboard(_)) => String::new(),
         }
     }
 }

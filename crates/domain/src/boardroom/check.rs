@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::{Convene, Event, SeatId, Sitter, later};
 use crate::ids::{ModelName, Nonce};
 use crate::limits;
+use crate::names::check_model_name;
 use crate::reject::{Reject, Wrong};
 
 pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
@@ -108,11 +109,8 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
 }
 
 fn model_name(wrong: &mut Vec<Wrong>, field: &str, model: &ModelName) {
-    let (provider, name) = model.parts();
-    if provider.is_empty() || name.trim().is_empty() {
-        wrong.push(Wrong::new(field, "a model is named provider/model"));
-    } else if model.0.len() > limits::MODEL_NAME_BYTES {
-        wrong.push(Wrong::new(field, "this name of a model is too long"));
+    if let Err(problem) = check_model_name(model) {
+        wrong.push(Wrong::new(field, problem));
     }
 }
 

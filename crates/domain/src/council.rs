@@ -1,0 +1,358 @@
+//! A long-lived thread with a charter and members.
+//!
+//! Members with a model answer what is addressed to them, one after the other;
+//! everybody else posts by themselves. A council is open until it is closed.
+
+mod addressed;
+mod apply;
+mod check;
+mod event;
+mod markdown;
+mod prompt;
+mod report;
+mod settle;
+mod spoken;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use apply::apply;
+pub use event::Event;
+pub use markdown::markdown;
+
+use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
+use crate::ids::{CallId, ModelName, Nonce};
+use crate::limits;
+use crate::reject::Reject;
+
+// ---------------------------------------------------------------------------
+// State
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    pub name: String,
+    pub charter: Arc<str>,
+    pub members: Arc<[Member]>,
+    pub project: Option<String>,
+    pub opened_by: Option<String>,
+    pub opened_at: Timestamp,
+    /// Numbered from 1 without a gap. Shared, because a thread may be long and
+    /// every command is decided on a copy.
+    pub posts: Vec<Arc<Post>>,
+    /// Turns that ended without a post.
+    pub silences: Vec<Arc<Silence>>,
+    /// Everybody who has posted by themselves.
+    pub senders: BTreeSet<String>,
+    pub stage: Stage,
+    /// Tokens of all answers and passes, where the providers say.
+    pub usage: Usage,
+    /// The last post that each model has taken in.
+    read: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stage {
+    Open {
+        /// Nobody is at it only when nobody owes an answer.
+        turn: Option<Turn>,
+        /// By the age of the post, then in member order: the first is next.
+        owed: Vec<Debt>,
+    },
+    Closed {
+        summary: Option<String>,
+        by: Option<String>,
+        at: Timestamp,
+    },
+}
+
+/// An answer that is being written, to all posts up to `upto`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Turn {
+    pub member: String,
+    pub upto: u64,
+    nonce: Nonce,
+}
+
+/// A member, by its place, that has yet to answer a post.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Debt {
+    pub sequence: u64,
+    pub member: usize,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Member {
+    pub name: String,
+    /// Who has none posts by themselves: a person, or an agent from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Post {
+    pub sequence: u64,
+    pub sender: String,
+    pub body: Arc<str>,
+    pub reply_to: Option<u64>,
+    /// 0 from outside; an answer is one deeper than what it answers.
+    pub depth: u8,
+    /// Members that this post makes answer.
+    pub addressed: Vec<String>,
+    /// Members that it meant as well, but that a bound keeps from answering.
+    pub left_out: Vec<String>,
+    /// The turn that brought this answer.
+    pub upto: Option<u64>,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Silence {
+    pub member: String,
+    pub upto: u64,
+    pub why: Why,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Why {
+    /// The answer said nothing.
+    Passed {
+        text: String,
+    },
+    Failed {
+        failure: Failure,
+        partial: String,
+    },
+    /// `partial` is `None` until the cancelled call has handed its text back.
+    Stopped {
+        partial: Option<String>,
+    },
+}
+
+// ---------------------------------------------------------------------------
+// Command
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Command {
+    Open(Open),
+    /// A call has ended.
+    Settle {
+        call: CallId,
+        outcome: Outcome,
+    },
+    Post {
+        sender: String,
+        body: String,
+        reply_to: Option<u64>,
+    },
+    /// Drops the answer that is being written and those that are owed.
+    Stop,
+    Close {
+        summary: Option<String>,
+        by: Option<String>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Open {
+    pub name: String,
+    pub charter: String,
+    pub members: Vec<Member>,
+    pub project: Option<String>,
+    pub by: Option<String>,
+}
+
+// ---------------------------------------------------------------------------
+// The rules
+
+pub fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    let Some(state) = state else {
+        return match command {
+            Command::Open(open) => check::open(open, at),
+            Command::Settle { .. } => Err(Reject::Stale),
+            Command::Post { .. } | Command::Stop | Command::Close { .. } => {
+                Err(Reject::Unknown("There is no such council.".into()))
+            }
+        };
+    };
+    match command {
+        Command::Open(_) => Err(state.not_now("This council has been opened already.")),
+        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
+        Command::Post { sender, body, reply_to } => state.post(sender, body, reply_to, at, nonce),
+        Command::Stop => state.stop(),
+        Command::Close { summary, by } => state.close(summary, by, at),
+    }
+}
+
+impl Turn {
+    /// The call that brings this answer.
+    pub fn call_id(&self) -> CallId {
+        settle::call_id(&self.member, self.upto)
+    }
+}
+
+impl State {
+    pub fn status(&self) -> &'static str {
+        match self.stage {
+            Stage::Open { .. } => "open",
+            Stage::Closed { .. } => "closed",
+        }
+    }
+
+    /// What can be done with the council now, by the names of the interface.
+    pub fn allowed(&self) -> Vec<&'static str> {
+        let candidates = match &self.stage {
+            Stage::Open { turn, .. } => {
+                vec![("post", self.has_room()), ("stop", turn.is_some()), ("close", true)]
+            }
+            Stage::Closed { .. } => vec![],
+        };
+        let possible = candidates.into_iter().filter_map(|(name, is)| is.then_some(name));
+        possible.chain(["export"]).collect()
+    }
+
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// Somebody has posted under this name: from now on it is theirs.
+    pub fn is_claimed(&self, name: &str) -> bool {
+        self.senders.contains(name)
+    }
+
+    /// Who is writing an answer.
+    pub fn answering(&self) -> Option<&str> {
+        self.turn().map(|turn| turn.member.as_str())
+    }
+
+    /// Who owes an answer to which post, the next in turn first.
+    pub fn owing(&self) -> Vec<(&str, u64)> {
+        let named =
+            |debt: &Debt| Some((self.members.get(debt.member)?.name.as_str(), debt.sequence));
+        self.owed().iter().filter_map(named).collect()
+    }
+
+    /// At most `limit` posts with a sequence greater than `since`.
+    pub fn posts_after(&self, since: u64, limit: usize) -> &[Arc<Post>] {
+        let from = usize::try_from(since).unwrap_or(usize::MAX).min(self.posts.len());
+        &self.posts[from..from.saturating_add(limit).min(self.posts.len())]
+    }
+
+    fn post_at(&self, sequence: u64) -> Option<&Post> {
+        let place = usize::try_from(sequence).ok()?.checked_sub(1)?;
+        self.posts.get(place).map(|post| post.as_ref())
+    }
+
+    fn last_sequence(&self) -> u64 {
+        self.posts.len() as u64
+    }
+
+    fn has_room(&self) -> bool {
+        self.posts.len() < limits::COUNCIL_POSTS
+    }
+
+    fn turn(&self) -> Option<&Turn> {
+        match &self.stage {
+            Stage::Open { turn, .. } => turn.as_ref(),
+            Stage::Closed { .. } => None,
+        }
+    }
+
+    fn owed(&self) -> &[Debt] {
+        match &self.stage {
+            Stage::Open { owed, .. } => owed,
+            Stage::Closed { .. } => &[],
+        }
+    }
+
+    fn not_now(&self, message: &str) -> Reject {
+        Reject::NotNow {
+            state: self.status(),
+            message: message.to_owned(),
+            allowed: self.allowed(),
+        }
+    }
+
+    fn is_open(&self) -> Result<(), Reject> {
+        match self.stage {
+            Stage::Open { .. } => Ok(()),
+            Stage::Closed { .. } => Err(self.not_now("This council is closed.")),
+        }
+    }
+
+    fn post(
+        &self,
+        sender: String,
+        body: String,
+        reply_to: Option<u64>,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        self.is_open()?;
+        if !self.has_room() {
+            return Err(self.not_now("This council has as many posts as it can keep."));
+        }
+        check::post(self, &sender, &body, reply_to)?;
+        let sequence = self.last_sequence() + 1;
+        let audience = self.addressed_from_outside(&sender, &body);
+        let first = audience.addressed.first().filter(|_| self.turn().is_none());
+        let turn =
+            first.map(|member| Event::TurnBegan { member: member.clone(), upto: sequence, nonce });
+        let posted = Event::Posted {
+            sequence,
+            sender,
+            body: Arc::from(body),
+            reply_to,
+            addressed: audience.addressed,
+            left_out: audience.left_out,
+            at,
+        };
+        Ok([posted].into_iter().chain(turn).collect())
+    }
+
+    fn stop(&self) -> Result<Vec<Event>, Reject> {
+        self.is_open()?;
+        match self.turn() {
+            Some(_) => Ok(vec![Event::Stopped]),
+            None => Err(self.not_now("Nobody is answering.")),
+        }
+    }
+
+    fn close(
+        &self,
+        summary: Option<String>,
+        by: Option<String>,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        self.is_open()?;
+        let (summary, by) = (check::said(summary), check::said(by));
+        check::close(summary.as_deref(), by.as_deref())?;
+        Ok(vec![Event::Closed { summary, by, at }])
+    }
+}
+
+// ---------------------------------------------------------------------------
+// What should be under way
+
+pub fn due(state: &State) -> Vec<Call> {
+    let call = |turn: &Turn| Call { id: turn.call_id(), work: Work::Ask };
+    state.turn().map(call).into_iter().collect()
+}
+
+/// The words of a call that is due.
+pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
+    let turn = state.turn().filter(|turn| turn.call_id() == *call)?;
+    prompt::answer(state, turn)
+}

@@ -1,0 +1,146 @@
+//! What each event does to a council. Total: any event is taken in any state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Debt, Event, Post, Silence, Stage, State, Turn, Why};
+use crate::call::Usage;
+
+pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
+    if let Event::Opened { name, charter, members, project, by, at } = event {
+        return Some(State {
+            name: name.clone(),
+            charter: charter.clone(),
+            members: members.clone(),
+            project: project.clone(),
+            opened_by: by.clone(),
+            opened_at: *at,
+            posts: vec![],
+            silences: vec![],
+            senders: BTreeSet::new(),
+            stage: Stage::Open { turn: None, owed: vec![] },
+            usage: Usage::default(),
+            read: BTreeMap::new(),
+        });
+    }
+    let mut state = state?;
+    state.apply(event);
+    Some(state)
+}
+
+impl State {
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Opened { .. } => {}
+            Event::Posted { sequence, sender, body, reply_to, addressed, left_out, at } => {
+                self.senders.insert(sender.clone());
+                self.keep(Post {
+                    sequence: *sequence,
+                    sender: sender.clone(),
+                    body: body.clone(),
+                    reply_to: *reply_to,
+                    depth: 0,
+                    addressed: addressed.clone(),
+                    left_out: left_out.clone(),
+                    upto: None,
+                    at: *at,
+                });
+            }
+            Event::TurnBegan { member, upto, nonce } => {
+                if let Stage::Open { turn, .. } = &mut self.stage {
+                    let (member, nonce) = (member.clone(), nonce.clone());
+                    *turn = Some(Turn { member, upto: *upto, nonce });
+                }
+            }
+            Event::Answered {
+                member,
+                upto,
+                sequence,
+                answer,
+                reply_to,
+                depth,
+                addressed,
+                left_out,
+                at,
+            } => {
+                self.end_turn(member, *upto);
+                self.take_in(member, *upto, answer.usage);
+                self.keep(Post {
+                    sequence: *sequence,
+                    sender: member.clone(),
+                    body: Arc::from(answer.text.as_str()),
+                    reply_to: *reply_to,
+                    depth: *depth,
+                    addressed: addressed.clone(),
+                    left_out: left_out.clone(),
+                    upto: Some(*upto),
+                    at: *at,
+                });
+            }
+            Event::Passed { member, upto, text, usage } => {
+                self.end_turn(member, *upto);
+                self.take_in(member, *upto, *usage);
+                self.fall_silent(member, *upto, Why::Passed { text: text.clone() });
+            }
+            Event::AnswerFailed { member, upto, failure, partial } => {
+                self.end_turn(member, *upto);
+                let (failure, partial) = (failure.clone(), partial.clone());
+                self.fall_silent(member, *upto, Why::Failed { failure, partial });
+            }
+            Event::AnswerStopped { member, upto, partial: text } => {
+                let of_turn = |s: &&mut Arc<Silence>| s.member == *member && s.upto == *upto;
+                let silence = self.silences.iter_mut().rev().find(of_turn).map(Arc::make_mut);
+                if let Some(Why::Stopped { partial }) = silence.map(|s| &mut s.why) {
+                    *partial = Some(text.clone());
+                }
+            }
+            Event::Stopped => {
+                self.cut_off();
+                if let Stage::Open { owed, .. } = &mut self.stage {
+                    owed.clear();
+                }
+            }
+            Event::Closed { summary, by, at } => {
+                self.cut_off();
+                let (summary, by) = (summary.clone(), by.clone());
+                self.stage = Stage::Closed { summary, by, at: *at };
+            }
+        }
+    }
+
+    fn keep(&mut self, post: Post) {
+        let place = |name: &String| self.members.iter().position(|member| member.name == *name);
+        let places: Vec<usize> = post.addressed.iter().filter_map(place).collect();
+        if let Stage::Open { owed, .. } = &mut self.stage {
+            let sequence = post.sequence;
+            owed.extend(places.into_iter().map(|member| Debt { sequence, member }));
+        }
+        self.posts.push(Arc::new(post));
+    }
+
+    fn end_turn(&mut self, name: &str, upto: u64) {
+        let members = &self.members;
+        let is_named = |place: usize| members.get(place).is_some_and(|m| m.name == name);
+        if let Stage::Open { turn, owed } = &mut self.stage {
+            *turn = None;
+            owed.retain(|debt| debt.sequence > upto || !is_named(debt.member));
+        }
+    }
+
+    /// A call that failed or was stopped leaves its posts unread.
+    fn take_in(&mut self, member: &str, upto: u64, usage: Usage) {
+        self.read.insert(member.to_owned(), upto);
+        self.usage = self.usage.plus(usage);
+    }
+
+    fn fall_silent(&mut self, member: &str, upto: u64, why: Why) {
+        self.silences.push(Arc::new(Silence { member: member.to_owned(), upto, why }));
+    }
+
+    fn cut_off(&mut self) {
+        let Stage::Open { turn, .. } = &mut self.stage else { return };
+        if let Some(Turn { member, upto, .. }) = turn.take() {
+            self.fall_silent(&member, upto, Why::Stopped { partial: None });
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What a council's input must be like. Every wrong field is named at once.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::addressed::ALL;
+use super::{Event, Member, Open, State};
+use crate::limits;
+use crate::names::{check_agent_name, check_model_name, check_room_name};
+use crate::reject::{Reject, Wrong};
+
+pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    let Open { name, charter, members, project, by } = open;
+    let (project, by) = (said(project), said(by));
+    let blank = |member: Member| Member { persona: said(member.persona), ..member };
+    let members: Arc<[Member]> = members.into_iter().map(blank).collect();
+    let mut wrong = vec![];
+    if let Err(problem) = check_room_name(&name) {
+        wrong.push(Wrong::new("name", problem));
+    }
+    text(&mut wrong, "charter", &charter, limits::CHARTER_BYTES);
+    check_members(&mut wrong, &members);
+    label(&mut wrong, "project", project.as_deref());
+    label(&mut wrong, "by", by.as_deref());
+    settled(wrong)?;
+    Ok(vec![Event::Opened { name, charter: Arc::from(charter), members, project, by, at }])
+}
+
+pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> Result<(), Reject> {
+    let same = |name: &str| name.eq_ignore_ascii_case(sender);
+    let answers = |member: &&Member| member.model.is_some() && same(&member.name);
+    if let Some(member) = state.members.iter().find(answers) {
+        let name = &member.name;
+        let why = format!("{name} has a model and answers by itself; post under your own name.");
+        return Err(Reject::Forbidden(why));
+    }
+    let mut wrong = vec![];
+    speaker(&mut wrong, "sender", sender);
+    let members = state.members.iter().map(|member| &member.name);
+    if let Some(other) = members.chain(&state.senders).find(|name| same(name) && *name != sender) {
+        let problem = format!("differs from {other:?} only in case; use that, or another name");
+        wrong.push(Wrong::new("sender", problem));
+    }
+    text(&mut wrong, "body", body, limits::POST_BYTES);
+    if let Some(reply_to) = reply_to.filter(|reply_to| state.post_at(*reply_to).is_none()) {
+        let problem = match state.last_sequence() {
+            0 => format!("there is no post {reply_to}; this one is the first"),
+            last => format!("there is no post {reply_to}; posts are numbered 1 to {last}"),
+        };
+        wrong.push(Wrong::new("replyTo", problem));
+    }
+    settled(wrong)?;
+    let strangers = state.senders.iter().filter(|name| state.member(name).is_none()).count();
+    let is_known = state.member(sender).is_some() || state.is_claimed(sender);
+    if !is_known && strangers >= limits::COUNCIL_SENDERS {
+        return Err(state.not_now("This council has as many senders as it can keep."));
+    }
+    Ok(())
+}
+
+pub fn close(summary: Option<&str>, by: Option<&str>) -> Result<(), Reject> {
+    let mut wrong = vec![];
+    if let Some(summary) = summary {
+        text(&mut wrong, "summary", summary, limits::COUNCIL_SUMMARY_BYTES);
+    }
+    label(&mut wrong, "by", by);
+    settled(wrong)
+}
+
+/// A text of blanks is none.
+pub fn said(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+fn check_members(wrong: &mut Vec<Wrong>, members: &[Member]) {
+    if members.len() > limits::COUNCIL_MEMBERS {
+        let most = limits::COUNCIL_MEMBERS;
+        wrong.push(Wrong::new("members", format!("a council has at most {most} members")));
+    }
+    for (place, member) in members.iter().enumerate().take(limits::WRONG_FIELDS) {
+        let field = |name: &str| format!("members[{place}].{name}");
+        speaker(wrong, &field("name"), &member.name);
+        let before = members[..place].iter().map(|other| &other.name);
+        if let Some(other) = before.into_iter().find(|name| name.eq_ignore_ascii_case(&member.name))
+        {
+            // Mentions do not tell them apart.
+            let problem = match *other == member.name {
+                true => "is the name of another member too".to_owned(),
+                false => format!("differs from the member {other:?} only in case"),
+            };
+            wrong.push(Wrong::new(field("name"), problem));
+        }
+        if let Some(Err(problem)) = member.model.as_ref().map(check_model_name) {
+            wrong.push(Wrong::new(field("model"), problem));
+        }
+        if let Some(persona) = &member.persona {
+            text(wrong, &field("persona"), persona, limits::PERSONA_BYTES);
+        }
+    }
+}
+
+fn speaker(wrong: &mut Vec<Wrong>, field: &str, name: &str) {
+    if let Err(problem) = check_agent_name(name) {
+        wrong.push(Wrong::new(field, problem));
+    }
+    if name.eq_ignore_ascii_case(ALL) {
+        wrong.push(Wrong::new(field, "`all` means everybody; nobody may be called that"));
+    }
+}
+
+fn label(wrong: &mut Vec<Wrong>, field: &str, value: Option<&str>) {
+    let Some(value) = value else { return };
+    text(wrong, field, value, limits::COUNCIL_LABEL_BYTES);
+    if value.contains(char::is_control) {
+        wrong.push(Wrong::new(field, "must be one line without control characters"));
+    }
+}
+
+fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    if value.trim().is_empty() {
+        wrong.push(Wrong::new(field, "must not be empty"));
+    }
+    if value.len() > most {
+        let len = value.len();
+        wrong.push(Wrong::new(field, format!("is {len} bytes long; at most {most} are allowed")));
+    }
+}
+
+fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
+    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
+}

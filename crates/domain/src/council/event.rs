@@ -1,0 +1,117 @@
+//! What has happened in a council. A shipped event is never edited.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Member;
+use crate::call::{Answer, Failure, Usage};
+use crate::ids::Nonce;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Event {
+    Opened {
+        name: String,
+        charter: Arc<str>,
+        members: Arc<[Member]>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        at: Timestamp,
+    },
+    /// Somebody posted by themselves.
+    Posted {
+        sequence: u64,
+        sender: String,
+        body: Arc<str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<u64>,
+        addressed: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+        at: Timestamp,
+    },
+    /// The member answers everything that it owes up to `upto`.
+    TurnBegan {
+        member: String,
+        upto: u64,
+        nonce: Nonce,
+    },
+    /// A member's answer, which is a post of its own.
+    Answered {
+        member: String,
+        upto: u64,
+        sequence: u64,
+        answer: Answer,
+        /// The newest post that it answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<u64>,
+        depth: u8,
+        addressed: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+        at: Timestamp,
+    },
+    /// The answer said nothing. It is no post.
+    Passed {
+        member: String,
+        upto: u64,
+        text: String,
+        #[serde(default)]
+        usage: Usage,
+    },
+    AnswerFailed {
+        member: String,
+        upto: u64,
+        failure: Failure,
+        partial: String,
+    },
+    /// What a stopped member had said.
+    AnswerStopped {
+        member: String,
+        upto: u64,
+        partial: String,
+    },
+    Stopped,
+    Closed {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        at: Timestamp,
+    },
+}
+
+impl Event {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Opened { .. } => "opened",
+            Event::Posted { .. } => "posted",
+            Event::TurnBegan { .. } => "turnBegan",
+            Event::Answered { .. } => "answered",
+            Event::Passed { .. } => "passed",
+            Event::AnswerFailed { .. } => "answerFailed",
+            Event::AnswerStopped { .. } => "answerStopped",
+            Event::Stopped => "stopped",
+            Event::Closed { .. } => "closed",
+        }
+    }
+
+    /// The words of this event that a search should find.
+    pub fn searchable(&self) -> String {
+        match self {
+            Event::Opened { name, charter, .. } => format!("{name}\n{charter}"),
+            Event::Posted { body, .. } => body.to_string(),
+            Event::Answered { answer, .. } => answer.text.clone(),
+            Event::Closed { summary, .. } => summary.clone().unwrap_or_default(),
+            Event::TurnBegan { .. }
+            | Event::Passed { .. }
+            | Event::AnswerFailed { .. }
+            | Event::AnswerStopped { .. }
+            | Event::Stopped => String::new(),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A council in a few words: what goes on, what was said, what can be done now.
+
+use super::{Stage, State, markdown};
+use crate::room::Progress;
+
+/// Posts that a short report shows.
+const LAST_POSTS: usize = 10;
+
+impl State {
+    /// Nobody answers, or owes an answer. An open council goes on when somebody posts.
+    pub fn is_over(&self) -> bool {
+        match &self.stage {
+            Stage::Open { turn, owed } => turn.is_none() && owed.is_empty(),
+            Stage::Closed { .. } => true,
+        }
+    }
+
+    /// Posts that are there, of those and the answers that are to come.
+    pub fn progress(&self) -> Progress {
+        let done = self.posts.len();
+        let to_come = self.owing().len();
+        let message = match (&self.stage, self.answering()) {
+            (Stage::Closed { .. }, _) => "The council is closed.".to_owned(),
+            (Stage::Open { .. }, Some(member)) => format!("{done} posts; {member} is answering."),
+            (Stage::Open { .. }, None) => format!("{done} posts; nobody is answering."),
+        };
+        Progress { done: done as u32, total: (done + to_come) as u32, message }
+    }
+
+    /// The last posts; with `full` everything.
+    pub fn report(&self, full: bool) -> String {
+        if full {
+            return markdown(self);
+        }
+        let first = self.posts.len().saturating_sub(LAST_POSTS);
+        let posts = self.posts[first..].iter();
+        let posts = posts.map(|p| format!("**{}. {}**\n\n{}", p.sequence, p.sender, p.body.trim()));
+        let summary = match &self.stage {
+            Stage::Closed { summary: Some(summary), .. } => {
+                Some(format!("**Summary**\n\n{summary}"))
+            }
+            Stage::Closed { summary: None, .. } | Stage::Open { .. } => None,
+        };
+        posts.chain(summary).collect::<Vec<_>>().join("\n\n")
+    }
+
+    pub fn next(&self) -> Vec<String> {
+        let mut next = vec![];
+        match &self.stage {
+            Stage::Closed { .. } => {
+                next.push("The council is closed: read it, or export it.".into())
+            }
+            Stage::Open { .. } => {
+                let models: Vec<String> = self
+                    .members
+                    .iter()
+                    .filter(|member| member.model.is_some())
+                    .map(|member| format!("@{}", member.name))
+                    .collect();
+                if models.is_empty() {
+                    next.push("Post, and read what others post.".to_owned());
+                } else {
+                    next.push(format!(
+                        "Post: {} answer when you name them; a post that names nobody, or @all, is \
+                         to all of them.",
+                        models.join(", ")
+                    ));
+                }
+                if let Some(member) = self.answering() {
+                    next.push(format!("{member} is answering: read with a wait to get it."));
+                }
+                next.push("Close it with a summary when the matter is settled.".to_owned());
+            }
+        }
+        next
+    }
+}

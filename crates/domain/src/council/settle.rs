@@ -1,0 +1,150 @@
+//! What becomes of a member's answer.
+
+use jiff::Timestamp;
+
+use super::addressed::Audience;
+use super::{Debt, Event, Silence, State, Turn, Why, spoken};
+use crate::call::{Answer, Failure, FailureKind, Outcome};
+use crate::ids::{CallId, Nonce};
+use crate::limits;
+use crate::reject::Reject;
+
+impl State {
+    pub(super) fn settle(
+        &self,
+        call: &CallId,
+        outcome: Outcome,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        match self.turn().filter(|turn| turn.call_id() == *call) {
+            Some(turn) => self.settle_turn(turn, outcome, at, nonce),
+            None => self.settle_cut_off(call, outcome),
+        }
+    }
+
+    fn settle_turn(
+        &self,
+        turn: &Turn,
+        outcome: Outcome,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        let (member, upto) = (turn.member.clone(), turn.upto);
+        let event = match heard(&turn.member, outcome) {
+            Outcome::Answered(answer) if spoken::says_nothing(&answer.text) => {
+                Event::Passed { member, upto, text: answer.text, usage: answer.usage }
+            }
+            Outcome::Answered(answer) => self.answered(turn, answer, at),
+            Outcome::Failed { failure, partial } => {
+                Event::AnswerFailed { member, upto, failure, partial }
+            }
+            Outcome::Stopped { .. } | Outcome::Elapsed => return Err(Reject::Stale),
+        };
+        let next = self.turn_after(turn, &event, nonce);
+        Ok([event].into_iter().chain(next).collect())
+    }
+
+    fn answered(&self, turn: &Turn, answer: Answer, at: Timestamp) -> Event {
+        let depth_of = |debt: &Debt| self.post_at(debt.sequence).map_or(0, |post| post.depth);
+        let settled = self.owed().iter().filter(|debt| self.is_settled_by(turn, debt));
+        let deepest = settled.clone().map(depth_of).max().unwrap_or(0);
+        let depth = deepest.saturating_add(1);
+        let Audience { addressed, left_out } =
+            self.addressed_by_model(&turn.member, &answer.text, depth);
+        Event::Answered {
+            member: turn.member.clone(),
+            upto: turn.upto,
+            sequence: self.last_sequence() + 1,
+            answer,
+            reply_to: settled.map(|debt| debt.sequence).max(),
+            depth,
+            addressed,
+            left_out,
+            at,
+        }
+    }
+
+    /// Whoever is next once the turn has ended with this event.
+    fn turn_after(&self, turn: &Turn, event: &Event, nonce: Nonce) -> Option<Event> {
+        let (addressed, upto) = match event {
+            Event::Answered { addressed, sequence, .. } => (addressed.first(), *sequence),
+            Event::Opened { .. }
+            | Event::Posted { .. }
+            | Event::TurnBegan { .. }
+            | Event::Passed { .. }
+            | Event::AnswerFailed { .. }
+            | Event::AnswerStopped { .. }
+            | Event::Stopped
+            | Event::Closed { .. } => (None, self.last_sequence()),
+        };
+        let waiting = self.owed().iter().find(|debt| !self.is_settled_by(turn, debt));
+        let waiting = waiting.and_then(|debt| self.members.get(debt.member)).map(|m| &m.name);
+        let member = waiting.or(addressed)?.clone();
+        Some(Event::TurnBegan { member, upto, nonce })
+    }
+
+    fn is_settled_by(&self, turn: &Turn, debt: &Debt) -> bool {
+        let own = self.members.get(debt.member).is_some_and(|member| member.name == turn.member);
+        own && debt.sequence <= turn.upto
+    }
+
+    /// A call that a stop or the closing cut off hands back what had been said,
+    /// once, whatever became of it meanwhile.
+    fn settle_cut_off(&self, call: &CallId, outcome: Outcome) -> Result<Vec<Event>, Reject> {
+        let of_call = |silence: &&Silence| {
+            matches!(silence.why, Why::Stopped { partial: None })
+                && *call == call_id(&silence.member, silence.upto)
+        };
+        let silences = self.silences.iter().rev().map(|silence| silence.as_ref());
+        let Silence { member, upto, .. } =
+            silences.into_iter().find(of_call).ok_or(Reject::Stale)?;
+        let partial = within(text_of(outcome));
+        Ok(vec![Event::AnswerStopped { member: member.clone(), upto: *upto, partial }])
+    }
+}
+
+pub fn call_id(member: &str, upto: u64) -> CallId {
+    CallId(format!("answer/{member}/{upto}"))
+}
+
+/// What the member says when thinking and its own name before it are taken off.
+/// Without a word, or with too many, it is a failure, whatever the provider says.
+fn heard(member: &str, outcome: Outcome) -> Outcome {
+    let failed = |kind, message: &str, attempts, partial| Outcome::Failed {
+        failure: Failure { kind, message: message.to_owned(), attempts },
+        partial,
+    };
+    match outcome {
+        Outcome::Answered(answer) => {
+            let answer = spoken::read(member, answer);
+            let attempts = answer.attempts;
+            if answer.text.is_empty() {
+                let message = "The model ended without a word.";
+                failed(FailureKind::Empty, message, attempts, String::new())
+            } else if answer.text.len() > limits::POST_BYTES {
+                let message = "The answer is longer than a post may be.";
+                failed(FailureKind::TooLong, message, attempts, within(answer.text))
+            } else {
+                Outcome::Answered(answer)
+            }
+        }
+        Outcome::Failed { failure, partial } => {
+            Outcome::Failed { failure, partial: within(partial) }
+        }
+        Outcome::Stopped { .. } | Outcome::Elapsed => outcome,
+    }
+}
+
+fn text_of(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Answered(answer) => answer.text,
+        Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
+        Outcome::Elapsed => String::new(),
+    }
+}
+
+fn within(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(limits::POST_BYTES));
+    text
+}
