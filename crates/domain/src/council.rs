@@ -149,6 +149,9 @@ pub enum Command {
     },
     Post {
         sender: String,
+        /// The caller has shown the sender's token. A name that nobody has posted
+        /// under needs none: the first post claims it.
+        proved: bool,
         body: String,
         reply_to: Option<u64>,
     },
@@ -190,7 +193,12 @@ pub fn decide(
     match command {
         Command::Open(_) => Err(state.not_now("This council has been opened already.")),
         Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
-        Command::Post { sender, body, reply_to } => state.post(sender, body, reply_to, at, nonce),
+        Command::Post { sender, proved, .. } if !proved && state.is_claimed(&sender) => {
+            Err(Reject::Forbidden(format!("{sender} is somebody else's name here.")))
+        }
+        Command::Post { sender, body, reply_to, .. } => {
+            state.post(sender, body, reply_to, at, nonce)
+        }
         Command::Stop => state.stop(),
         Command::Close { summary, by } => state.close(summary, by, at),
     }

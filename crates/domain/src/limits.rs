@@ -66,6 +66,8 @@ pub const COUNCIL_SUMMARY_BYTES: usize = 64 * 1024;
 pub const COUNCIL_LABEL_BYTES: usize = 200;
 /// Bytes of a post, and of a member's answer.
 pub const POST_BYTES: usize = 64 * 1024;
+/// Posts of a page, when none is asked for.
+pub const COUNCIL_PAGE: u32 = 100;
 /// Posts after which a council takes no more. Answers that are owed then still come.
 pub const COUNCIL_POSTS: usize = 100_000;
 /// Names that may post without being members.

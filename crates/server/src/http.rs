@@ -1,6 +1,7 @@
 //! One file per noun. Each begins with its routes.
 
 mod boardrooms;
+mod councils;
 mod events;
 mod health;
 mod models;
@@ -19,6 +20,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(boardrooms::routes())
         .merge(whiteboards::routes())
+        .merge(councils::routes())
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())

@@ -109,11 +109,11 @@ fn seven() -> Open {
 // Commands
 
 fn post(sender: &str, body: &str) -> Command {
-    Command::Post { sender: sender.into(), body: body.into(), reply_to: None }
+    Command::Post { sender: sender.into(), proved: true, body: body.into(), reply_to: None }
 }
 
 fn reply(sender: &str, body: &str, to: u64) -> Command {
-    Command::Post { sender: sender.into(), body: body.into(), reply_to: Some(to) }
+    Command::Post { sender: sender.into(), proved: true, body: body.into(), reply_to: Some(to) }
 }
 
 fn settle(call: &str, outcome: Outcome) -> Command {
@@ -811,4 +811,32 @@ fn the_document_holds_the_thread_and_what_was_not_posted() {
     let page = markdown(&state);
     let end = page.split("### 5.").nth(1).expect("the last post");
     insta::assert_snapshot!(end);
+}
+
+#[test]
+fn a_name_that_has_posted_needs_proof() {
+    let opened = Command::Open(Open {
+        name: "guild".into(),
+        charter: "Decide.".into(),
+        members: vec![],
+        project: None,
+        by: None,
+    });
+    let at = Timestamp::UNIX_EPOCH;
+    let nonce = || Nonce("n".into());
+    let post = |proved| Command::Post {
+        sender: "ann".into(),
+        proved,
+        body: "Hello.".into(),
+        reply_to: None,
+    };
+    let mut state = None;
+    for command in [opened, post(false), post(true)] {
+        for event in decide(state.as_ref(), command, at, nonce()).unwrap() {
+            state = apply(state, &event);
+        }
+    }
+    let refused = decide(state.as_ref(), post(false), at, nonce());
+    let message = "ann is somebody else's name here.".to_owned();
+    assert_eq!(refused, Err(Reject::Forbidden(message)));
 }

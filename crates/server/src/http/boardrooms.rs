@@ -1,7 +1,7 @@
 //! Boardrooms: convene, follow, stop, synthesize, export.
 
 pub mod export;
-mod seating;
+pub mod seating;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -307,7 +307,7 @@ async fn board_id(app: &App, text: &str) -> Result<SessionId, Problem> {
 fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Problem> {
     match &*snapshot.room {
         Room::Boardroom(state) => Ok(state),
-        Room::Whiteboard(_) => Err(Problem::no_such_session(snapshot.id)),
+        Room::Whiteboard(_) | Room::Council(_) => Err(Problem::no_such_session(snapshot.id)),
     }
 }
 

@@ -208,7 +208,12 @@ impl Drive {
                 let words =
                     if *all { format!("@all {}", hostile(self.n)) } else { hostile(self.n) };
                 let body = mentioning(to, &words);
-                Command::Post { sender: SENDERS[*sender].into(), body, reply_to: *reply_to }
+                Command::Post {
+                    sender: SENDERS[*sender].into(),
+                    proved: true,
+                    body,
+                    reply_to: *reply_to,
+                }
             }
             Step::Settle { ending } => {
                 let call = due_ids(&self.state).first()?.clone();

@@ -1,0 +1,532 @@
+//! Councils: open, post, read along, close.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use plenary_domain::council::{self, Command, Member, Stage, Why};
+use plenary_domain::{AgentName, Room, SessionId, Timestamp, Viewer, limits, room};
+use plenary_engine::Snapshot;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::boardrooms::export::{Format, FormatName};
+use super::boardrooms::seating;
+use super::events::After;
+use super::sessions::{self, Filter};
+use crate::App;
+use crate::agents::{self, AgentHeader, AgentToken};
+use crate::error::{Code, Problem, ReadProblems, WriteProblems};
+use crate::idempotency::{Change, Key, Path, Query};
+use crate::live;
+use crate::views::{Reply, SessionView, reply};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, open))
+        .routes(routes!(get))
+        .routes(routes!(read, post))
+        .routes(routes!(close))
+        .routes(routes!(export))
+        .routes(routes!(events))
+}
+
+const KIND: &str = "council";
+
+/// Councils, newest first.
+#[utoipa::path(get, path = "/api/councils", tag = "councils", params(Filter),
+    responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
+async fn list(
+    State(app): State<App>,
+    Query(filter): Query<Filter>,
+) -> Result<impl IntoResponse, Problem> {
+    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter }).await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewCouncil {
+    /// The council's name, for ever: small letters, digits, dots, dashes, underscores.
+    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
+    name: String,
+    /// What it is for, and how its members should talk.
+    #[schema(min_length = 1, max_length = 8192)]
+    charter: String,
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    members: Vec<NewMember>,
+    #[serde(default)]
+    #[schema(nullable = false, max_length = 200)]
+    project: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewMember {
+    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
+    name: String,
+    /// A member with a model answers by itself when a post is addressed to it.
+    #[serde(default)]
+    #[schema(nullable = false, min_length = 1)]
+    model: Option<String>,
+    /// Who this member is, for the model.
+    #[serde(default)]
+    #[schema(nullable = false, max_length = 8192)]
+    persona: Option<String>,
+}
+
+/// Opens a council.
+#[utoipa::path(post, path = "/api/councils", tag = "councils", params(Key),
+    request_body = NewCouncil,
+    responses((status = 201, body = Reply<CouncilView>), WriteProblems))]
+async fn open(
+    State(app): State<App>,
+    Change { by, body }: Change<NewCouncil>,
+) -> Result<impl IntoResponse, Problem> {
+    let mut members = vec![];
+    for member in body.members {
+        let model = seating::named(&app, member.model).await?;
+        members.push(Member { name: member.name, model, persona: member.persona });
+    }
+    let open = council::Open {
+        name: body.name,
+        charter: body.charter,
+        members,
+        project: body.project,
+        by: None,
+    };
+    let command = room::Command::Council(Command::Open(open));
+    let opened = app.engine.open(by, command).await?;
+    let view = show(&opened)?;
+    let place = [(header::LOCATION, format!("/api/councils/{}", view.council))];
+    Ok((StatusCode::CREATED, place, reply(view)))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CouncilView {
+    council: String,
+    session_id: uuid::Uuid,
+    charter: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    project: Option<String>,
+    status: CouncilStatus,
+    /// Said when it was closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    summary: Option<String>,
+    members: Vec<MemberView>,
+    opened_at: Timestamp,
+    /// The sequence of the last post; 0 when there is none.
+    last: u64,
+    /// The member that is writing an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    answering: Option<String>,
+    allowed: Vec<&'static str>,
+    next: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CouncilStatus {
+    Open,
+    Closed,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct MemberView {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    persona: Option<String>,
+}
+
+/// A council without its posts.
+#[utoipa::path(get, path = "/api/councils/{council}", tag = "councils",
+    params(("council" = String, Path, description = "The council's name.")),
+    responses((status = 200, body = Reply<CouncilView>), ReadProblems))]
+async fn get(
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Result<impl IntoResponse, Problem> {
+    Ok(reply(show(&look(&app, &name).await?)?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewCouncilPost {
+    /// Your name here. The first post under a name claims it; later ones need the
+    /// token that came back with the first.
+    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
+    sender: String,
+    /// `@name` addresses a member; a post that names nobody, or `@all`, is to all.
+    #[schema(min_length = 1, max_length = 65536)]
+    body: String,
+    /// The sequence of an earlier post.
+    #[serde(default)]
+    #[schema(nullable = false, minimum = 1)]
+    reply_to: Option<u64>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CouncilPosted {
+    council: String,
+    sequence: u64,
+    sender: String,
+    /// Proves that you are this sender: send it as `Agent-Token` with the next post.
+    agent_token: String,
+    /// Members that will answer.
+    addressed: Vec<String>,
+    /// Members that were named too, and will not answer: a post makes five answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    left_out: Vec<String>,
+    next: Vec<String>,
+}
+
+/// Posts. Members with a model that it addresses answer by themselves, in turn.
+#[utoipa::path(post, path = "/api/councils/{council}/posts", tag = "councils",
+    params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
+    request_body = NewCouncilPost,
+    responses((status = 200, body = Reply<CouncilPosted>), WriteProblems))]
+async fn post(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    token: AgentToken,
+    Change { by, body }: Change<NewCouncilPost>,
+) -> Result<impl IntoResponse, Problem> {
+    let id = app.engine.named(KIND, &name).await?;
+    let sender = AgentName(body.sender.clone());
+    let by = agents::by(by, &sender);
+    let proved = match token.viewer(&app, id).await? {
+        Viewer::Agent(_) => token.prove(&app, id, &sender).await.map(|()| true)?,
+        Viewer::Outsider => false,
+    };
+    // Whoever repeats their own request comes without the answer, so without a token.
+    let repeated = app.engine.repeated(&by).await?.is_some();
+    if !proved && !repeated && council(&app.engine.get(id).await?)?.is_claimed(&body.sender) {
+        return Err(agents::not_yours(&sender));
+    }
+    let command =
+        Command::Post { sender: body.sender, proved, body: body.body, reply_to: body.reply_to };
+    let snapshot = app.engine.submit(id, by, room::Command::Council(command)).await?;
+    let posted = posted(&app, &snapshot).await?;
+    let state = council(&snapshot)?;
+    Ok(reply(CouncilPosted {
+        council: state.name.clone(),
+        sequence: posted.sequence,
+        sender: sender.0.clone(),
+        agent_token: agents::token(&app, id, &sender).await?,
+        addressed: posted.addressed.clone(),
+        left_out: posted.left_out.clone(),
+        next: state.next(),
+    }))
+}
+
+/// The post that a request wrote, also when an earlier one with the same key did.
+async fn posted(app: &App, snapshot: &Snapshot) -> Result<std::sync::Arc<council::Post>, Problem> {
+    let gone = || Problem::new(Code::Internal, "The post was written and cannot be read.");
+    let mut version = snapshot.written.ok_or_else(gone)?;
+    // A turn may have begun with it, in the same write.
+    loop {
+        let stored = app.engine.event(snapshot.id, version).await?;
+        match serde_json::from_str::<council::Event>(&stored.payload) {
+            Ok(council::Event::Posted { sequence, .. }) => {
+                let post = council(snapshot)?.posts_after(sequence.saturating_sub(1), 1);
+                return post.first().cloned().ok_or_else(gone);
+            }
+            Ok(_) if version > 1 => version -= 1,
+            Ok(_) | Err(_) => return Err(gone()),
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Reading {
+    /// Only posts after this sequence.
+    #[param(nullable = false)]
+    since: Option<u64>,
+    /// Posts of a page.
+    #[param(minimum = 1, maximum = 200, nullable = false)]
+    limit: Option<u32>,
+    /// How long to wait for a post when there is none yet.
+    #[param(minimum = 0, maximum = 600, nullable = false)]
+    wait_seconds: Option<u32>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CouncilPosts {
+    council: String,
+    status: CouncilStatus,
+    posts: Vec<CouncilPostView>,
+    /// Give it as `since` to read on.
+    since: u64,
+    /// There are more than this page holds.
+    more: bool,
+    /// Turns since then that ended without a post: passes and failures.
+    silences: Vec<SilenceView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    answering: Option<String>,
+    next: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CouncilPostView {
+    sequence: u64,
+    sender: String,
+    body: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reply_to: Option<u64>,
+    /// 0: somebody posted it; an answer is one deeper than what it answers.
+    depth: u8,
+    addressed: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    left_out: Vec<String>,
+    at: Timestamp,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SilenceView {
+    member: String,
+    /// The last post that the turn took in.
+    upto: u64,
+    why: SilenceName,
+    text: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SilenceName {
+    Passed,
+    Failed,
+    Stopped,
+}
+
+/// Posts after a sequence. With `waitSeconds` an empty answer waits for the next post.
+#[utoipa::path(get, path = "/api/councils/{council}/posts", tag = "councils",
+    params(("council" = String, Path, description = "The council's name."), Reading),
+    responses((status = 200, body = Reply<CouncilPosts>), ReadProblems))]
+async fn read(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Query(query): Query<Reading>,
+) -> Result<impl IntoResponse, Problem> {
+    let limit = within("limit", query.limit.unwrap_or(limits::COUNCIL_PAGE), 1, limits::PAGE_MOST)?;
+    let most = limits::WAIT_MOST_SECONDS;
+    let wait = within("waitSeconds", query.wait_seconds.unwrap_or(0), 0, most)?;
+    let since = query.since.unwrap_or(0);
+    let mut snapshot = look(&app, &name).await?;
+    if wait > 0 {
+        let id = snapshot.id;
+        let mut frames = std::pin::pin!(app.engine.watch(id, snapshot.version).await?);
+        let mut time = app.engine.clock().sleep(Duration::from_secs(wait.into()));
+        while waits(council(&snapshot)?, since) {
+            let more = tokio::select! {
+                () = &mut time => break,
+                frame = frames.next() => frame.is_some(),
+            };
+            snapshot = app.engine.get(id).await?;
+            if !more {
+                break;
+            }
+        }
+    }
+    Ok(reply(posts(council(&snapshot)?, since, limit as usize)))
+}
+
+/// There is nothing to read, and there may be.
+fn waits(state: &council::State, since: u64) -> bool {
+    let open = matches!(state.stage, Stage::Open { .. });
+    open && state.posts_after(since, 1).is_empty()
+}
+
+fn posts(state: &council::State, since: u64, limit: usize) -> CouncilPosts {
+    let page = state.posts_after(since, limit);
+    let last = page.last().map_or(since, |post| post.sequence);
+    let silences = state.silences.iter().filter(|silence| silence.upto > since);
+    CouncilPosts {
+        council: state.name.clone(),
+        status: status(state),
+        posts: page
+            .iter()
+            .map(|post| CouncilPostView {
+                sequence: post.sequence,
+                sender: post.sender.clone(),
+                body: post.body.to_string(),
+                reply_to: post.reply_to,
+                depth: post.depth,
+                addressed: post.addressed.clone(),
+                left_out: post.left_out.clone(),
+                at: post.at,
+            })
+            .collect(),
+        since: last,
+        more: !state.posts_after(last, 1).is_empty(),
+        silences: silences.map(|silence| silent(silence)).collect(),
+        answering: state.answering().map(str::to_owned),
+        next: state.next(),
+    }
+}
+
+fn silent(silence: &council::Silence) -> SilenceView {
+    let (why, text) = match &silence.why {
+        Why::Passed { text } => (SilenceName::Passed, text.clone()),
+        Why::Failed { failure, .. } => (SilenceName::Failed, failure.message.clone()),
+        Why::Stopped { partial } => (SilenceName::Stopped, partial.clone().unwrap_or_default()),
+    };
+    SilenceView { member: silence.member.clone(), upto: silence.upto, why, text }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Closing {
+    /// What came of it.
+    #[serde(default)]
+    #[schema(nullable = false, max_length = 65536)]
+    summary: Option<String>,
+}
+
+/// Closes a council. An answer that is being written is cut off.
+#[utoipa::path(post, path = "/api/councils/{council}/close", tag = "councils",
+    params(("council" = String, Path, description = "The council's name."), Key),
+    request_body = Closing,
+    responses((status = 200, body = Reply<CouncilView>), WriteProblems))]
+async fn close(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Change { by, body }: Change<Closing>,
+) -> Result<impl IntoResponse, Problem> {
+    let id = app.engine.named(KIND, &name).await?;
+    let command = Command::Close { summary: body.summary, by: None };
+    let snapshot = app.engine.submit(id, by, room::Command::Council(command)).await?;
+    Ok(reply(show(&snapshot)?))
+}
+
+/// A council's record, as JSON or as Markdown to read.
+#[utoipa::path(get, path = "/api/councils/{council}/export", tag = "councils",
+    params(("council" = String, Path, description = "The council's name."), Format),
+    responses(
+        (status = 200, description = "The record.", content(
+            (ExportedCouncil = "application/json"), (String = "text/markdown"))),
+        ReadProblems))]
+async fn export(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Query(query): Query<Format>,
+) -> Result<Response, Problem> {
+    let snapshot = look(&app, &name).await?;
+    let state = council(&snapshot)?;
+    let (kind, body) = match query.format.unwrap_or(FormatName::Json) {
+        FormatName::Markdown => ("text/markdown; charset=utf-8", council::markdown(state)),
+        FormatName::Json => {
+            let exported = ExportedCouncil {
+                format: "plenary.council",
+                format_version: 1,
+                council: show(&snapshot)?,
+                thread: posts(state, 0, usize::MAX),
+            };
+            let text = serde_json::to_string_pretty(&exported)
+                .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+            ("application/json", text)
+        }
+    };
+    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedCouncil {
+    /// Always `plenary.council`.
+    format: &'static str,
+    format_version: u32,
+    council: CouncilView,
+    thread: CouncilPosts,
+}
+
+/// Everything that happens in a council, live: posts and turns with an `id`, and
+/// between them the answers as they are written (`delta`).
+#[utoipa::path(get, path = "/api/councils/{council}/events", tag = "councils",
+    params(("council" = String, Path, description = "The council's name."), After),
+    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+async fn events(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Query(query): Query<After>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let after = live::after(&headers, query.after)?.unwrap_or(0);
+    let id = app.engine.named(KIND, &name).await?;
+    let frames = app.engine.watch(id, after).await?;
+    Ok(live::respond(frames.map(live::frame)))
+}
+
+async fn look(app: &App, name: &str) -> Result<Snapshot, Problem> {
+    let id: SessionId = app.engine.named(KIND, name).await?;
+    Ok(app.engine.get(id).await?)
+}
+
+fn council(snapshot: &Snapshot) -> Result<&council::State, Problem> {
+    match &*snapshot.room {
+        Room::Council(state) => Ok(state),
+        Room::Boardroom(_) | Room::Whiteboard(_) => Err(Problem::no_such_session(snapshot.id)),
+    }
+}
+
+fn status(state: &council::State) -> CouncilStatus {
+    match state.stage {
+        Stage::Open { .. } => CouncilStatus::Open,
+        Stage::Closed { .. } => CouncilStatus::Closed,
+    }
+}
+
+fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
+    let state = council(snapshot)?;
+    let summary = match &state.stage {
+        Stage::Closed { summary, .. } => summary.clone(),
+        Stage::Open { .. } => None,
+    };
+    let members = state.members.iter().map(|member| MemberView {
+        name: member.name.clone(),
+        model: member.model.as_ref().map(|model| model.0.clone()),
+        persona: member.persona.clone(),
+    });
+    Ok(CouncilView {
+        council: state.name.clone(),
+        session_id: snapshot.id.0,
+        charter: state.charter.to_string(),
+        project: state.project.clone(),
+        status: status(state),
+        summary,
+        members: members.collect(),
+        opened_at: state.opened_at,
+        last: state.posts.len() as u64,
+        answering: state.answering().map(str::to_owned),
+        allowed: state.allowed(),
+        next: state.next(),
+    })
+}
+
+fn within(name: &str, given: u32, least: u32, most: u32) -> Result<u32, Problem> {
+    if (least..=most).contains(&given) {
+        return Ok(given);
+    }
+    let problem = format!("`{name}` must be from {least} to {most}.");
+    Err(Problem::new(Code::InvalidQuery, problem))
+}
