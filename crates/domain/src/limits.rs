@@ -164,6 +164,14 @@ pub const CONNECTIONS: usize = 4_096;
 /// A request that waits for a session: default and most.
 pub const WAIT_SECONDS: u32 = 30;
 pub const WAIT_MOST_SECONDS: u32 = 600;
+/// MCP: sessions over HTTP, how long one may be idle, and agents that one holds.
+pub const MCP_SESSIONS: usize = 1_024;
+pub const MCP_IDLE_MS: u64 = 3_600_000;
+pub const MCP_AGENTS: usize = 256;
+/// The time of `session_wait` when none is given stays below the 60 s that most
+/// clients give a call; a sign of life is sent once a slice.
+pub const MCP_WAIT_SECONDS: u32 = 50;
+pub const MCP_SLICE_SECONDS: u32 = 10;
 /// A comment is sent to silent event streams this often.
 pub const KEEP_ALIVE_MS: u64 = 15_000;
 

@@ -67,7 +67,7 @@ fn near(written: &str, available: &[ModelName]) -> Vec<String> {
 }
 
 /// Letters to insert, delete or change between two words.
-fn distance(left: &str, right: &str) -> usize {
+pub fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, l) in left.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! The ways in over HTTP: REST, live events, the page.
+//! The ways in: REST, live events, MCP, the page.
 //!
 //! This crate must not know SQL or a provider's wire, and holds no rule of any
 //! form: a handler parses, submits, and shows.
@@ -10,6 +10,7 @@ mod http;
 mod idempotency;
 mod listen;
 mod live;
+pub mod mcp;
 mod views;
 mod web;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use plenary_engine::Engine;
+use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 
 pub use auth::Access;
@@ -30,15 +32,19 @@ pub struct App {
 
 /// Everything on one port. `access` says who may come in.
 pub fn router(app: App, access: Access) -> Router {
-    let (router, document) = http::routes().split_for_parts();
-    let document = Arc::new(document);
-    router
-        .merge(web::routes(document))
+    let (rest, document) = http::routes().split_for_parts();
+    let engine = app.engine.clone();
+    let json = serde_json::to_value(&document).unwrap_or_default();
+    let rest = rest
+        .merge(web::routes(Arc::new(document)))
         .fallback(error::not_found)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(app)
+        .layer(CatchPanicLayer::custom(error::panicked));
+    let mcp = mcp::http::routes(rest.clone(), engine, &json, &access);
+    rest.merge(mcp)
         .layer(axum::middleware::from_fn_with_state(Arc::new(access), auth::check))
-        .layer(tower_http::catch_panic::CatchPanicLayer::custom(error::panicked))
+        .layer(CatchPanicLayer::custom(error::panicked))
 }
 
 /// The OpenAPI document, as `/api/openapi.json` serves it.

@@ -133,13 +133,13 @@ async fn wait(
     Path(id): Path<String>,
     Query(query): Query<Wait>,
 ) -> Result<impl IntoResponse, Problem> {
-    let id = session_id(&id)?;
     let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
     if seconds > limits::WAIT_MOST_SECONDS {
         let most = limits::WAIT_MOST_SECONDS;
         let problem = format!("`seconds` must be from 0 to {most}.");
         return Err(Problem::new(Code::InvalidQuery, problem));
     }
+    let id = session_id(&id)?;
     let version = app.engine.get(id).await?.version;
     let mut frames = std::pin::pin!(app.engine.watch(id, version).await?);
     let mut time = app.engine.clock().sleep(Duration::from_secs(seconds.into()));

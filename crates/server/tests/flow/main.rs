@@ -9,6 +9,7 @@ mod commands;
 mod contract;
 mod faults;
 mod lists;
+mod mcp;
 mod patience;
 mod readers;
 mod restart;

@@ -22,6 +22,11 @@ fn one_waits(gate: &Gate) -> Script {
     canned().when(When::model("c"), Reply::canned().gate(0, gate))
 }
 
+async fn until_two_answered(app: &TestApp, board: &Board) {
+    let done = |view: &Value| view["advisors"].to_string().matches("\"done\"").count();
+    app.until(board, |view| done(view) == 2).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_tells_how_far_it_is_and_what_came_of_it() {
     let app = TestApp::start(canned()).await;
@@ -61,10 +66,7 @@ async fn a_wait_ends_with_any_progress_since_it_was_seen() {
     let gate = Gate::new();
     let app = TestApp::start(one_waits(&gate)).await;
     let board = app.triad("Any news?").await;
-    app.until(&board, |view| {
-        view["advisors"].as_array().unwrap().iter().filter(|a| a["status"] == "done").count() == 2
-    })
-    .await;
+    until_two_answered(&app, &board).await;
     let before = session(&app, &at(&board, "")).await;
     let words = "2 of 3 advisors have answered; waiting for Analyst (ollama/c).";
     assert_eq!(before["progress"], json!({ "done": 2, "total": 4, "message": words }));
@@ -119,7 +121,7 @@ async fn any_session_can_be_stopped() {
     let gate = Gate::new();
     let app = TestApp::start(one_waits(&gate)).await;
     let board = app.triad("Enough?").await;
-    gate.reached(1).await;
+    until_two_answered(&app, &board).await;
     let (status, body) = app.post_with_key(&at(&board, "/stop"), "k", &json!({})).await;
     assert_eq!(status, 200, "{body}");
     assert_eq!((&body["data"]["over"], &body["data"]["status"]), (&json!(true), &json!("stopped")));

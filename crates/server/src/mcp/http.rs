@@ -1,0 +1,109 @@
+//! MCP over streamable HTTP, behind the same checks as everything else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{Method, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any_service;
+use futures::future::BoxFuture;
+use plenary_domain::limits;
+use plenary_engine::Engine;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::{Door, Reply, Server};
+use crate::auth::{Access, Principal};
+use crate::error::{Code, Problem};
+
+/// `rest` is the REST interface without the check at the door, which whoever comes
+/// here has passed.
+pub fn routes(rest: Router, engine: Arc<Engine>, document: &Value, access: &Access) -> Router {
+    let server = Server::new(Arc::new(Inside { rest, engine }), document);
+    let mut sessions = SessionConfig::default();
+    sessions.keep_alive = Some(Duration::from_millis(limits::MCP_IDLE_MS));
+    let mut manager = LocalSessionManager::default();
+    manager.session_config = sessions;
+    let manager = Arc::new(manager);
+    let config = StreamableHttpServerConfig::default()
+        .with_max_request_body_bytes(limits::BODY_BYTES)
+        .with_allowed_hosts(access.hosts.clone())
+        .with_allowed_origins(origins(&access.hosts));
+    let service = StreamableHttpService::new(
+        move || Ok(server.for_another_session()),
+        manager.clone(),
+        config,
+    );
+    let bounded = move |request: Request, next: Next| admit(manager.clone(), request, next);
+    Router::new().route("/mcp", any_service(service)).layer(middleware::from_fn(bounded))
+}
+
+/// Our own check compares Origin with Host and goes first. The protocol's library
+/// gets the same names, so that it refuses nothing which that one let in; where any
+/// name will do, there is no list that it could go by.
+fn origins(hosts: &[String]) -> Vec<String> {
+    let bracketed = |host: &String| match host.contains(':') {
+        true => format!("[{host}]"),
+        false => host.clone(),
+    };
+    let both = |host: String| [format!("http://{host}:*"), format!("https://{host}:*")];
+    hosts.iter().map(bracketed).flat_map(both).collect()
+}
+
+/// Refuses to begin more sessions than the limit. They end when they were idle for
+/// long, or when their client says so.
+async fn admit(manager: Arc<LocalSessionManager>, request: Request, next: Next) -> Response {
+    let begins =
+        request.method() == Method::POST && !request.headers().contains_key("mcp-session-id");
+    if begins && manager.sessions.read().await.len() >= limits::MCP_SESSIONS {
+        return Problem::new(Code::Busy, "Too many MCP sessions are open.")
+            .hint("Close some, or try again later.")
+            .into_response();
+    }
+    next.run(request).await
+}
+
+/// The REST interface in this process.
+struct Inside {
+    rest: Router,
+    engine: Arc<Engine>,
+}
+
+impl Door for Inside {
+    fn call(&self, request: super::Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            let mut inner = Request::builder().method(request.method).uri(&request.path);
+            inner = inner.header(header::CONTENT_TYPE, "application/json");
+            for (name, value) in request.headers() {
+                inner = inner.header(name, value);
+            }
+            let body = request.body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+            let mut inner = inner.body(body).map_err(|error| failed(&error.to_string()))?;
+            inner.extensions_mut().insert(Principal(request.caller));
+            let response = match self.rest.clone().oneshot(inner).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+            let status = response.status().as_u16();
+            let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await;
+            let bytes = bytes.map_err(|error| failed(&error.to_string()))?;
+            let reply = serde_json::from_slice(&bytes);
+            Ok((status, reply.map_err(|error| failed(&error.to_string()))?))
+        })
+    }
+
+    fn ticks(&self) -> u64 {
+        self.engine.clock().ticks()
+    }
+}
+
+fn failed(problem: &str) -> Value {
+    tracing::error!(problem, "a tool's request failed");
+    json!({ "code": "internal", "message": "Something went wrong inside Plenary." })
+}

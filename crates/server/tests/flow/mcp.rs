@@ -1,0 +1,347 @@
+//! MCP over HTTP, spoken by hand. The official client speaks it in
+//! `crates/app/tests/mcp`.
+
+use std::time::Duration;
+
+use plenary_domain::limits;
+use plenary_scripted::{Gate, Reply, When};
+use plenary_server::Access;
+use serde_json::{Value, json};
+
+use crate::support::{SAFETY, TestApp, answer, canned};
+
+/// One MCP session.
+struct Client<'a> {
+    app: &'a TestApp,
+    session: String,
+    token: Option<&'a str>,
+}
+
+const BOTH: &str = "application/json, text/event-stream";
+
+fn post(app: &TestApp, body: &Value) -> reqwest::RequestBuilder {
+    app.http.post(format!("{}/mcp", app.url)).header("accept", BOTH).json(body)
+}
+
+fn hello() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } } })
+}
+
+/// Every message of an answer, whether it came as JSON or as a stream.
+async fn messages(request: reqwest::RequestBuilder) -> Vec<Value> {
+    let response = tokio::time::timeout(SAFETY, request.send()).await.unwrap().unwrap();
+    let status = response.status();
+    let text = tokio::time::timeout(SAFETY, response.text()).await.unwrap().unwrap();
+    assert!(status.is_success(), "{status}: {text}");
+    let lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+impl<'a> Client<'a> {
+    async fn start(app: &'a TestApp, token: Option<&'a str>) -> (Client<'a>, Value) {
+        let mut request = post(app, &hello());
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let text = response.text().await.unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let told = lines.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok()).next();
+        let client = Client { app, session, token };
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(client.request(&ready).send().await.unwrap().status(), 202);
+        (client, told.unwrap()["result"].clone())
+    }
+
+    fn request(&self, body: &Value) -> reqwest::RequestBuilder {
+        let request = post(self.app, body)
+            .header("mcp-session-id", &self.session)
+            .header("mcp-protocol-version", "2025-06-18");
+        match self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    async fn all(&self, method: &str, params: Value) -> Vec<Value> {
+        let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+        messages(self.request(&body)).await
+    }
+
+    async fn ask(&self, method: &str, params: Value) -> Value {
+        let mut all = self.all(method, params).await;
+        let last = all.pop().unwrap();
+        assert_eq!((all.len(), &last["id"]), (0, &json!(7)), "{last}");
+        last
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let told = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        told["result"].clone()
+    }
+
+    /// The structured content of a call that must succeed. The text says the same.
+    async fn good(&self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_eq!(result["isError"], false, "{result}");
+        let text: Value =
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, result["structuredContent"]);
+        text
+    }
+
+    async fn bad(&self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["structuredContent"], Value::Null);
+        serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_are_listed_in_full() {
+    let app = TestApp::start(canned()).await;
+    let (client, told) = Client::start(&app, None).await;
+    assert_eq!(told["serverInfo"]["name"], "plenary");
+    assert_eq!(told["serverInfo"]["title"], "Plenary");
+    assert_eq!(told["protocolVersion"], "2025-06-18");
+    assert!(told["instructions"].as_str().unwrap().contains("session_wait"));
+    let told = client.ask("tools/list", json!({})).await;
+    let tools = told["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let expected =
+        ["boardroom_convene", "session_get", "session_wait", "session_stop", "models_list"];
+    assert_eq!(names, expected);
+    for tool in tools {
+        for text in ["title", "description"] {
+            assert!(tool[text].as_str().is_some_and(|text| !text.is_empty()), "{tool}");
+        }
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{tool}");
+        }
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        assert_eq!(tool["outputSchema"]["type"], "object");
+        assert!(tool["outputSchema"]["properties"]["next"].is_object(), "{tool}");
+        let key = tool["inputSchema"]["properties"]["idempotency_key"].is_object();
+        assert_eq!(key, tool["annotations"]["readOnlyHint"] == false);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_is_convened_waited_for_and_read() {
+    let app = TestApp::start(canned()).await;
+    let (client, _) = Client::start(&app, None).await;
+    let models = client.good("models_list", json!({})).await;
+    assert!(models["models"].as_array().unwrap().iter().any(|m| m["name"] == "ollama/a"));
+    let given = json!({ "prompt": "Shall we?", "models": ["ollama/a", "ollama/b"],
+        "quorum": { "need": 2, "grace_seconds": 5 } });
+    let board = client.good("boardroom_convene", given).await;
+    assert_eq!(board["quorum"]["grace_seconds"], 5.0);
+    assert!(board["advisors"][0]["call_id"].is_string() && board["next"][0].is_string());
+    let id = board["id"].clone();
+    let over = client.good("session_wait", json!({ "id": id })).await;
+    assert_eq!((&over["over"], &over["status"]), (&json!(true), &json!("closed")));
+    assert!(over["result"].as_str().unwrap().starts_with("## Consensus"));
+    assert!(over["created_at"].is_string(), "{over}");
+    assert_eq!(client.good("session_get", json!({ "id": id })).await, over);
+    let full = client.good("session_get", json!({ "id": id, "detail": "full" })).await;
+    let record = full["result"].as_str().unwrap();
+    assert!(record.contains("# Advocate (ollama/a)"), "{record}");
+
+    let told = client.ask("resources/list", json!({})).await;
+    let listed = &told["result"]["resources"][0];
+    let uri = format!("plenary://boardroom/{}", id.as_str().unwrap());
+    assert_eq!((&listed["uri"], &listed["title"]), (&json!(uri), &json!("Shall we?")));
+    let told = client.ask("resources/read", json!({ "uri": uri })).await;
+    let read = &told["result"]["contents"][0];
+    assert_eq!((&read["text"], &read["mimeType"]), (&json!(record), &json!("text/markdown")));
+    for uri in ["plenary://council/x", "file:///etc/passwd", &uri.replace("boardroom", "council")] {
+        let told = client.ask("resources/read", json!({ "uri": uri })).await;
+        assert_eq!(told["error"]["code"], -32002, "{told}");
+    }
+    let told = client.ask("resources/templates/list", json!({})).await;
+    assert_eq!(told["result"]["resourceTemplates"][0]["uriTemplate"], "plenary://{kind}/{id}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_a_tool_error_in_the_words_of_rest() {
+    let app = TestApp::start(canned()).await;
+    let (client, _) = Client::start(&app, None).await;
+    let fields = |error: &Value| -> Vec<String> {
+        let fields = error["fields"].as_array().into_iter().flatten();
+        fields.map(|field| field["field"].as_str().unwrap().to_owned()).collect()
+    };
+    for (tool, given, code, wrong) in [
+        ("boardroom_convene", json!({}), "invalid-input", vec!["prompt"]),
+        ("boardroom_convene", json!({ "prompt": 7 }), "invalid-input", vec!["prompt"]),
+        (
+            "boardroom_convene",
+            json!({ "prompt": "?", "quorum": { "need": 9, "grace_seconds": 99999 } }),
+            "invalid-input",
+            vec!["quorum.need", "quorum.grace_seconds"],
+        ),
+        ("boardroom_convene", json!({ "promt": "?" }), "invalid-input", vec!["promt"]),
+        ("session_get", json!({}), "invalid-input", vec!["id"]),
+        ("session_get", json!({ "id": "none" }), "not-found", vec![]),
+        ("session_get", json!({ "id": "none", "detail": "most" }), "invalid-query", vec![]),
+        ("session_wait", json!({ "id": "none", "seconds": 601 }), "invalid-query", vec![]),
+        ("session_wait", json!({ "id": "none", "seconds": "soon" }), "invalid-query", vec![]),
+        ("session_wait", json!({ "id": "none" }), "not-found", vec![]),
+    ] {
+        let shown = format!("{tool} {given}");
+        let error = client.bad(tool, given).await;
+        assert_eq!(
+            (&error["code"], fields(&error)),
+            (&json!(code), wrong.into_iter().map(str::to_owned).collect()),
+            "{shown}: {error}"
+        );
+        assert!(!error["message"].as_str().unwrap().is_empty());
+    }
+    let error = client.bad("boardroom_convene", json!({ "promt": "?" })).await;
+    assert!(error["message"].as_str().unwrap().contains("did you mean `prompt`?"), "{error}");
+    let told = client.ask("tools/call", json!({ "name": "board_convene", "arguments": {} })).await;
+    assert_eq!(told["error"]["code"], -32602, "{told}");
+    assert!(told["error"]["message"].as_str().unwrap().contains("boardroom_convene"));
+    assert_eq!(app.get("/api/sessions").await.1["meta"]["total"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_tells_of_progress_and_ends_with_its_time() {
+    let gate = Gate::new();
+    let script = canned().when(When::model("c"), Reply::canned().gate(0, &gate));
+    let (app, clock) = TestApp::with_clock(script).await;
+    let (client, _) = Client::start(&app, None).await;
+    let board = app.triad("How long?").await;
+    app.until(&board, |view| view["advisors"].to_string().matches("\"done\"").count() == 2).await;
+    let arguments = json!({ "id": board.id, "seconds": 25 });
+    let params = json!({ "name": "session_wait", "arguments": arguments, "_meta": { "progressToken": "p" } });
+    let passes = async {
+        for seconds in [10, 10, 5] {
+            let time = Duration::from_secs(seconds);
+            tokio::time::timeout(SAFETY, clock.until_asleep(1, time..=time)).await.unwrap();
+            clock.advance(time);
+        }
+    };
+    let (mut told, ()) = tokio::join!(client.all("tools/call", params), passes);
+    let result = told.pop().unwrap()["result"]["structuredContent"].clone();
+    assert_eq!((&result["over"], &result["status"]), (&json!(false), &json!("answering")));
+    assert!(result["next"][0].as_str().unwrap().contains("session_wait again"), "{result}");
+    let steps: Vec<f64> = told
+        .iter()
+        .map(|told| {
+            assert_eq!(told["method"], "notifications/progress");
+            assert_eq!(told["params"]["progressToken"], "p");
+            assert_eq!(told["params"]["total"], 4.0);
+            assert!(told["params"]["message"].as_str().unwrap().starts_with("2 of 3"));
+            told["params"]["progress"].as_f64().unwrap()
+        })
+        .collect();
+    assert_eq!(steps.len(), 4, "{told:?}");
+    assert!(steps.is_sorted_by(|before, after| before < after), "{steps:?}");
+    gate.release();
+    let over = client.good("session_wait", json!({ "id": board.id })).await;
+    assert_eq!(over["over"], true);
+    let error = client.bad("session_stop", json!({ "id": board.id })).await;
+    assert_eq!((&error["code"], &error["state"]), (&json!("not-now"), &json!("closed")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn giving_up_a_wait_ends_the_wait_only() {
+    let gate = Gate::new();
+    let app = TestApp::start(canned().when(When::model("c"), Reply::canned().gate(0, &gate))).await;
+    let (client, _) = Client::start(&app, None).await;
+    let board = app.triad("Give up?").await;
+    let call = json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
+        "name": "session_wait", "arguments": { "id": board.id, "seconds": 600 } } });
+    let response = client.request(&call).send().await.unwrap();
+    app.until_metric("plenary_readers", |readers| readers == 1).await;
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": 9, "reason": "enough" } });
+    assert_eq!(client.request(&cancel).send().await.unwrap().status(), 202);
+    app.until_metric("plenary_readers", |readers| readers == 0).await;
+    drop(response);
+    gate.release();
+    app.until_status(&board, "closed").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_checks_stand_before_it() {
+    let access = Access {
+        tokens: vec!["one".into(), "two".into()],
+        hosts: vec!["localhost".into(), "127.0.0.1".into(), "::1".into()],
+        ..Access::default()
+    };
+    let app = TestApp::with_access(canned(), access).await;
+    let own = app.url.strip_prefix("http://").unwrap();
+    let ask = || post(&app, &hello()).bearer_auth("one");
+    for (request, status, code) in [
+        (post(&app, &hello()), 401, "unauthorized"),
+        (post(&app, &hello()).bearer_auth("three"), 401, "unauthorized"),
+        (ask().header("host", "evil.example"), 403, "forbidden-host"),
+        (ask().header("origin", "https://evil.example"), 403, "forbidden-origin"),
+        (ask().header("origin", "null"), 403, "forbidden-origin"),
+    ] {
+        let (found, body) = answer(request).await;
+        assert_eq!((found, &body["error"]["code"]), (status, &json!(code)), "{body}");
+    }
+    for request in [
+        ask().header("origin", format!("http://{own}")),
+        ask().header("host", "[::1]:7171").header("origin", "http://[::1]:7171"),
+        ask().header("host", "LocalHost").header("origin", "https://localhost"),
+    ] {
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    }
+    let huge = json!({ "jsonrpc": "2.0", "id": 1, "method": "x".repeat(limits::BODY_BYTES) });
+    let response = post(&app, &huge).bearer_auth("one").send().await.unwrap();
+    assert_eq!(response.status(), 413);
+    // The record knows who came in, and a key of one caller is not another's.
+    let given = json!({ "prompt": "?", "models": ["ollama/a"], "idempotency_key": "k" });
+    let (one, _) = Client::start(&app, Some("one")).await;
+    let (two, _) = Client::start(&app, Some("two")).await;
+    let first = one.good("boardroom_convene", given.clone()).await;
+    let second = two.good("boardroom_convene", given.clone()).await;
+    assert_ne!(first["id"], second["id"]);
+    assert_eq!(one.good("boardroom_convene", given).await["id"], first["id"]);
+    let board = crate::support::Board { id: second["id"].as_str().unwrap().to_owned() };
+    assert_eq!(app.events_of(&board).await[0].actor, "token-2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_ends_when_its_client_says_so() {
+    let app = TestApp::start(canned()).await;
+    let (client, _) = Client::start(&app, None).await;
+    let end = app.http.delete(format!("{}/mcp", app.url));
+    let end = end.header("mcp-session-id", &client.session).send().await.unwrap();
+    assert!(end.status().is_success(), "{}", end.status());
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert_eq!(client.request(&body).send().await.unwrap().status(), 404);
+    let put = app.http.put(format!("{}/mcp", app.url)).send().await.unwrap();
+    assert_eq!(put.status(), 405);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_for_each_board() {
+    let app = TestApp::start(canned()).await;
+    let (client, _) = Client::start(&app, None).await;
+    let told = client.ask("prompts/list", json!({})).await;
+    let names: Vec<&str> = told["result"]["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["classic-triad", "devils-court", "full-board", "peer-review"]);
+    let params = json!({ "name": "devils-court", "arguments": { "question": "Why?" } });
+    let told = client.ask("prompts/get", params).await;
+    let text = told["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("\"devils-court\"") && text.ends_with("Why?"), "{text}");
+    for params in [json!({ "name": "none" }), json!({ "name": "full-board", "arguments": {} })] {
+        let told = client.ask("prompts/get", params).await;
+        assert_eq!(told["error"]["code"], -32602, "{told}");
+    }
+}
