@@ -7,6 +7,7 @@
 mod agents;
 mod boardrooms;
 mod call;
+mod councils;
 pub(crate) mod http;
 mod models;
 mod names;
@@ -18,6 +19,7 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod whiteboards;
 
 use std::sync::Arc;
 
@@ -117,7 +119,12 @@ struct Entry {
 }
 
 fn rows() -> impl Iterator<Item = Row> {
-    boardrooms::ROWS.into_iter().chain(sessions::ROWS).chain(models::ROWS)
+    boardrooms::ROWS
+        .into_iter()
+        .chain(whiteboards::ROWS)
+        .chain(councils::ROWS)
+        .chain(sessions::ROWS)
+        .chain(models::ROWS)
 }
 
 impl Server {

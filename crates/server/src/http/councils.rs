@@ -56,9 +56,11 @@ pub struct NewCouncil {
     /// What it is for, and how its members should talk.
     #[schema(min_length = 1, max_length = 8192)]
     charter: String,
+    /// Who belongs to it. Others may post too.
     #[serde(default)]
     #[schema(max_items = 16)]
     members: Vec<NewMember>,
+    /// The project that it belongs to; lists filter by it.
     #[serde(default)]
     #[schema(nullable = false, max_length = 200)]
     project: Option<String>,

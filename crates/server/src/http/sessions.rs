@@ -38,6 +38,7 @@ pub struct Filter {
     /// Only what belongs to this project.
     #[param(nullable = false)]
     pub project: Option<String>,
+    /// Only this status: a board's phase, `open`, `closed`, `answering` and so on.
     #[param(nullable = false)]
     pub status: Option<String>,
     /// Only what runs, or only what does not.

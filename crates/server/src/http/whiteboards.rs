@@ -67,6 +67,7 @@ pub struct NewWhiteboard {
     /// Your name here. You are registered as facilitator.
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
     opened_by: String,
+    /// The project that it belongs to; lists filter by it.
     #[serde(default)]
     #[schema(nullable = false, max_length = 200)]
     project: Option<String>,
@@ -84,6 +85,7 @@ pub struct NewWhiteboard {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Deadlines {
+    /// Seconds that the phase lasts at most.
     #[serde(default)]
     #[schema(nullable = false, minimum = 1, maximum = 7_776_000)]
     blind_seconds: Option<u32>,
@@ -231,10 +233,13 @@ async fn registered(
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewPost {
+    /// What kind of post.
     #[serde(rename = "type")]
     kind: PostType,
+    /// The point in one line.
     #[schema(min_length = 1, max_length = 300)]
     title: String,
+    /// The reasons, with evidence.
     #[schema(min_length = 1, max_length = 65536)]
     body: String,
     /// The file that this is about.
@@ -245,6 +250,7 @@ pub struct NewPost {
     #[serde(default)]
     #[schema(nullable = false, max_length = 500)]
     target_location: Option<String>,
+    /// How bad it is, where that applies.
     #[serde(default)]
     #[schema(nullable = false)]
     severity: Option<SeverityName>,
@@ -303,6 +309,7 @@ async fn post(
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewAnnotation {
+    /// The post, as `author/number`.
     post_id: String,
     /// `validation` in validate; `challenge`, `corroboration`, `rebuttal` (by the
     /// author) and `withdrawal` in debate; `resolution` in debate and resolve.
@@ -382,8 +389,11 @@ async fn annotate(
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewVote {
+    /// The post, as `author/number`.
     post_id: String,
+    /// Your choice.
     vote: VoteName,
+    /// Why, for the record.
     #[serde(default)]
     #[schema(nullable = false, max_length = 65536)]
     reason: Option<String>,

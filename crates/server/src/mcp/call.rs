@@ -54,11 +54,15 @@ pub fn request(
     }
     let text = |place| given(shape, arguments, place);
     let held = || caller.agents.token(&acting(row, arguments, caller)?);
+    let agent_token = text(Place::Token).or_else(held);
+    if let Some(agent) = text(Place::Agent) {
+        prove(&agent, agent_token.as_deref())?;
+    }
     Ok(Request {
         method: row.method.name(),
         path: path + &query,
         body: row.method.changes().then_some(Value::Object(body)),
-        agent_token: text(Place::Token).or_else(held),
+        agent_token,
         // Made once per call, so that whoever carries it out may try twice.
         idempotency_key: row
             .method
@@ -66,6 +70,22 @@ pub fn request(
             .then(|| text(Place::Key).unwrap_or_else(|| uuid::Uuid::new_v4().to_string())),
         caller: caller.name.clone(),
     })
+}
+
+/// A name alone proves nothing, and a token is its own agent's only. Whether the
+/// token is right is for the route to say.
+fn prove(agent: &str, token: Option<&str>) -> Result<(), Value> {
+    let message = match token.map(|token| token.rsplit_once('.').map(|(name, _)| name)) {
+        Some(Some(name)) if name == agent => return Ok(()),
+        Some(_) => format!("The agent_token is not {agent}'s."),
+        None => format!("This MCP session did not register {agent} here."),
+    };
+    Err(json!({
+        "code": "not-your-agent",
+        "message": message,
+        "hint": "Register first (whiteboard_register), or pass the agent_token that registering \
+                 returned. A session acts by itself as the agents that it registered.",
+    }))
 }
 
 /// Reads the reply, and keeps the token of an agent that was registered.
@@ -189,19 +209,13 @@ fn given(shape: &Shape, arguments: &JsonObject, place: Place) -> Option<String> 
 fn acting(row: &Row, arguments: &JsonObject, caller: &Caller<'_>) -> Option<Agent> {
     let acts = row.acts?;
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
-    let (place, name) = (text(acts.place?)?, text(acts.name)?);
+    let (place, name) = (text(acts.place)?, text(acts.name)?);
     Some(Agent { caller: caller.name.clone(), place, name })
 }
 
 fn remember(row: &Row, arguments: &JsonObject, caller: &Caller<'_>, data: &Value) {
-    let (Some(acts), Some(token)) = (row.acts, data["agentToken"].as_str()) else { return };
-    let Some(name) = arguments.get(acts.name).and_then(Value::as_str) else { return };
-    // A place may be called by its name or by its id, later on.
-    let named = acts.place.and_then(|place| arguments.get(place)).and_then(Value::as_str);
-    let opened = if acts.place.is_none() { data["id"].as_str() } else { None };
-    for place in [named, opened].into_iter().flatten() {
-        let (caller_name, place) = (caller.name.clone(), place.to_owned());
-        let agent = Agent { caller: caller_name, place, name: name.to_owned() };
+    let Some(token) = data["agentToken"].as_str() else { return };
+    if let Some(agent) = acting(row, arguments, caller) {
         caller.agents.remember(agent, token);
     }
 }

@@ -51,9 +51,8 @@ pub struct Acts {
     /// The argument that names the agent: `agent_name`, `sender`, `opened_by`. It is
     /// added where the route has none.
     pub name: &'static str,
-    /// The argument that says where the agent is known: `board_id`. `None` for a
-    /// tool that opens such a place: its answer's `id` is the place then.
-    pub place: Option<&'static str>,
+    /// The argument that says where the agent is known: `board_id`.
+    pub place: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -69,7 +69,8 @@ pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
     }
     if let Some(Acts { name, .. }) = row.acts {
         if !input.arguments.iter().any(|argument| argument.name == name) {
-            input.add(&camel(name), Place::Agent, json!({ "type": "string" }), true);
+            let acts = row.method.changes();
+            input.add(&camel(name), Place::Agent, json!({ "type": "string" }), acts);
             input.describe(name, AGENT);
         }
         input.add("agentToken", Place::Token, json!({ "type": "string" }), false);

@@ -56,7 +56,7 @@ fn document() -> Value {
                 "responses": reply(json!({ "type": "object", "properties": { "postId": text } })),
             } },
             "/api/councils": { "post": {
-                "requestBody": body(json!({ "openedBy": text }), json!(["openedBy"])),
+                "requestBody": body(json!({ "name": text, "openedBy": text }), json!(["name", "openedBy"])),
                 "responses": reply(json!({ "$ref": "#/components/schemas/Agent" })),
             } },
             "/api/councils/{council}": { "get": {
@@ -74,7 +74,7 @@ fn document() -> Value {
     })
 }
 
-const ON_BOARD: Option<Acts> = Some(Acts { name: "agent_name", place: Some("board_id") });
+const ON_BOARD: Option<Acts> = Some(Acts { name: "agent_name", place: "board_id" });
 const BOARD_ID: &[(&str, &str)] = &[("board", "board_id")];
 
 fn table() -> impl Iterator<Item = Row> {
@@ -85,12 +85,8 @@ fn table() -> impl Iterator<Item = Row> {
     [
         Row { acts: ON_BOARD, renamed: BOARD_ID, ..register },
         Row { acts: ON_BOARD, renamed: BOARD_ID, ..post },
-        Row { acts: Some(Acts { name: "opened_by", place: None }), ..open },
-        Row {
-            acts: Some(Acts { name: "agent_name", place: Some("council") }),
-            items: "posts",
-            ..read
-        },
+        Row { acts: Some(Acts { name: "opened_by", place: "name" }), ..open },
+        Row { acts: Some(Acts { name: "agent_name", place: "council" }), items: "posts", ..read },
     ]
     .into_iter()
 }
@@ -106,10 +102,10 @@ fn start() -> Told {
         "fields": [{ "field": "replyTo", "problem": "no such post" }, { "field": "board", "problem": "?" }] });
     let door = Arc::new(Fake {
         replies: BTreeMap::from([
-            ("/api/whiteboards/b1/agents", good(json!({ "agentToken": "t-ada" }))),
+            ("/api/whiteboards/b1/agents", good(json!({ "agentToken": "Ada.t" }))),
             ("/api/whiteboards/b1/posts", good(json!({ "postId": "p1" }))),
             ("/api/whiteboards/b2/posts", (422, json!({ "success": false, "error": wrong }))),
-            ("/api/councils", good(json!({ "id": "c1", "agentToken": "t-bob" }))),
+            ("/api/councils", good(json!({ "agentToken": "Bob.t" }))),
             ("/api/councils/c1", good(json!(["hello"]))),
         ]),
         ..Fake::default()
@@ -141,16 +137,16 @@ impl Told {
 async fn arguments_go_where_the_route_wants_them() {
     let told = start();
     let given = json!({ "board_id": "b1", "agent_name": "Ada", "text": "Hi", "reply_to": 3,
-        "agent_token": "t", "idempotency_key": "k" });
+        "agent_token": "Ada.t", "idempotency_key": "k" });
     let answer = told.call("me", "post", given).await;
     assert_eq!(answer, Ok(json!({ "post_id": "p1" })));
     let asked = told.last();
     assert_eq!((asked.method, asked.path.as_str()), ("POST", "/api/whiteboards/b1/posts"));
     // The route has no name in its body: the token says who it is.
     assert_eq!(asked.body, Some(json!({ "text": "Hi", "replyTo": 3 })));
-    assert_eq!(asked.headers(), [("agent-token", "t".into()), ("idempotency-key", "k".into())]);
+    assert_eq!(asked.headers(), [("agent-token", "Ada.t".into()), ("idempotency-key", "k".into())]);
     assert_eq!(asked.caller, "me");
-    let given = json!({ "council": "c/1 ?", "agent_name": "Ada", "wait_seconds": 5 });
+    let given = json!({ "council": "c/1 ?", "wait_seconds": 5 });
     let _ = told.call("me", "read", given).await;
     let asked = told.last();
     assert_eq!(asked.path, "/api/councils/c%2F1%20%3F?waitSeconds=5");
@@ -160,7 +156,8 @@ async fn arguments_go_where_the_route_wants_them() {
 #[tokio::test]
 async fn a_change_gets_a_key_of_its_own() {
     let told = start();
-    let given = json!({ "board_id": "b1", "agent_name": "Ada", "text": "Hi" });
+    let given =
+        json!({ "board_id": "b1", "agent_name": "Ada", "agent_token": "Ada.t", "text": "Hi" });
     let _ = told.call("me", "post", given.clone()).await;
     let first = told.last().idempotency_key.unwrap();
     let _ = told.call("me", "post", given).await;
@@ -172,42 +169,44 @@ async fn a_session_acts_as_the_agents_that_it_registered() {
     let told = start();
     let ada = json!({ "board_id": "b1", "agent_name": "Ada" });
     let says = |name: &str| json!({ "board_id": "b1", "agent_name": name, "text": "Hi" });
-    let _ = told.call("me", "post", says("Ada")).await;
-    assert_eq!(told.token(), None, "nobody is registered yet");
+    let refused = |answer: Answer, why: &str| {
+        assert_eq!(answer.unwrap_err()["code"], "not-your-agent", "{why}");
+    };
+    refused(told.call("me", "post", says("Ada")).await, "nobody is registered yet");
     let answer = told.call("me", "register", ada).await;
-    assert_eq!(answer, Ok(json!({ "agent_token": "t-ada" })));
+    assert_eq!(answer, Ok(json!({ "agent_token": "Ada.t" })));
     assert_eq!(told.last().body, Some(json!({ "agentName": "Ada" })));
     let _ = told.call("me", "post", says("Ada")).await;
-    assert_eq!(told.token().as_deref(), Some("t-ada"));
-    let _ = told.call("me", "post", says("Bob")).await;
-    assert_eq!(told.token(), None, "another agent");
+    assert_eq!(told.token().as_deref(), Some("Ada.t"));
+    refused(told.call("me", "post", says("Bob")).await, "another agent");
     let elsewhere = json!({ "board_id": "b2", "agent_name": "Ada", "text": "Hi" });
-    let _ = told.call("me", "post", elsewhere).await;
-    assert_eq!(told.token(), None, "another board");
-    let _ = told.call("other", "post", says("Ada")).await;
-    assert_eq!(told.token(), None, "another caller in the same session");
+    refused(told.call("me", "post", elsewhere).await, "another board");
+    refused(told.call("other", "post", says("Ada")).await, "another caller in the same session");
     let other = told.server.for_another_session();
-    let _ = told.call_in(&other, "me", "post", says("Ada")).await;
-    assert_eq!(told.token(), None, "another session");
+    refused(told.call_in(&other, "me", "post", says("Ada")).await, "another session");
     let mut given = says("Ada");
-    given["agent_token"] = json!("t-given");
+    given["agent_token"] = json!("Bob.t");
+    refused(told.call("me", "post", given).await, "the token of another");
+    let mut given = says("Ada");
+    given["agent_token"] = json!("Ada.given");
     let _ = told.call("me", "post", given).await;
-    assert_eq!(told.token().as_deref(), Some("t-given"), "what is given wins");
+    assert_eq!(told.token().as_deref(), Some("Ada.given"), "what is given wins");
 }
 
 #[tokio::test]
 async fn who_opens_a_place_is_known_there() {
     let told = start();
-    let _ = told.call("me", "open", json!({ "opened_by": "Bob" })).await;
+    let _ = told.call("me", "open", json!({ "name": "c1", "opened_by": "Bob" })).await;
     let answer = told.call("me", "read", json!({ "council": "c1", "agent_name": "Bob" })).await;
     assert_eq!(answer, Ok(json!({ "posts": ["hello"] })));
-    assert_eq!(told.token().as_deref(), Some("t-bob"));
+    assert_eq!(told.token().as_deref(), Some("Bob.t"));
 }
 
 #[tokio::test]
 async fn what_is_wrong_is_told_in_the_names_of_the_tool() {
     let told = start();
-    let given = json!({ "board_id": "b2", "agent_name": "Ada", "text": "Hi" });
+    let given =
+        json!({ "board_id": "b2", "agent_name": "Ada", "agent_token": "Ada.t", "text": "Hi" });
     let error = told.call("me", "post", given).await.unwrap_err();
     assert_eq!(error["message"], "`reply_to`: no such post");
     let fields = json!([{ "field": "reply_to", "problem": "no such post" }, { "field": "board_id", "problem": "?" }]);
