@@ -102,6 +102,13 @@ impl Api {
         serde_json::from_slice(&whole).map_err(|_| not_plenary())
     }
 
+    /// The whole answer, good or bad, to a request with headers of its own.
+    pub async fn exchange(&self, request: Outgoing<'_>) -> Result<(u16, Value), ApiError> {
+        let (status, bytes) = self.transport.send(request).await?;
+        let whole = collect(bytes).await?;
+        Ok((status, serde_json::from_slice(&whole).map_err(|_| not_plenary())?))
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -109,16 +116,39 @@ impl Api {
         body: Option<&Value>,
         after: Option<u64>,
     ) -> Result<(u16, Bytes), ApiError> {
+        let headers = after.map(|after| ("last-event-id", after.to_string()));
+        let headers = headers.into_iter().collect();
+        let (status, bytes) = self.transport.send(Outgoing { method, path, body, headers }).await?;
+        if status < 400 {
+            return Ok((status, bytes));
+        }
+        let whole = collect(bytes).await?;
+        let body: Value = serde_json::from_slice(&whole).map_err(|_| not_plenary())?;
+        Err(problem(&body))
+    }
+}
+
+/// A request that is about to be sent.
+pub struct Outgoing<'a> {
+    pub method: Method,
+    pub path: &'a str,
+    pub body: Option<&'a Value>,
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Transport {
+    async fn send(&self, request: Outgoing<'_>) -> Result<(u16, Bytes), ApiError> {
+        let Outgoing { method, path, body, headers } = request;
         let body = body.map(Value::to_string);
-        let (status, bytes) = match &self.transport {
-            Transport::Inside(router) => inside(router, method, path, body, after).await?,
+        match self {
+            Transport::Inside(router) => inside(router, method, path, body, headers).await,
             Transport::Remote { client, base, token } => {
                 let mut request = client.request(method, format!("{base}{path}"));
                 if let Some(body) = body {
                     request = request.header(header::CONTENT_TYPE, "application/json").body(body);
                 }
-                if let Some(after) = after {
-                    request = request.header("last-event-id", after);
+                for (name, value) in headers {
+                    request = request.header(name, value);
                 }
                 if let Some(token) = token {
                     request = request.bearer_auth(token);
@@ -133,16 +163,9 @@ impl Api {
                     error
                 })?;
                 let status = response.status().as_u16();
-                let bytes = response.bytes_stream().map_err(|error| error.to_string()).boxed();
-                (status, bytes)
+                Ok((status, response.bytes_stream().map_err(|error| error.to_string()).boxed()))
             }
-        };
-        if status < 400 {
-            return Ok((status, bytes));
         }
-        let whole = collect(bytes).await?;
-        let body: Value = serde_json::from_slice(&whole).map_err(|_| not_plenary())?;
-        Err(problem(&body))
     }
 }
 
@@ -151,12 +174,12 @@ async fn inside(
     method: Method,
     path: &str,
     body: Option<String>,
-    after: Option<u64>,
+    headers: Vec<(&'static str, String)>,
 ) -> Result<(u16, Bytes), ApiError> {
     let mut request = Request::builder().method(method).uri(path);
     request = request.header(header::CONTENT_TYPE, "application/json");
-    if let Some(after) = after {
-        request = request.header("last-event-id", after);
+    for (name, value) in headers {
+        request = request.header(name, value);
     }
     let body = body.map_or_else(Body::empty, Body::from);
     let request =

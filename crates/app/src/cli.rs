@@ -4,6 +4,7 @@ mod ask;
 mod board;
 mod doctor;
 mod follow;
+mod mcp;
 mod models;
 mod panes;
 mod render;
@@ -37,8 +38,10 @@ enum Command {
     Models(models::Models),
     /// Check configuration, store and providers, and say what to do
     Doctor(doctor::Doctor),
-    /// Serve REST, live events and the page on one port
+    /// Serve REST, live events, MCP and the page on one port
     Serve(serve::Serve),
+    /// Speak MCP on standard input and output, for agents
+    Mcp(mcp::Mcp),
 }
 
 /// Exit codes of the program.
@@ -71,6 +74,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Models(models) => models.run(config).await,
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
+        Command::Mcp(mcp) => mcp.run(config).await,
     };
     result.unwrap_or_else(|error| report(&error))
 }

@@ -8,6 +8,7 @@ mod api;
 mod cli;
 mod config;
 mod context;
+mod held;
 mod reach;
 mod sse;
 mod terminal;

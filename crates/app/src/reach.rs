@@ -38,7 +38,7 @@ impl Reach {
             terminal::note(&format!("(through the server at {url}, process {process})"));
             return Ok(Reach { api: Api::remote(&url, holder.token)?, own: None });
         }
-        let own = open(config, command).await?;
+        let own = open(&config, command).await?;
         let router = plenary_server::router(own.app.clone(), Access::inside());
         Ok(Reach { api: Api::inside(router), own: Some(own) })
     }
@@ -53,12 +53,12 @@ impl Reach {
     }
 }
 
-pub async fn open(config: Config, command: &str) -> Result<Own, ApiError> {
+pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let clock = Arc::new(SystemClock::default());
     let holder = Holder { command: command.to_owned(), since: clock.now() };
     let store = plenary_store::open(&config.home, holder).await.map_err(store_error)?;
     let store = Arc::new(store);
-    let models = Arc::new(Providers::new(config.providers));
+    let models = Arc::new(Providers::new(config.providers.clone()));
     let engine = Engine::new(store.clone(), models, clock);
     Ok(Own { app: App { engine }, store })
 }
@@ -68,8 +68,8 @@ fn store_error(error: StoreError) -> ApiError {
     if let StoreError::InUse(_) = error {
         problem.code = "in-use".into();
         problem.hint = Some(
-            "Run `plenary serve` to use the folder from several places at once: \
-             every command then goes through it."
+            "Start `plenary serve` first to use the folder from several places at once: \
+             every command, and every agent's `plenary mcp`, then goes through it."
                 .into(),
         );
     }

@@ -172,6 +172,10 @@ pub const MCP_AGENTS: usize = 256;
 /// clients give a call; a sign of life is sent once a slice.
 pub const MCP_WAIT_SECONDS: u32 = 50;
 pub const MCP_SLICE_SECONDS: u32 = 10;
+/// How long a request is repeated while the holder of a data folder changes, and
+/// the pause in between.
+pub const HANDOVER_MS: u64 = 15_000;
+pub const HANDOVER_PAUSE_MS: u64 = 200;
 /// A comment is sent to silent event streams this often.
 pub const KEEP_ALIVE_MS: u64 = 15_000;
 

@@ -4,13 +4,12 @@ use std::net::IpAddr;
 
 use clap::Args;
 use plenary_server::Access;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{exit, usage};
 use crate::api::ApiError;
 use crate::config::Config;
-use crate::reach;
+use crate::held::Held;
 use crate::terminal;
 
 #[derive(Args)]
@@ -27,38 +26,18 @@ impl Serve {
             config.listen = listen;
         }
         let address = config.address().map_err(usage)?;
-        let local_token = uuid::Uuid::new_v4().simple().to_string();
         let access = Access {
             hosts: hosts(&config, address.ip()),
             tokens: config.tokens.clone(),
-            local_token: Some(local_token.clone()),
-            inside: false,
+            ..Access::default()
         };
-        // The folder before the port: a second server is told who has the first.
-        let own = reach::open(config, "plenary serve").await?;
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|error| usage(format!("{address} cannot be listened on: {error}")))?;
-        let address = listener.local_addr().map_err(|error| usage(error.to_string()))?;
-        let engine = &own.app.engine;
-        let failed =
-            |error: &dyn std::fmt::Display| ApiError::new("store-failed", error.to_string());
-        let resumed = engine.resume_all().await.map_err(|error| failed(&error))?;
-        // Other commands on this machine reach it on the loopback, whatever it listens on.
-        let reached = match address.ip() {
-            ip if ip.is_unspecified() => format!("http://127.0.0.1:{}", address.port()),
-            _ => format!("http://{address}"),
-        };
-        own.store.announce(&reached, &local_token).map_err(|error| failed(&error))?;
-        terminal::say(&format!("Plenary listens on http://{address}"));
-        if resumed > 0 {
-            terminal::say(&format!("{resumed} unfinished sessions go on"));
+        let held = Held::take(&config, "plenary serve", address, access).await?;
+        terminal::say(&format!("Plenary listens on http://{}", held.address));
+        if held.resumed > 0 {
+            terminal::say(&format!("{} unfinished sessions go on", held.resumed));
         }
-        let router = plenary_server::router(own.app.clone(), access);
-        let served = plenary_server::serve(listener, router, interrupted()).await;
-        engine.shut_down().await;
-        own.store.close().await.map_err(|error| failed(&error))?;
-        served.map_err(|error| failed(&error))?;
+        interrupted().await;
+        held.release().await?;
         Ok(exit::DONE)
     }
 }
@@ -75,7 +54,8 @@ fn hosts(config: &Config, ip: IpAddr) -> Vec<String> {
     hosts
 }
 
-async fn interrupted() {
+/// Resolves when this process is told to end.
+pub async fn interrupted() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return std::future::pending().await;
     };
@@ -85,7 +65,8 @@ async fn interrupted() {
     }
 }
 
-fn start_log() {
+/// To standard error: what goes to standard output is for programs.
+pub fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("PLENARY_LOG");
     let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     let colours = terminal::colours(&std::io::stderr());

@@ -10,6 +10,8 @@ pub const ROWS: [Row; 1] = [Row {
                   an `id`; call session_wait with it to get the synthesis. `prompt` alone will do: \
                   the board is then the classic triad, with models that are there.",
     effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
+    // A handle: what comes later is told by session_wait.
+    kept: &["id", "title", "status"],
     next: &[
         "Call session_wait with this id to get the synthesis when it is there.",
         "Call session_get with this id at any time to see how far it is.",

@@ -111,6 +111,7 @@ pub fn answer(
             [(row.items.to_owned(), list)].into_iter().chain(parts).collect()
         }
     };
+    answer.retain(|field, _| row.keeps(field));
     if !row.next.is_empty() {
         answer.insert("next".into(), json!(row.next));
     }

@@ -21,6 +21,8 @@ pub struct Row {
     pub described: &'static [(&'static str, &'static str)],
     /// Set when the caller acts as an agent.
     pub acts: Option<Acts>,
+    /// Fields of the answer that are kept, by their name here; none means all.
+    pub kept: &'static [&'static str],
     /// What a list is called in the answer; a tool answers with an object.
     pub items: &'static str,
     /// What can be done after it, where the route does not say so itself.
@@ -89,10 +91,17 @@ impl Row {
             hidden: &[],
             described: &[],
             acts: None,
+            kept: &[],
             items: "items",
             next: &[],
             run: Run::Once,
         }
+    }
+}
+
+impl Row {
+    pub fn keeps(&self, field: &str) -> bool {
+        self.kept.is_empty() || self.kept.contains(&field)
     }
 }
 

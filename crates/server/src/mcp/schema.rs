@@ -144,6 +144,12 @@ fn answer(document: &Value, operation: &Value, row: &Row) -> Value {
             "required": [row.items],
         });
     }
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.retain(|field, _| row.keeps(&snake(field)));
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|field| field.as_str().is_some_and(|field| row.keeps(&snake(field))));
+    }
     if !row.next.is_empty() {
         let next = json!({
             "type": "array", "items": { "type": "string" }, "description": "What can be done next.",

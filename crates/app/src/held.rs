@@ -1,0 +1,72 @@
+//! A data folder that this process holds and serves to others.
+
+use std::net::SocketAddr;
+
+use plenary_server::Access;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::api::ApiError;
+use crate::config::Config;
+use crate::reach::{self, Own};
+
+pub struct Held {
+    pub own: Own,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Unfinished sessions that go on.
+    pub resumed: usize,
+    over: oneshot::Sender<()>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Held {
+    /// Takes the folder, goes on with what is unfinished, and tells the other
+    /// commands of this machine where it listens. A local token is added to
+    /// `access` for them.
+    pub async fn take(
+        config: &Config,
+        command: &str,
+        address: SocketAddr,
+        access: Access,
+    ) -> Result<Held, ApiError> {
+        // The folder before the port: a second server is told who has the first.
+        let own = reach::open(config, command).await?;
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            ApiError::new("usage", format!("{address} cannot be listened on: {error}"))
+        })?;
+        let address = listener.local_addr().map_err(|error| failed(&error))?;
+        let resumed = own.app.engine.resume_all().await.map_err(|error| failed(&error))?;
+        // Commands on this machine reach it on the loopback, whatever it listens on.
+        let reached = match address.ip() {
+            ip if ip.is_unspecified() => format!("http://127.0.0.1:{}", address.port()),
+            _ => format!("http://{address}"),
+        };
+        let token = uuid::Uuid::new_v4().simple().to_string();
+        own.store.announce(&reached, &token).map_err(|error| failed(&error))?;
+        let access = Access { local_token: Some(token), ..access };
+        let router = plenary_server::router(own.app.clone(), access);
+        let (over, ended) = oneshot::channel::<()>();
+        let serving = tokio::spawn(plenary_server::serve(listener, router, async {
+            let _ = ended.await;
+        }));
+        Ok(Held { own, address, resumed, over, serving })
+    }
+
+    /// Ends what runs, which goes on where the folder is taken next.
+    pub async fn release(self) -> Result<(), ApiError> {
+        let _ = self.over.send(());
+        let served = self.serving.await;
+        self.own.app.engine.shut_down().await;
+        self.own.store.close().await.map_err(|error| failed(&error))?;
+        match served {
+            Ok(served) => served.map_err(|error| failed(&error)),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new("store-failed", error.to_string())
+}
