@@ -210,6 +210,8 @@ impl Engine {
             rooms.remove(&id);
             return;
         }
+        // Who reads along next begins with the log.
+        room.live.forget_events();
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|other| *other != id);
         idle.push_back(id);

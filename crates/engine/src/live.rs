@@ -133,6 +133,11 @@ impl Live {
         (first <= version + 1).then(|| after.cloned().collect())
     }
 
+    /// Lets go of the last events; readers that come get them from the log.
+    pub fn forget_events(&self) {
+        self.lock().events.clear();
+    }
+
     pub fn removed(&self) {
         let mut inner = self.lock();
         inner.events.clear();
