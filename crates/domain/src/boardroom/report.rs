@@ -85,23 +85,22 @@ impl State {
         out
     }
 
-    /// What can be done now, as sentences.
+    /// What can be done now, as sentences. Reading, waiting and stopping are there
+    /// for everybody who may see the board; the rest is its operator's.
     pub fn next(&self) -> Vec<String> {
-        let sentence = |name: &str| match name {
-            "stop" => Some("Stop it: what has arrived is kept, and no synthesis follows."),
-            "synthesize" => {
-                Some("Have the synthesis written now, with the answers that are there.")
-            }
-            "resynthesize" => Some("Have another synthesis written; earlier ones are kept."),
-            "retry" => Some("Ask one advisor again; a new synthesis follows."),
-            "resume" => Some("Resume it: whoever has no answer is asked again."),
-            "reply" => Some("Give the answer of a person who sits on the board."),
-            _ => None,
-        };
-        let wait = (!self.is_over()).then_some("Wait until it is over; it goes on by itself.");
-        let possible = self.allowed();
-        let read = "Get it with full detail to read every advisor's answer.";
-        let all = wait.into_iter().chain(possible.into_iter().filter_map(sentence)).chain([read]);
-        all.map(str::to_owned).collect()
+        let (mut next, allowed) = (vec![], self.allowed());
+        if !self.is_over() {
+            next.push("Wait until it is over; it goes on by itself.".to_owned());
+        }
+        if allowed.contains(&"stop") {
+            next.push("Stop it: what has arrived is kept, and no synthesis follows.".to_owned());
+        }
+        next.push("Get it with full detail to read every advisor's answer.".to_owned());
+        let operator: Vec<&str> =
+            allowed.into_iter().filter(|name| !matches!(*name, "stop" | "export")).collect();
+        if !operator.is_empty() {
+            next.push(format!("Its operator can also: {}.", operator.join(", ")));
+        }
+        next
     }
 }

@@ -327,6 +327,25 @@ async fn a_session_ends_when_its_client_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sessions_are_bounded_in_number() {
+    let app = TestApp::start(canned()).await;
+    let begin = async || post(&app, &hello()).send().await.unwrap();
+    let mut first = None;
+    for _ in 0..limits::MCP_SESSIONS / 64 {
+        let begun = futures::future::join_all((0..64).map(|_| begin())).await;
+        assert!(begun.iter().all(|response| response.status() == 200));
+        first = begun.into_iter().next();
+    }
+    let (status, body) = answer(post(&app, &hello())).await;
+    assert_eq!((status, &body["error"]["code"]), (429, &json!("busy")), "{body}");
+    // One that ends makes room for another.
+    let session = first.unwrap().headers()["mcp-session-id"].clone();
+    let end = app.http.delete(format!("{}/mcp", app.url)).header("mcp-session-id", session);
+    assert!(end.send().await.unwrap().status().is_success());
+    assert_eq!(begin().await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_for_each_board() {
     let app = TestApp::start(canned()).await;
     let (client, _) = Client::start(&app, None).await;

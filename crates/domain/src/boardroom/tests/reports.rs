@@ -62,3 +62,18 @@ fn while_a_new_synthesis_is_written_the_last_one_stands() {
     let older = "*This is synthesis 1; a newer one is not there.*\n\n";
     check(pair(), then(to_closed(), [resynthesize()]), (2, 3, words), &format!("{older}{FOUR}"));
 }
+
+#[test]
+fn what_can_be_done_is_told_in_sentences() {
+    let next = |story| told(pair(), story).0.next();
+    let read = "Get it with full detail to read every advisor's answer.";
+    assert_eq!(
+        next(vec![]),
+        [
+            "Wait until it is over; it goes on by itself.",
+            "Stop it: what has arrived is kept, and no synthesis follows.",
+            read,
+        ]
+    );
+    assert_eq!(next(to_closed()), [read, "Its operator can also: resynthesize, retry."]);
+}
