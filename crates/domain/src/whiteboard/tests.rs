@@ -6,6 +6,7 @@
 //! board to the phase that the story begins in happened before, from `at(-99)` on.
 
 mod golden;
+mod properties;
 
 use super::*;
 use crate::view::{self, Viewer};
