@@ -5,8 +5,10 @@
 //! Command number `n` of a story, from 1, is given at `at(n)`. What brought the
 //! board to the phase that the story begins in happened before, from `at(-99)` on.
 
+mod conflicts;
 mod golden;
 mod properties;
+mod summaries;
 
 use super::*;
 use crate::view::{self, Viewer};
