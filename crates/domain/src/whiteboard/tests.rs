@@ -8,6 +8,7 @@
 mod conflicts;
 mod golden;
 mod properties;
+mod records;
 mod summaries;
 
 use super::*;
