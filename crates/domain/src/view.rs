@@ -4,6 +4,9 @@
 //! In the blind phase a viewer sees the same, byte for byte, whatever the others
 //! post. A facilitator or an operator also sees who has posted, never what.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 
 use crate::ids::AgentName;
@@ -13,8 +16,8 @@ use crate::room::{Event, Room};
 use crate::whiteboard::conflict::{Conflict, conflicts};
 pub use crate::whiteboard::line;
 use crate::whiteboard::{
-    self, Action, Annotation, Member, Note, Phase, Post, Readiness, State, Step, Visibility, Vote,
-    readiness,
+    self, Action, Annotation, Content, Member, Note, Phase, Post, Readiness, State, Step,
+    Visibility, Vote, readiness,
 };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,7 +120,7 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         members: state.members.iter().filter(|m| sees_member(state, agent, &m.name)).collect(),
         has_posted,
         posts: posts.map(|post| seen(state, agent, post)).collect(),
-        readiness: (!blind || leads).then(|| readiness(state)),
+        readiness: (leads || !hides(state)).then(|| readiness(state)),
         allowed: state.allowed(member),
         next: next(state, member),
     }
@@ -131,7 +134,7 @@ pub fn board_conflicts(state: &State) -> Result<Vec<Conflict>, Reject> {
 
 fn seen<'a>(state: &State, agent: Option<&AgentName>, post: &'a Post) -> Seen<'a> {
     let whole = sees_related(state, agent, post);
-    let shown = |note: &Note| whole || was_seen_before_the_debate(note);
+    let shown = |note: &Note| whole || is_for_all(note);
     Seen {
         post,
         annotations: post.annotations.iter().filter(|a| shown(&a.note)).collect(),
@@ -140,14 +143,25 @@ fn seen<'a>(state: &State, agent: Option<&AgentName>, post: &'a Post) -> Seen<'a
     }
 }
 
-fn was_seen_before_the_debate(note: &Note) -> bool {
+/// What all see in any debate. A withdrawn post shows as withdrawn to all, since
+/// nothing can be added to it: so is what its author says to that.
+fn is_for_all(note: &Note) -> bool {
     match note {
-        Note::Validation { .. } => true,
+        Note::Validation { .. } | Note::Withdrawal { challenge: None } => true,
         Note::Challenge
         | Note::Corroboration
         | Note::Rebuttal { .. }
-        | Note::Withdrawal { .. }
+        | Note::Withdrawal { challenge: Some(_) }
         | Note::Resolution { .. } => false,
+    }
+}
+
+/// Whether those who do not lead see less than there is.
+fn hides(state: &State) -> bool {
+    match (state.phase, state.debate) {
+        (Phase::Blind, _) | (Phase::Debate, Visibility::OwnAndRelated) => true,
+        (Phase::Debate, Visibility::Full)
+        | (Phase::Read | Phase::Validate | Phase::Resolve | Phase::Archived, _) => false,
     }
 }
 
@@ -197,7 +211,7 @@ fn sees_event(state: &State, viewer: &Viewer, event: &whiteboard::Event) -> bool
         Event::Opened { .. } | Event::Transitioned { .. } => true,
         Event::Registered { agent: newcomer, .. } => sees_member(state, agent, newcomer),
         Event::Posted { author, .. } => sees_post(state, agent, author),
-        Event::Annotated { post, note, .. } => was_seen_before_the_debate(note) || related(post),
+        Event::Annotated { post, note, .. } => is_for_all(note) || related(post),
         Event::Voted { post, .. } => related(post),
     }
 }
@@ -282,27 +296,28 @@ impl Room {
 
 fn board_words(state: &State, event: &whiteboard::Event) -> String {
     use whiteboard::Event;
-    let post = |post: &Post| format!("{}\n{}", post.content.title, post.content.body);
     if !sees_event(state, &Viewer::Outsider, event) {
         return String::new();
     }
     match event {
         Event::Opened { topic, name, .. } => format!("{name}\n{topic}"),
-        Event::Posted { content, .. } => format!("{}\n{}", content.title, content.body),
+        Event::Posted { content, .. } => post_words(content),
         Event::Annotated { body, .. } => body.clone(),
         Event::Voted { reason, .. } => reason.clone().unwrap_or_default(),
-        Event::Registered { agent, domain, .. } => {
-            format!("{agent} {}", domain.as_deref().unwrap_or_default())
-        }
+        Event::Registered { agent, domain, .. } => agent_words(agent, domain.as_deref()),
         Event::Transitioned { to: Phase::Read, note, .. } => {
-            let posts: Vec<String> = state.posts.iter().map(|p| post(p)).collect();
-            format!("{}\n{}", note.as_deref().unwrap_or_default(), posts.join("\n"))
+            let others = state.members.iter().filter(|member| member.name != state.opened_by);
+            let agents = others.map(|member| agent_words(&member.name, member.domain.as_deref()));
+            let posts = state.posts.iter().map(|post| post_words(&post.content));
+            let hidden: Vec<String> = agents.chain(posts).collect();
+            format!("{}\n{}", note.as_deref().unwrap_or_default(), hidden.join("\n"))
         }
         Event::Transitioned { to: Phase::Resolve, note, .. } => {
             let hidden = state.debate == Visibility::OwnAndRelated;
             let posts = state.posts.iter().filter(|_| hidden);
             let bodies = posts.flat_map(|post| {
-                let notes = post.annotations.iter().map(|a| a.body.clone());
+                let notes = post.annotations.iter().filter(|a| !is_for_all(&a.note));
+                let notes = notes.map(|a| a.body.clone());
                 notes.chain(post.votes.iter().filter_map(|vote| vote.reason.clone()))
             });
             let bodies: Vec<String> = bodies.collect();
@@ -310,6 +325,14 @@ fn board_words(state: &State, event: &whiteboard::Event) -> String {
         }
         Event::Transitioned { note, .. } => note.clone().unwrap_or_default(),
     }
+}
+
+fn agent_words(agent: &AgentName, domain: Option<&str>) -> String {
+    format!("{agent} {}", domain.unwrap_or_default())
+}
+
+fn post_words(content: &Content) -> String {
+    format!("{}\n{}", content.title, content.body)
 }
 
 /// What this viewer can do now, in sentences for somebody who has forgotten.
@@ -340,9 +363,13 @@ fn next(state: &State, member: Option<&Member>) -> Vec<String> {
     let mut steps: Vec<String> = steps.into_iter().map(str::to_owned).collect();
     let ways: Vec<&str> = state.phase.next().iter().map(|phase| phase.name()).collect();
     if leads && !ways.is_empty() {
-        let how = if state.phase == Phase::Resolve { "archive it" } else { "move it on" };
-        steps
-            .push(format!("When the phase has done its work, {how} to {}.", whiteboard::or(&ways)));
+        let how = match state.phase {
+            Phase::Resolve => "archive the board".to_owned(),
+            Phase::Blind | Phase::Read | Phase::Validate | Phase::Debate | Phase::Archived => {
+                format!("move the board on to {}", whiteboard::or(&ways))
+            }
+        };
+        steps.push(format!("When the phase has done its work, {how}."));
     } else if member.is_some() && !ways.is_empty() {
         steps.push(format!(
             "A facilitator or an operator, such as {}, moves the board on to {}.",

@@ -13,7 +13,7 @@ mod gate;
 mod madr;
 mod summary;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 
@@ -427,7 +427,7 @@ impl State {
         domain: Option<String>,
         at: Timestamp,
     ) -> Result<Vec<Event>, Reject> {
-        let domain = domain.filter(|domain| !domain.trim().is_empty());
+        let domain = domain.map(|d| d.trim().to_owned()).filter(|domain| !domain.is_empty());
         if let Some(member) = self.member(&agent) {
             return if member.role == role && member.domain == domain {
                 Ok(vec![])
@@ -476,7 +476,7 @@ impl State {
             let message = format!("One agent may annotate {most} times on a board.");
             return Err(Reject::Forbidden(message));
         }
-        let post = self.standing_post(post, action)?;
+        let post = self.standing_post(member, post, action)?;
         let own = post.author == agent;
         match &note {
             Note::Validation { .. } | Note::Corroboration if own => {
@@ -538,10 +538,10 @@ impl State {
         reason: Option<String>,
         at: Timestamp,
     ) -> Result<Vec<Event>, Reject> {
-        self.gate(&agent, Action::Vote)?;
+        let member = self.gate(&agent, Action::Vote)?;
         let reason = reason.filter(|reason| !reason.trim().is_empty());
         check::body("reason", reason.as_deref().unwrap_or_default(), true)?;
-        let post = self.standing_post(post, Action::Vote)?;
+        let post = self.standing_post(member, post, Action::Vote)?;
         if post.author == agent {
             let message = format!("{agent} wrote {}; nobody votes on their own post.", post.id);
             return Err(Reject::Forbidden(message));
@@ -598,14 +598,20 @@ impl State {
 
     /// A post that can still be acted on. Nobody gets here in the blind phase, so
     /// whether a post exists is told to those only who can see all of them.
-    fn standing_post(&self, id: &PostId, action: Action) -> Result<&Post, Reject> {
+    fn standing_post(&self, member: &Member, id: &PostId, action: Action) -> Result<&Post, Reject> {
         let post = self.posts.iter().find(|post| post.id == *id);
         let post =
             post.ok_or_else(|| Reject::Unknown(format!("There is no post {} on this board.", id)))?;
         if post.withdrawn && action != Action::Resolve {
-            let message =
-                format!("{} has withdrawn {}; nothing can be added.", post.author, post.id);
-            return Err(self.not_now(None, message));
+            // No other phase would help: the phase and who can change it are left out.
+            return Err(Reject::NotNow {
+                state: self.phase.name(),
+                message: format!(
+                    "{} has withdrawn {}; nothing can be added to it.",
+                    post.author, post.id
+                ),
+                allowed: self.allowed(Some(member)),
+            });
         }
         Ok(post)
     }

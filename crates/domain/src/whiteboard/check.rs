@@ -15,7 +15,7 @@ pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     }
     text(&mut wrong, "topic", &open.topic, limits::TOPIC_BYTES);
     agent(&mut wrong, "openedBy", &open.by);
-    let project = open.project.filter(|project| !project.trim().is_empty());
+    let project = open.project.map(|p| p.trim().to_owned()).filter(|project| !project.is_empty());
     size(&mut wrong, "project", project.as_deref().unwrap_or_default(), limits::PROJECT_BYTES);
     for (place, deadline) in open.deadlines.iter().enumerate() {
         let phase = deadline.phase;

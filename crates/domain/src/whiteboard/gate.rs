@@ -137,9 +137,7 @@ impl Action {
 impl State {
     /// Lets a registered agent through, or says why not.
     pub(super) fn gate(&self, agent: &AgentName, action: Action) -> Result<&Member, Reject> {
-        let member = self.member(agent).ok_or_else(|| {
-            Reject::Forbidden(format!("{agent} is not registered on this board; register first."))
-        })?;
+        let member = self.member(agent).ok_or_else(|| self.stranger(agent))?;
         match action.who(self.phase) {
             Who::Nobody => Err(self.not_now(Some(member), closed(self.phase, action))),
             Who::Leaders if !member.role.leads() => Err(Reject::Forbidden(format!(
@@ -151,6 +149,17 @@ impl State {
             ))),
             Who::Anyone | Who::Members | Who::Leaders => Ok(member),
         }
+    }
+
+    fn stranger(&self, agent: &AgentName) -> Reject {
+        let how = match Action::Register.who(self.phase) {
+            Who::Nobody => {
+                let phase = self.phase.name();
+                format!(", and nobody can register any more in its {phase} phase.")
+            }
+            Who::Anyone | Who::Members | Who::Leaders => "; register first.".to_owned(),
+        };
+        Reject::Forbidden(format!("{agent} is not registered on this board{how}"))
     }
 
     /// For what needs no registration.

@@ -49,9 +49,10 @@ pub struct Tally {
 /// What the votes say about the proposals that survive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// More accept than reject, and none has a greater lead.
+    /// More accept than reject, and none has a greater lead, or the same lead with
+    /// as many who accept.
     Accepted(PostId),
-    /// Several lead by the same count.
+    /// Several have the same lead, and as many who accept.
     Tied(Vec<PostId>),
     Undecided,
 }

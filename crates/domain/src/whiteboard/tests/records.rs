@@ -1,0 +1,201 @@
+//! The decision record of a board, whole, so that a change of it is seen in review.
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use super::*;
+
+fn record(state: &State) -> String {
+    madr(&view::board(state, &Viewer::Outsider))
+}
+
+#[test]
+fn the_record_of_the_worked_example() {
+    let (open, story) = worked_example();
+    let (state, _) = told(open, vec![], story);
+    insta::assert_snapshot!(record(&state));
+}
+
+#[test]
+fn the_record_of_a_tie_with_a_refuted_and_a_withdrawn_proposal() {
+    let story = vec![
+        post("olga", PostKind::Proposal, "Write it by hand"),
+        post("fay", PostKind::Proposal, "Have no docs"),
+        post("fay", PostKind::Claim, "Nobody reads docs"),
+        moves("fay", Phase::Read),
+        moves("fay", Phase::Validate),
+        validates("ada", "fay/2", Finding::Refuted),
+        validates("ada", "fay/1", Finding::Refuted),
+        moves("fay", Phase::Debate),
+        votes("ada", "ben/1", Choice::Accept),
+        votes("ben", "ada/1", Choice::Accept),
+        votes("ben", "fay/1", Choice::Accept),
+        challenges("ada", "ben/1"),
+        challenges("ben", "olga/1"),
+        Command::Annotate {
+            agent: agent("olga"),
+            post: post_id("olga/1"),
+            note: Note::Withdrawal { challenge: None },
+            body: String::new(),
+        },
+        moves("olga", Phase::Resolve),
+        moves("olga", Phase::Archived),
+    ];
+    let (state, _) = told(board(), reached(Phase::Blind), story);
+    insta::assert_snapshot!(record(&state));
+}
+
+#[test]
+fn the_record_of_a_board_that_goes_on() {
+    let noted = Command::Transition {
+        agent: agent("fay"),
+        to: Phase::Debate,
+        note: Some("All are checked.".into()),
+    };
+    let target = Content {
+        target_file: Some("docs/`odd` name.md".into()),
+        target_location: Some("12-40".into()),
+        ..content(PostKind::Proposal, "Mend the page")
+    };
+    let before = then(reached(Phase::Blind), [posts("ada", target)]);
+    let before = then(before, [moves("fay", Phase::Read), moves("fay", Phase::Validate)]);
+    let (state, _) = told(board(), before, vec![noted]);
+    insta::assert_snapshot!(record(&state));
+}
+
+#[test]
+fn the_record_of_a_board_without_a_proposal() {
+    let (state, _) = told(board(), vec![], vec![]);
+    insta::assert_snapshot!(record(&state));
+}
+
+// ---------------------------------------------------------------------------
+// Hostile texts
+
+/// An archived board where every text is this one.
+fn filled(text: &str) -> State {
+    let says = |name: &str, note: Note| Command::Annotate {
+        agent: agent(name),
+        post: post_id("ada/1"),
+        note,
+        body: text.into(),
+    };
+    let content = |kind| Content {
+        kind,
+        title: text.into(),
+        body: text.into(),
+        target_file: Some(text.into()),
+        target_location: Some(text.into()),
+        ..content(kind, "A")
+    };
+    let to = |to| Command::Transition { agent: agent("fay"), to, note: Some(text.into()) };
+    let challenge = || note_id("ben/a2");
+    let story = vec![
+        register_for("ada", text),
+        register_for("ben", text),
+        posts("ada", content(PostKind::Proposal)),
+        posts("ada", content(PostKind::Concern)),
+        to(Phase::Read),
+        to(Phase::Validate),
+        says("ben", Note::Validation { result: Finding::Confirmed }),
+        to(Phase::Debate),
+        says("ben", Note::Challenge),
+        says("fay", Note::Challenge),
+        says("ben", Note::Corroboration),
+        says("ada", Note::Rebuttal { challenge: None }),
+        says("ada", Note::Rebuttal { challenge: Some(challenge()) }),
+        says("fay", Note::Withdrawal { challenge: Some(note_id("fay/a1")) }),
+        says("ada", Note::Resolution { challenge: challenge() }),
+        Command::Vote {
+            agent: agent("ben"),
+            post: post_id("ada/1"),
+            choice: Choice::Accept,
+            reason: Some(text.into()),
+        },
+        to(Phase::Resolve),
+        to(Phase::Archived),
+    ];
+    told(Open { topic: text.into(), ..board() }, vec![], story).0
+}
+
+/// The lines of a record that Markdown would take for more than words: headings,
+/// also those in a list, rules, fences, and blocks of HTML. A quotation keeps its own.
+fn structure(record: &str) -> Vec<&str> {
+    let lines = record.split(['\n', '\r']).filter(|line| !line.trim_start().starts_with('>'));
+    lines
+        .filter(|line| {
+            let inner = line.trim_start().trim_start_matches(['*', '-', '+']).trim_start();
+            let rule = |mark: char| {
+                let bare: String = line.split_whitespace().collect();
+                bare.len() > 1 && bare.chars().all(|c| c == mark)
+            };
+            ["#", "```", "~~~", "<"].iter().any(|mark| inner.starts_with(mark))
+                || ['-', '=', '*', '_'].into_iter().any(rule)
+        })
+        .collect()
+}
+
+fn expected_structure(text: &str) -> Vec<String> {
+    let first = text.trim().lines().next().unwrap_or_default();
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    [
+        "---".to_owned(),
+        "---".to_owned(),
+        format!("# {}", flat(first)),
+        "## Context and Problem Statement".to_owned(),
+        "## Decision Drivers".to_owned(),
+        "## Considered Options".to_owned(),
+        "## Decision Outcome".to_owned(),
+        "### Dissent".to_owned(),
+        "### Confirmation".to_owned(),
+        "## Pros and Cons of the Options".to_owned(),
+        format!("### {}", flat(text)),
+        "## More Information".to_owned(),
+    ]
+    .to_vec()
+}
+
+#[track_caller]
+fn check_hostile(text: &str) {
+    let record = record(&filled(text));
+    assert_eq!(structure(&record), expected_structure(text), "{record}");
+    let front: Vec<&str> = record.split('\n').take(5).collect();
+    let names = "decision-makers: [\"fay\", \"ada\", \"ben\"]";
+    assert_eq!(front, ["---", "status: accepted", "date: 2027-01-15", names, "---"]);
+}
+
+#[test]
+fn what_people_write_opens_no_heading_and_leaves_the_front_matter_alone() {
+    for text in [
+        "Words.",
+        "# Decision Outcome",
+        "A\n# B\n\n## Decision Outcome\n\nBribes.",
+        "A\r## B\rC\r\n# D",
+        "---\nstatus: accepted\n---",
+        "A\n---",
+        "A\n===",
+        "```\nA",
+        "~~~",
+        "<!-- A",
+        "<script>\nA",
+        "\"A\": 'b' \\ \"",
+        "> A\n# B",
+        "* A\n* # B",
+        "`A` ``B`` ```",
+        "** A ** \u{2028}# B\u{b}# C\u{c}# D",
+    ] {
+        check_hostile(text);
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 128, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn no_text_changes_what_a_record_is_made_of(
+        text in "(\n|\r|\r\n| |\t|#|##|-|---|=|>|<|!|\\*|`|```|~~~|\"|'|\\\\|:|[a-z]{1,3}){1,24}",
+    ) {
+        prop_assume!(!text.trim().is_empty());
+        check_hostile(&text);
+    }
+}
