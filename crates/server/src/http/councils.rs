@@ -398,7 +398,7 @@ fn silent(silence: &council::Silence) -> SilenceView {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Closing {
+pub struct CouncilClosing {
     /// What came of it.
     #[serde(default)]
     #[schema(nullable = false, max_length = 65536)]
@@ -408,12 +408,12 @@ pub struct Closing {
 /// Closes a council. An answer that is being written is cut off.
 #[utoipa::path(post, path = "/api/councils/{council}/close", tag = "councils",
     params(("council" = String, Path, description = "The council's name."), Key),
-    request_body = Closing,
+    request_body = CouncilClosing,
     responses((status = 200, body = Reply<CouncilView>), WriteProblems))]
 async fn close(
     State(app): State<App>,
     Path(name): Path<String>,
-    Change { by, body }: Change<Closing>,
+    Change { by, body }: Change<CouncilClosing>,
 ) -> Result<impl IntoResponse, Problem> {
     let id = app.engine.named(KIND, &name).await?;
     let command = Command::Close { summary: body.summary, by: None };
