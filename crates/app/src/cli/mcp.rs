@@ -2,11 +2,13 @@
 //!
 //! Agents start one such process each, on the same data folder. The first to come
 //! holds the folder and serves it; the others go through that one. When it ends,
-//! whichever is called next takes the folder over and repeats the request.
+//! whichever is called next takes the folder over and repeats the request. A
+//! `plenary serve` that starts later asks the holder for the folder, by a signal.
 
 use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use axum::http::Method;
@@ -17,7 +19,9 @@ use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
 use plenary_server::Access;
 use plenary_server::mcp::{self, Door, Reply, Request};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
 use super::exit;
@@ -27,8 +31,19 @@ use crate::config::Config;
 use crate::held::Held;
 use crate::terminal;
 
+const COMMAND: &str = "plenary mcp";
+
 #[derive(Args)]
 pub struct Mcp {}
+
+/// Asks the `plenary mcp` that holds the folder for it. False: another one holds it.
+pub fn ask_to_hand_over(config: &Config) -> bool {
+    // Nobody: it has been let go meanwhile.
+    let Some(holder) = plenary_store::holder(&config.home) else { return true };
+    let process = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
+    let ours = holder.command == COMMAND && holder.url.is_some();
+    ours && process.is_some_and(|process| kill_process(process, Signal::USR1).is_ok())
+}
 
 impl Mcp {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
@@ -39,8 +54,12 @@ impl Mcp {
                  for example: claude mcp add plenary -- plenary mcp",
             );
         }
-        let way =
-            Arc::new(Way { config, clock: SystemClock::default(), reached: Mutex::default() });
+        let way = Arc::new(Way {
+            config,
+            clock: SystemClock::default(),
+            reached: Mutex::default(),
+            given: AtomicU64::new(0),
+        });
         // What is unfinished goes on now, not with the first call. Why it may not be
         // possible is told to whoever calls.
         let early = tokio::spawn({
@@ -49,7 +68,12 @@ impl Mcp {
                 let _ = way.reach().await;
             }
         });
+        let giving = tokio::spawn({
+            let way = way.clone();
+            async move { way.hand_over_when_asked().await }
+        });
         mcp::serve_stdio(way.clone(), interrupted()).await;
+        giving.abort();
         let _ = early.await;
         way.let_go().await?;
         Ok(exit::DONE)
@@ -61,6 +85,8 @@ struct Way {
     config: Config,
     clock: SystemClock,
     reached: Mutex<Option<Reached>>,
+    /// Until then the folder is left to the server that asked for it.
+    given: AtomicU64,
 }
 
 enum Reached {
@@ -109,7 +135,7 @@ impl Way {
             headers: request.headers(),
         };
         let reply = api.exchange(outgoing).await;
-        if here || self.config.server.is_some() {
+        if self.config.server.is_some() {
             return reply;
         }
         // 401: another one listens there now. 503: it is about to end.
@@ -120,7 +146,14 @@ impl Way {
         if !lost {
             return reply;
         }
-        *self.reached.lock().await = None;
+        let mut reached = self.reached.lock().await;
+        match (&*reached, here) {
+            // It was not handed over: the store itself has failed.
+            (Some(Reached::Here { .. }), true) => return reply,
+            (_, true) => {}
+            (_, false) => *reached = None,
+        }
+        drop(reached);
         let gone =
             || ApiError::new("unreachable", "The process that holds the data folder is gone.");
         reply.and_then(|_| Err(gone()))
@@ -148,13 +181,26 @@ impl Way {
         {
             return Ok(Reached::Through(Api::remote(&url, holder.token)?));
         }
+        if self.clock.ticks() < self.given.load(Relaxed) {
+            return Err(ApiError::new("in-use", "A server is taking the data folder over."));
+        }
         // Nobody asked this process to listen, so whoever comes needs the token.
         let nobody = uuid::Uuid::new_v4().simple().to_string();
         let access = Access { tokens: vec![nobody], ..Access::default() };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let held = Held::take(&self.config, "plenary mcp", address, access).await?;
+        let held = Held::take(&self.config, COMMAND, address, access).await?;
         let api = Api::inside(plenary_server::router(held.own.app.clone(), Access::inside()));
         Ok(Reached::Here { held: Box::new(held), api })
+    }
+
+    async fn hand_over_when_asked(&self) {
+        let Ok(mut asked) = signal(SignalKind::user_defined1()) else { return };
+        while asked.recv().await.is_some() {
+            self.given.store(self.clock.ticks() + limits::HANDOVER_MS / 3, Relaxed);
+            if let Err(error) = self.let_go().await {
+                terminal::complain(&error.message, None);
+            }
+        }
     }
 
     async fn let_go(&self) -> Result<(), ApiError> {

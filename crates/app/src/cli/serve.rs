@@ -1,8 +1,12 @@
 //! `plenary serve`
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use clap::Args;
+use plenary_domain::limits;
+use plenary_engine::SystemClock;
+use plenary_engine::ports::Clock;
 use plenary_server::Access;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,6 +15,8 @@ use crate::api::ApiError;
 use crate::config::Config;
 use crate::held::Held;
 use crate::terminal;
+
+const COMMAND: &str = "plenary serve";
 
 #[derive(Args)]
 pub struct Serve {
@@ -31,7 +37,7 @@ impl Serve {
             tokens: config.tokens.clone(),
             ..Access::default()
         };
-        let held = Held::take(&config, "plenary serve", address, access).await?;
+        let held = take(&config, address, access).await?;
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
             terminal::say(&format!("{} unfinished sessions go on", held.resumed));
@@ -39,6 +45,24 @@ impl Serve {
         interrupted().await;
         held.release().await?;
         Ok(exit::DONE)
+    }
+}
+
+/// Takes the folder, from an agent's `plenary mcp` too: that one goes through this
+/// server from then on.
+async fn take(config: &Config, address: SocketAddr, access: Access) -> Result<Held, ApiError> {
+    let clock = SystemClock::default();
+    let began = clock.ticks();
+    loop {
+        let error = match Held::take(config, COMMAND, address, access.clone()).await {
+            Ok(held) => return Ok(held),
+            Err(error) => error,
+        };
+        let late = clock.ticks() - began > limits::HANDOVER_MS;
+        if error.code != "in-use" || late || !super::mcp::ask_to_hand_over(config) {
+            return Err(error);
+        }
+        clock.sleep(Duration::from_millis(limits::HANDOVER_PAUSE_MS)).await;
     }
 }
 

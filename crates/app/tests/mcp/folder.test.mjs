@@ -79,6 +79,16 @@ test("with a server running, everything goes through it", async (t) => {
   assert.equal(holder(place).pid, agent.transport.pid);
 });
 
+test("a server that starts later takes the folder over", async (t) => {
+  const place = await home(t, "--first-ms", "1500");
+  const agent = await overStdio(t, place);
+  const board = await good(agent, "boardroom_convene", { prompt: "And now?" });
+  const { child } = await serve(t, place);
+  assert.equal(holder(place).pid, child.pid);
+  assert.equal((await good(agent, "session_wait", { id: board.id })).status, "closed");
+  assert.equal(holder(place).pid, child.pid, "the agent goes through the server");
+});
+
 test("standard output carries the protocol and nothing else", async (t) => {
   const place = await home(t);
   const hello = {
