@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
-use tokio::sync::broadcast;
+use tokio::sync::{OnceCell, broadcast};
 use tokio::task::JoinHandle;
 
 use crate::live::Live;
@@ -26,6 +26,7 @@ pub struct Engine {
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
     pub(crate) names: Names,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
+    secret: OnceCell<[u8; 32]>,
     /// Rooms that nobody holds, the one used last at the end.
     idle: Mutex<VecDeque<SessionId>>,
 }
@@ -94,6 +95,7 @@ impl Engine {
             all,
             names: Names::default(),
             rooms: Mutex::default(),
+            secret: OnceCell::new(),
             idle: Mutex::default(),
         })
     }
@@ -172,7 +174,7 @@ impl Engine {
 
     /// Random bytes that stay the same as long as the log is there.
     pub async fn secret(&self) -> Result<[u8; 32], EngineError> {
-        Ok(self.store.secret().await?)
+        Ok(*self.secret.get_or_try_init(|| self.store.secret()).await?)
     }
 
     pub async fn check(&self) -> Result<(), EngineError> {
