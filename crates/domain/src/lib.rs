@@ -7,6 +7,8 @@
 pub mod boardroom;
 pub mod call;
 pub mod council;
+#[cfg(test)]
+mod golden;
 pub mod ids;
 pub mod limits;
 pub mod models;

@@ -33,3 +33,23 @@ impl Wrong {
         Wrong { field: field.into(), problem: problem.into() }
     }
 }
+
+/// A text that says something and is not too long.
+pub(crate) fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    if value.trim().is_empty() {
+        wrong.push(Wrong::new(field, "must not be empty"));
+    }
+    size(wrong, field, value, most);
+}
+
+pub(crate) fn size(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    if value.len() > most {
+        let len = value.len();
+        wrong.push(Wrong::new(field, format!("is {len} bytes long; at most {most} are allowed")));
+    }
+}
+
+/// Every wrong field is named at once.
+pub(crate) fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
+    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
+}

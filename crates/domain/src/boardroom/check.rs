@@ -8,7 +8,7 @@ use super::{Convene, Event, SeatId, Sitter, later};
 use crate::ids::{ModelName, Nonce};
 use crate::limits;
 use crate::names::check_model_name;
-use crate::reject::{Reject, Wrong};
+use crate::reject::{Reject, Wrong, settled, text};
 
 pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
     let mut wrong = vec![];
@@ -51,16 +51,6 @@ pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Even
         nonce,
         at,
     }])
-}
-
-fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
-    if value.trim().is_empty() {
-        wrong.push(Wrong::new(field, "must not be empty"));
-    }
-    if value.len() > most {
-        let len = value.len();
-        wrong.push(Wrong::new(field, format!("is {len} bytes long; at most {most} are allowed")));
-    }
 }
 
 fn context(wrong: &mut Vec<Wrong>, convene: &Convene) {
@@ -112,10 +102,6 @@ fn model_name(wrong: &mut Vec<Wrong>, field: &str, model: &ModelName) {
     if let Err(problem) = check_model_name(model) {
         wrong.push(Wrong::new(field, problem));
     }
-}
-
-fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
-    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
 }
 
 pub fn model_field(model: Option<&ModelName>) -> Result<(), Reject> {

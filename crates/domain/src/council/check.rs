@@ -8,7 +8,7 @@ use super::addressed::ALL;
 use super::{Event, Member, Open, State};
 use crate::limits;
 use crate::names::{check_agent_name, check_model_name, check_room_name};
-use crate::reject::{Reject, Wrong};
+use crate::reject::{Reject, Wrong, settled, text};
 
 pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     let Open { name, charter, members, project, by } = open;
@@ -115,18 +115,4 @@ fn label(wrong: &mut Vec<Wrong>, field: &str, value: Option<&str>) {
     if value.contains(char::is_control) {
         wrong.push(Wrong::new(field, "must be one line without control characters"));
     }
-}
-
-fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
-    if value.trim().is_empty() {
-        wrong.push(Wrong::new(field, "must not be empty"));
-    }
-    if value.len() > most {
-        let len = value.len();
-        wrong.push(Wrong::new(field, format!("is {len} bytes long; at most {most} are allowed")));
-    }
-}
-
-fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
-    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
 }

@@ -6,7 +6,7 @@ use super::{Content, Event, Open, Phase};
 use crate::ids::AgentName;
 use crate::limits;
 use crate::names::{check_agent_name, check_room_name};
-use crate::reject::{Reject, Wrong};
+use crate::reject::{Reject, Wrong, settled, size, text};
 
 pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     let mut wrong = vec![];
@@ -30,7 +30,7 @@ pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
             wrong.push(Wrong::new(field, "is given twice"));
         }
     }
-    done(wrong)?;
+    settled(wrong)?;
     Ok(vec![Event::Opened {
         name: open.name,
         topic: open.topic.trim().to_owned(),
@@ -46,7 +46,7 @@ pub fn register(name: &AgentName, domain: Option<&str>) -> Result<(), Reject> {
     let mut wrong = vec![];
     agent(&mut wrong, "agentName", name);
     size(&mut wrong, "domain", domain.unwrap_or_default(), limits::DOMAIN_BYTES);
-    done(wrong)
+    settled(wrong)
 }
 
 pub fn content(mut content: Content) -> Result<Content, Reject> {
@@ -67,7 +67,7 @@ pub fn content(mut content: Content) -> Result<Content, Reject> {
     }
     list(&mut wrong, "findingRefs", &content.finding_refs);
     list(&mut wrong, "cascadeTargets", &content.cascade_targets);
-    done(wrong)?;
+    settled(wrong)?;
     Ok(content)
 }
 
@@ -79,7 +79,7 @@ pub fn body(field: &str, value: &str, may_be_empty: bool) -> Result<(), Reject> 
     } else {
         text(&mut wrong, field, value, limits::BOARD_BODY_BYTES);
     }
-    done(wrong)
+    settled(wrong)
 }
 
 fn agent(wrong: &mut Vec<Wrong>, field: &str, name: &AgentName) {
@@ -97,22 +97,4 @@ fn list(wrong: &mut Vec<Wrong>, field: &str, items: &[String]) {
     for (place, item) in items.iter().enumerate() {
         text(wrong, &format!("{field}[{place}]"), item, limits::POST_REF_BYTES);
     }
-}
-
-fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
-    if value.trim().is_empty() {
-        wrong.push(Wrong::new(field, "must not be empty"));
-    }
-    size(wrong, field, value, most);
-}
-
-fn size(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
-    if value.len() > most {
-        let len = value.len();
-        wrong.push(Wrong::new(field, format!("has {len} bytes; at most {most} are taken")));
-    }
-}
-
-fn done(wrong: Vec<Wrong>) -> Result<(), Reject> {
-    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
 }

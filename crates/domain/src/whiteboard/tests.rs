@@ -321,7 +321,7 @@ fn a_board_that_cannot_be_is_refused_with_every_wrong_field() {
         ("boardId", crate::names::ROOM_NAME),
         ("topic", "must not be empty"),
         ("openedBy", crate::names::AGENT_NAME),
-        ("project", "has 201 bytes; at most 200 are taken"),
+        ("project", "is 201 bytes long; at most 200 are allowed"),
         ("deadlines.archivedSeconds", "an archived board has no deadline"),
         ("deadlines.readSeconds", "must be from 1 to 7776000"),
         ("deadlines.debateSeconds", "is given twice"),
@@ -329,7 +329,7 @@ fn a_board_that_cannot_be_is_refused_with_every_wrong_field() {
     ]);
     assert_eq!(decide(None, Command::Open(open), at(1)), Err(reject));
     let long = Open { topic: "t".repeat(limits::TOPIC_BYTES + 1), ..board() };
-    let reject = invalid(&[("topic", "has 4097 bytes; at most 4096 are taken")]);
+    let reject = invalid(&[("topic", "is 4097 bytes long; at most 4096 are allowed")]);
     assert_eq!(decide(None, Command::Open(long), at(1)), Err(reject));
 }
 
@@ -418,7 +418,7 @@ fn an_agent_has_a_name_and_a_short_domain() {
     let command = register_for("no one", &"d".repeat(301));
     let reject = invalid(&[
         ("agentName", crate::names::AGENT_NAME),
-        ("domain", "has 301 bytes; at most 300 are taken"),
+        ("domain", "is 301 bytes long; at most 300 are allowed"),
     ]);
     check_refused(Phase::Blind, vec![], command, reject);
 }
@@ -526,7 +526,7 @@ fn a_move_may_carry_a_note() {
     };
     check(Phase::Blind, vec![noted("All in.")], vec![event], Phase::Read);
     check(Phase::Blind, vec![noted(" ")], vec![moved(1, Some("fay"), Phase::Read)], Phase::Read);
-    let reject = invalid(&[("note", "has 65537 bytes; at most 65536 are taken")]);
+    let reject = invalid(&[("note", "is 65537 bytes long; at most 65536 are allowed")]);
     check_refused(Phase::Blind, vec![], noted(&"n".repeat(65_537)), reject);
 }
 
@@ -641,8 +641,8 @@ fn a_post_that_cannot_be_is_refused_with_every_wrong_field() {
     };
     let reject = invalid(&[
         ("title", "must not be empty"),
-        ("body", "has 65537 bytes; at most 65536 are taken"),
-        ("targetLocation", "has 501 bytes; at most 500 are taken"),
+        ("body", "is 65537 bytes long; at most 65536 are allowed"),
+        ("targetLocation", "is 501 bytes long; at most 500 are allowed"),
         ("targetLocation", "needs a targetFile that it is in"),
         ("findingRefs[1]", "must not be empty"),
         ("cascadeTargets", "may have 64 entries"),
@@ -655,9 +655,9 @@ fn a_post_that_cannot_be_is_refused_with_every_wrong_field() {
         ..content(PostKind::Claim, "A")
     };
     let reject = invalid(&[
-        ("title", "has 301 bytes; at most 300 are taken"),
+        ("title", "is 301 bytes long; at most 300 are allowed"),
         ("body", "must not be empty"),
-        ("targetFile", "has 501 bytes; at most 500 are taken"),
+        ("targetFile", "is 501 bytes long; at most 500 are allowed"),
     ]);
     check_refused(Phase::Blind, vec![], posts("ada", wrong), reject);
 }
@@ -851,7 +851,7 @@ fn an_annotation_says_something_unless_it_withdraws() {
         note: Note::Challenge,
         body: "b".repeat(65_537),
     };
-    let reject = invalid(&[("body", "has 65537 bytes; at most 65536 are taken")]);
+    let reject = invalid(&[("body", "is 65537 bytes long; at most 65536 are allowed")]);
     check_refused(Phase::Debate, vec![], long, reject);
 }
 
@@ -895,7 +895,7 @@ fn a_vote_may_have_a_reason() {
     };
     let story = vec![because(" "), because("It fits.")];
     check(Phase::Debate, story, vec![event(1, None), event(2, Some("It fits."))], Phase::Debate);
-    let reject = invalid(&[("reason", "has 65537 bytes; at most 65536 are taken")]);
+    let reject = invalid(&[("reason", "is 65537 bytes long; at most 65536 are allowed")]);
     check_refused(Phase::Debate, vec![], because(&"r".repeat(65_537)), reject);
 }
 

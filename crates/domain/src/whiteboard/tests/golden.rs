@@ -1,28 +1,10 @@
-//! The JSON of every event, as logs in the field hold it. A line here is never
-//! edited: a new variant or an optional field gets a new line at its place.
-
-use serde_json::Value;
+//! The JSON of every event. See `golden.rs` of this crate.
 
 use super::*;
+use crate::golden::{self, samples};
 
 const GOLDEN: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/whiteboard-events.json"));
-
-/// Writes `samples`, and a match without `_` arm over the variants they are
-/// listed under: a variant without samples does not compile.
-macro_rules! samples {
-    ($($variant:ident => [$($event:expr),+ $(,)?]),+ $(,)?) => {
-        fn samples() -> Vec<(&'static str, Event)> {
-            vec![$($((stringify!($variant), $event)),+),+]
-        }
-
-        fn variant(event: &Event) -> &'static str {
-            match event {
-                $(Event::$variant { .. } => stringify!($variant)),+
-            }
-        }
-    };
-}
 
 samples! {
     Opened => [opened(board()), opened(furnished())],
@@ -105,29 +87,12 @@ fn noted(note: Note) -> Event {
 
 #[test]
 fn every_event_is_written_and_read_as_the_golden_file_says() {
-    let golden: Vec<Value> = serde_json::from_str(GOLDEN).expect("the golden file is JSON");
-    let samples = samples();
-    let written: Vec<Value> =
-        samples.iter().map(|(_, event)| serde_json::to_value(event).unwrap()).collect();
-    for (written, golden) in written.iter().zip(&golden) {
-        assert_eq!(written, golden);
-    }
-    let unlisted = written.iter().skip(golden.len()).map(Value::to_string).collect::<Vec<_>>();
-    assert!(unlisted.is_empty(), "add to the golden file:\n{}", unlisted.join(",\n"));
-    assert_eq!(golden.len(), samples.len(), "the golden file has lines without a sample");
-    for (line, (_, event)) in golden.into_iter().zip(&samples) {
-        assert_eq!(serde_json::from_value::<Event>(line).as_ref().ok(), Some(event));
-    }
+    golden::check(GOLDEN, &samples());
 }
 
 #[test]
 fn the_name_of_an_event_is_its_tag_and_each_sample_stands_under_its_variant() {
-    for (listed, event) in samples() {
-        assert_eq!(variant(&event), listed);
-        let tag = serde_json::to_value(&event).unwrap()["type"].clone();
-        assert_eq!(tag, event.name());
-        assert_eq!(crate::Event::Whiteboard(event.clone()).name(), event.name());
-    }
+    golden::check_names(&samples(), variant, Event::name);
 }
 
 /// What the first release may have left out, it may leave out for ever.
