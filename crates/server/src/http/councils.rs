@@ -18,6 +18,7 @@ use super::boardrooms::export::{Format, FormatName};
 use super::boardrooms::seating;
 use super::events::After;
 use super::sessions::{self, Filter};
+use super::within;
 use crate::App;
 use crate::agents::{self, AgentHeader, AgentToken};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
@@ -523,12 +524,4 @@ fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
         allowed: state.allowed(),
         next: state.next(),
     })
-}
-
-fn within(name: &str, given: u32, least: u32, most: u32) -> Result<u32, Problem> {
-    if (least..=most).contains(&given) {
-        return Ok(given);
-    }
-    let problem = format!("`{name}` must be from {least} to {most}.");
-    Err(Problem::new(Code::InvalidQuery, problem))
 }

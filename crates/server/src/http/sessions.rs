@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::session_id;
+use super::{session_id, within};
 use crate::App;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
@@ -66,12 +66,7 @@ async fn list(
 }
 
 pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>, Problem> {
-    let limit = filter.limit.unwrap_or(limits::PAGE);
-    if limit == 0 || limit > limits::PAGE_MOST {
-        let most = limits::PAGE_MOST;
-        let problem = format!("`limit` must be from 1 to {most}.");
-        return Err(Problem::new(Code::InvalidQuery, problem));
-    }
+    let limit = within("limit", filter.limit.unwrap_or(limits::PAGE), 1, limits::PAGE_MOST)?;
     let cursor = filter.cursor.as_ref().map(|cursor| cursor.parse()).transpose();
     let before = cursor.map_err(|_| {
         Problem::new(Code::InvalidQuery, "`cursor` must be `meta.next` of an earlier page.")
@@ -135,11 +130,7 @@ async fn wait(
     Query(query): Query<Wait>,
 ) -> Result<impl IntoResponse, Problem> {
     let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
-    if seconds > limits::WAIT_MOST_SECONDS {
-        let most = limits::WAIT_MOST_SECONDS;
-        let problem = format!("`seconds` must be from 0 to {most}.");
-        return Err(Problem::new(Code::InvalidQuery, problem));
-    }
+    let seconds = within("seconds", seconds, 0, limits::WAIT_MOST_SECONDS)?;
     let id = session_id(&id)?;
     let version = app.engine.get(id).await?.version;
     let mut frames = std::pin::pin!(app.engine.watch(id, version).await?);

@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use super::events::After;
 use super::sessions::{self, Filter};
+use super::within;
 use crate::App;
 use crate::agents::{self, AgentHeader, AgentToken};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
@@ -640,12 +641,7 @@ fn board(snapshot: &Snapshot) -> Result<&whiteboard::State, Problem> {
 
 /// The first row and how many.
 fn window(cursor: Option<&str>, limit: Option<u32>) -> Result<(usize, usize), Problem> {
-    let limit = limit.unwrap_or(limits::PAGE);
-    if limit == 0 || limit > limits::PAGE_MOST {
-        let most = limits::PAGE_MOST;
-        let problem = format!("`limit` must be from 1 to {most}.");
-        return Err(Problem::new(Code::InvalidQuery, problem));
-    }
+    let limit = within("limit", limit.unwrap_or(limits::PAGE), 1, limits::PAGE_MOST)?;
     let from = cursor.map(str::parse).transpose().map_err(|_| {
         Problem::new(Code::InvalidQuery, "`cursor` must come from an earlier page.")
     })?;
