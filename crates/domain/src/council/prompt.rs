@@ -73,7 +73,10 @@ fn thread(state: &State, turn: &Turn) -> String {
     let (posts, bytes) = (limits::EARLIER_POSTS, limits::EARLIER_BYTES);
     let mut text = section("Earlier posts", earlier, posts, bytes, turn);
     text.push_str(&section("New posts", unread, usize::MAX, limits::UNREAD_BYTES, turn));
-    text.push_str(&format!("Answer the posts to you now, as {}.\n", turn.member));
+    let name = &turn.member;
+    text.push_str(&format!(
+        "You are {name}. Answer what is asked of you above, in a few sentences of your own.\n"
+    ));
     text
 }
 

@@ -31,7 +31,7 @@ impl State {
         nonce: Nonce,
     ) -> Result<Vec<Event>, Reject> {
         let (member, upto) = (turn.member.clone(), turn.upto);
-        let event = match heard(&turn.member, outcome) {
+        let event = match heard(&turn.member, &turn.nonce, outcome) {
             Outcome::Answered(answer) if spoken::says_nothing(&answer.text) => {
                 Event::Passed { member, upto, text: answer.text, usage: answer.usage }
             }
@@ -110,14 +110,14 @@ pub fn call_id(member: &str, upto: u64) -> CallId {
 
 /// What the member says when thinking and its own name before it are taken off.
 /// Without a word, or with too many, it is a failure, whatever the provider says.
-fn heard(member: &str, outcome: Outcome) -> Outcome {
+fn heard(member: &str, nonce: &Nonce, outcome: Outcome) -> Outcome {
     let failed = |kind, message: &str, attempts, partial| Outcome::Failed {
         failure: Failure { kind, message: message.to_owned(), attempts },
         partial,
     };
     match outcome {
         Outcome::Answered(answer) => {
-            let answer = spoken::read(member, answer);
+            let answer = spoken::read(member, nonce, answer);
             let attempts = answer.attempts;
             if answer.text.is_empty() {
                 let message = "The model ended without a word.";

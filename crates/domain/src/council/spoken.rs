@@ -1,6 +1,7 @@
 //! What a model's answer says once everything around it is taken off.
 
 use crate::call::Answer;
+use crate::ids::Nonce;
 
 /// Answers that say nothing, in small letters and without marks.
 const NOTHING: &[&str] = &[
@@ -33,13 +34,15 @@ const NOTHING: &[&str] = &[
 const THINKING: [(&str, &str); 3] =
     [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>")];
 
-/// The answer without thinking and without the member's own name before it.
-pub fn read(member: &str, mut answer: Answer) -> Answer {
+/// The answer without thinking, without the lines around quotations that a small
+/// model repeats, and without the member's own name before it.
+pub fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
     let (thought, said) = without_thinking(&answer.text);
     if answer.reasoning.is_empty() {
         answer.reasoning = thought.trim().to_owned();
     }
-    answer.text = without_label(member, said.trim()).trim().to_owned();
+    let own = said.lines().filter(|line| !line.contains(&nonce.0)).collect::<Vec<_>>().join("\n");
+    answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
 }
 

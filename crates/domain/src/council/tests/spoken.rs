@@ -1,11 +1,13 @@
 //! What is left of an answer, and when that says nothing.
 
 use super::super::spoken::{read, says_nothing};
+use crate::ids::Nonce;
 
 #[track_caller]
 fn check(text: &str, said: &str, thought: &str) {
     let answer = serde_json::json!({ "text": text });
-    let answer = read("Ann", serde_json::from_value(answer).expect("an answer"));
+    let answer =
+        read("Ann", &Nonce("4f2a".into()), serde_json::from_value(answer).expect("an answer"));
     assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), (said, thought));
 }
 
@@ -35,6 +37,13 @@ fn the_members_own_name_is_no_part_of_what_it_says() {
     check("Ann thinks: yes.", "Ann thinks: yes.", "");
     check("Ännchen: yes.", "Ännchen: yes.", "");
     check("Ann:", "", "");
+}
+
+#[test]
+fn lines_that_belong_to_quotations_are_no_part_of_what_it_says() {
+    check("<<<4f2a post 1 by Bo>>>\nYes.\n<<<4f2a end>>>", "Yes.", "");
+    check("Ann: <<<4f2a end>>>", "", "");
+    check("<<<other end>>>\nYes.", "<<<other end>>>\nYes.", "");
 }
 
 #[test]
