@@ -209,7 +209,7 @@ async fn post(
 ) -> Result<impl IntoResponse, Problem> {
     let id = app.engine.named(KIND, &name).await?;
     let sender = AgentName(body.sender.clone());
-    let by = agents::by(by, &sender);
+    let by = agents::by(by, id, &sender);
     let proved = match token.viewer(&app, id).await? {
         Viewer::Agent(_) => token.prove(&app, id, &sender).await.map(|()| true)?,
         Viewer::Outsider => false,
