@@ -117,7 +117,7 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         members: state.members.iter().filter(|m| sees_member(state, agent, &m.name)).collect(),
         has_posted,
         posts: posts.map(|post| seen(state, agent, post)).collect(),
-        readiness: (!blind || leads).then(|| readiness(state)),
+        readiness: (leads || !hides_something(state)).then(|| readiness(state)),
         allowed: state.allowed(member),
         next: next(state, member),
     }
@@ -157,6 +157,15 @@ fn leads(state: &State, agent: Option<&AgentName>) -> bool {
 
 fn sees_post(state: &State, agent: Option<&AgentName>, author: &AgentName) -> bool {
     state.phase != Phase::Blind || agent == Some(author)
+}
+
+/// Whether there may be something on the board that not everybody sees.
+fn hides_something(state: &State) -> bool {
+    match (state.phase, state.debate) {
+        (Phase::Blind, _) | (Phase::Debate, Visibility::OwnAndRelated) => true,
+        (Phase::Debate, Visibility::Full)
+        | (Phase::Read | Phase::Validate | Phase::Resolve | Phase::Archived, _) => false,
+    }
 }
 
 /// Who opened a board is said with the board.
