@@ -123,11 +123,27 @@ fn message(session: SessionId, agent: &AgentName) -> Vec<u8> {
     message
 }
 
-/// The same request, made by this agent: what it keys and what the record says are
-/// the agent's own. Two agents that choose the same key learn nothing of each other.
-pub fn by(by: By, agent: &AgentName) -> By {
+/// The same request, made by this agent of this session: what it keys and what the
+/// record says are the agent's own. Two agents that choose the same key learn nothing
+/// of each other, also when they have the same name in different places.
+pub fn by(by: By, session: SessionId, agent: &AgentName) -> By {
+    keyed(by, agent, &format!("as {agent} in {session}"))
+}
+
+/// The same request, made by whoever wants to be this agent. Keys are kept apart from
+/// those of the agent itself, or anybody could try out which ones it has used.
+pub fn claimed(by: By, session: SessionId, agent: &AgentName) -> By {
+    keyed(by, agent, &format!("wants to be {agent} in {session}"))
+}
+
+/// The same request, which opens a place where this agent will be.
+pub fn opened(by: By, agent: &AgentName) -> By {
+    keyed(by, agent, &format!("opens as {agent}"))
+}
+
+fn keyed(by: By, agent: &AgentName, how: &str) -> By {
     let idempotency = by.idempotency.map(|mut idempotency| {
-        idempotency.principal = format!("{} as {agent}", idempotency.principal);
+        idempotency.principal = format!("{} {how}", idempotency.principal);
         idempotency
     });
     By { actor: agent.0.clone(), idempotency }

@@ -90,21 +90,28 @@ async fn open(
     State(app): State<App>,
     Change { by, body }: Change<NewCouncil>,
 ) -> Result<impl IntoResponse, Problem> {
-    let mut members = vec![];
-    for member in body.members {
-        let model = seating::named(&app, member.model).await?;
-        members.push(Member { name: member.name, model, persona: member.persona });
+    // The models may have gone since the first request.
+    if let Some(earlier) = app.engine.repeated(&by).await? {
+        return created(&earlier);
     }
+    let models = body.members.iter().map(|member| member.model.clone()).collect();
+    let member =
+        |member: NewMember| Member { name: member.name, model: None, persona: member.persona };
     let open = council::Open {
         name: body.name,
         charter: body.charter,
-        members,
+        members: body.members.into_iter().map(member).collect(),
         project: body.project,
         by: None,
     };
-    let command = room::Command::Council(Command::Open(open));
-    let opened = app.engine.open(by, command).await?;
-    let view = show(&opened)?;
+    let open = seating::seat_council(&app, open, models).await?;
+    let opened = app.engine.open(by, room::Command::Council(Command::Open(open))).await?;
+    created(&opened)
+}
+
+/// A new council, and where it is.
+fn created(opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+    let view = show(opened)?;
     let place = [(header::LOCATION, format!("/api/councils/{}", view.council))];
     Ok((StatusCode::CREATED, place, reply(view)))
 }
@@ -210,7 +217,7 @@ async fn post(
 ) -> Result<impl IntoResponse, Problem> {
     let id = app.engine.named(KIND, &name).await?;
     let sender = AgentName(body.sender.clone());
-    let by = agents::by(by, &sender);
+    let by = agents::by(by, id, &sender);
     let proved = match token.viewer(&app, id).await? {
         Viewer::Agent(_) => token.prove(&app, id, &sender).await.map(|()| true)?,
         Viewer::Outsider => false,

@@ -157,7 +157,7 @@ async fn open(
         deadlines: body.deadlines.map(|deadlines| deadlines.list()).unwrap_or_default(),
     };
     let command = room::Command::Whiteboard(Command::Open(open));
-    let opened = app.engine.open(agents::by(by, &opener), command).await?;
+    let opened = app.engine.open(agents::opened(by, &opener), command).await?;
     let name = board(&opened)?.name().to_owned();
     let place = [(header::LOCATION, format!("/api/whiteboards/{name}"))];
     Ok((StatusCode::CREATED, place, reply(registered(&app, &opened, &opener).await?)))
@@ -191,7 +191,7 @@ async fn register(
 ) -> Result<impl IntoResponse, Problem> {
     let id = app.engine.named(KIND, &name).await?;
     let agent = AgentName(body.agent_name);
-    let by = agents::by(by, &agent);
+    let by = agents::claimed(by, id, &agent);
     // Whoever repeats their own request comes without the answer, so without a token.
     let repeated = app.engine.repeated(&by).await?;
     if repeated.is_none() && is_registered(&app, id, &agent).await? {
@@ -563,7 +563,7 @@ impl<'a> Acting<'a> {
     ) -> Result<Acting<'a>, Problem> {
         let id = app.engine.named(KIND, name).await?;
         let agent = token.agent(app, id).await?;
-        Ok(Acting { app, id, by: agents::by(by, &agent), agent })
+        Ok(Acting { app, id, by: agents::by(by, id, &agent), agent })
     }
 
     fn viewer(&self) -> Viewer {

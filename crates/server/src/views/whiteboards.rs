@@ -113,8 +113,8 @@ pub struct WhiteboardView {
     #[schema(nullable = false)]
     next_cursor: Option<String>,
     steps: Vec<StepView>,
-    /// Whether the phase has done its work. Advice only; in the blind phase only for
-    /// facilitators and operators.
+    /// Whether the phase has done its work. Advice only; for facilitators and operators
+    /// only while something is hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     ready_to_advance: Option<bool>,

@@ -265,6 +265,7 @@ async fn the_document_lists_every_route() {
     for (path, operations) in paths {
         let place = path.replace("{id}", "01890000-0000-7000-8000-000000000000");
         let place = place.replace("{advisor}", "1");
+        let place = place.replace("{board}", "none").replace("{council}", "none");
         for method in methods {
             let request = app
                 .http
@@ -291,7 +292,9 @@ async fn the_document_lists_every_route() {
     // which describes itself: its answers are JSON-RPC and not in our envelope.
     let pages = ["/", "/docs", "/api/openapi.json", "/mcp"];
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for route in routed(&sources) {
+    let routed = routed(&sources);
+    assert!(!routed.is_empty());
+    for route in routed {
         assert!(paths.contains_key(&route) || pages.contains(&route.as_str()), "{route}");
     }
     for page in ["/", "/docs"] {
@@ -318,7 +321,6 @@ fn routed(folder: &std::path::Path) -> Vec<String> {
             }
         }
     }
-    assert!(!found.is_empty());
     found
 }
 

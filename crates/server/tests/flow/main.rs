@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod access;
+mod blind;
 mod boards;
 mod commands;
 mod contract;
+mod councils;
 mod faults;
 mod lists;
 mod mcp;
@@ -15,3 +17,4 @@ mod readers;
 mod restart;
 mod sessions;
 mod support;
+mod whiteboards;

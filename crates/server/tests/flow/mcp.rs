@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{SAFETY, TestApp, answer, canned};
 
 /// One MCP session.
-struct Client<'a> {
+pub struct Client<'a> {
     app: &'a TestApp,
     session: String,
     token: Option<&'a str>,
@@ -40,7 +40,7 @@ async fn messages(request: reqwest::RequestBuilder) -> Vec<Value> {
 }
 
 impl<'a> Client<'a> {
-    async fn start(app: &'a TestApp, token: Option<&'a str>) -> (Client<'a>, Value) {
+    pub async fn start(app: &'a TestApp, token: Option<&'a str>) -> (Client<'a>, Value) {
         let mut request = post(app, &hello());
         if let Some(token) = token {
             request = request.bearer_auth(token);
@@ -57,7 +57,7 @@ impl<'a> Client<'a> {
         (client, told.unwrap()["result"].clone())
     }
 
-    fn request(&self, body: &Value) -> reqwest::RequestBuilder {
+    pub fn request(&self, body: &Value) -> reqwest::RequestBuilder {
         let request = post(self.app, body)
             .header("mcp-session-id", &self.session)
             .header("mcp-protocol-version", "2025-06-18");
@@ -72,7 +72,7 @@ impl<'a> Client<'a> {
         messages(self.request(&body)).await
     }
 
-    async fn ask(&self, method: &str, params: Value) -> Value {
+    pub async fn ask(&self, method: &str, params: Value) -> Value {
         let mut all = self.all(method, params).await;
         let last = all.pop().unwrap();
         assert_eq!((all.len(), &last["id"]), (0, &json!(7)), "{last}");
@@ -85,7 +85,7 @@ impl<'a> Client<'a> {
     }
 
     /// The structured content of a call that must succeed. The text says the same.
-    async fn good(&self, tool: &str, arguments: Value) -> Value {
+    pub async fn good(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], false, "{result}");
         let text: Value =
@@ -113,8 +113,29 @@ async fn tools_are_listed_in_full() {
     let told = client.ask("tools/list", json!({})).await;
     let tools = told["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let expected =
-        ["boardroom_convene", "session_get", "session_wait", "session_stop", "models_list"];
+    let expected = [
+        "boardroom_convene",
+        "whiteboard_open",
+        "whiteboard_register",
+        "whiteboard_post",
+        "whiteboard_annotate",
+        "whiteboard_vote",
+        "whiteboard_transition",
+        "whiteboard_conflicts",
+        "whiteboard_state",
+        "whiteboard_summarize",
+        "whiteboard_archive",
+        "whiteboard_list",
+        "council_open",
+        "council_list",
+        "council_post",
+        "council_read",
+        "council_close",
+        "session_get",
+        "session_wait",
+        "session_stop",
+        "models_list",
+    ];
     assert_eq!(names, expected);
     for tool in tools {
         for text in ["title", "description"] {

@@ -111,6 +111,16 @@ impl TestApp {
         answer(request.header("idempotency-key", key).json(body)).await
     }
 
+    /// As the agent whose token this is.
+    pub async fn get_as(&self, token: &str, path: &str) -> (u16, Value) {
+        answer(self.http.get(format!("{}{path}", self.url)).header("agent-token", token)).await
+    }
+
+    pub async fn post_as(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.http.post(format!("{}{path}", self.url));
+        answer(request.header("agent-token", token).json(body)).await
+    }
+
     pub async fn delete(&self, path: &str) -> (u16, Value) {
         answer(self.http.delete(format!("{}{path}", self.url))).await
     }
@@ -164,9 +174,16 @@ impl TestApp {
     }
 
     pub async fn events(&self, path: &str, after: Option<u64>) -> Events {
+        self.events_as("", path, after).await
+    }
+
+    pub async fn events_as(&self, token: &str, path: &str, after: Option<u64>) -> Events {
         let mut request = self.http.get(format!("{}{path}", self.url));
         if let Some(after) = after {
             request = request.header("last-event-id", after);
+        }
+        if !token.is_empty() {
+            request = request.header("agent-token", token);
         }
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);

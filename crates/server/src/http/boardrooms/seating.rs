@@ -5,7 +5,7 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     self, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
 };
-use plenary_domain::{ModelName, Nonce, Reject, limits, models};
+use plenary_domain::{ModelName, Nonce, Reject, council, limits, models, room};
 use plenary_engine::Snapshot;
 use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Deserialize;
@@ -163,18 +163,42 @@ pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
         return Ok(convene);
     }
     // The rules are asked as well, so that one answer names all that is wrong.
-    wrong.extend(against_the_rules(app, convene));
+    let command = room::Command::Boardroom(boardroom::Command::Convene(convene));
+    wrong.extend(against_the_rules(app, command));
     Err(Problem::invalid(wrong))
 }
 
-/// Stands in where a name could not be found. No board is opened with it.
+/// The council with the models of its members, by the names that were given.
+pub async fn seat_council(
+    app: &App,
+    mut open: council::Open,
+    models: Vec<Option<String>>,
+) -> Result<council::Open, Problem> {
+    let mut names = Names::new(app);
+    let mut wrong: Vec<(String, String)> = vec![];
+    for (place, (member, written)) in open.members.iter_mut().zip(models).enumerate() {
+        let Some(written) = written else { continue };
+        let found = names.find(&written).await;
+        member.model = Some(found.unwrap_or_else(|problem| {
+            wrong.push((format!("members[{place}].model"), problem));
+            unknown_model()
+        }));
+    }
+    if wrong.is_empty() {
+        return Ok(open);
+    }
+    wrong.extend(against_the_rules(app, room::Command::Council(council::Command::Open(open))));
+    Err(Problem::invalid(wrong))
+}
+
+/// Stands in where a name could not be found. Nothing is opened with it.
 fn unknown_model() -> ModelName {
     ModelName::new("unknown", "unknown")
 }
 
-fn against_the_rules(app: &App, convene: Convene) -> Vec<(String, String)> {
+fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
     let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
-    match boardroom::decide(None, boardroom::Command::Convene(convene), at, nonce) {
+    match room::decide(None, room::Input { at, nonce, command }) {
         Err(Reject::Invalid(wrong)) => {
             wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)).collect()
         }
