@@ -5,7 +5,6 @@
 //! whichever is called next takes the folder over and repeats the request.
 
 use std::io::IsTerminal;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,6 @@ use futures::future::BoxFuture;
 use plenary_domain::limits;
 use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
-use plenary_server::Access;
 use plenary_server::mcp::{self, Door, Reply, Request};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -24,7 +22,7 @@ use super::exit;
 use super::serve::{interrupted, start_log};
 use crate::api::{Api, ApiError, Outgoing};
 use crate::config::Config;
-use crate::held::Held;
+use crate::reach::Reach;
 use crate::terminal;
 
 #[derive(Args)]
@@ -51,7 +49,7 @@ impl Mcp {
         });
         mcp::serve_stdio(way.clone(), interrupted()).await;
         let _ = early.await;
-        way.let_go().await?;
+        way.let_go().await;
         Ok(exit::DONE)
     }
 }
@@ -60,16 +58,7 @@ impl Mcp {
 struct Way {
     config: Config,
     clock: SystemClock,
-    reached: Mutex<Option<Reached>>,
-}
-
-enum Reached {
-    /// This process holds the folder.
-    Here {
-        held: Box<Held>,
-        api: Api,
-    },
-    Through(Api),
+    reached: Mutex<Option<Reach>>,
 }
 
 impl Door for Way {
@@ -128,39 +117,17 @@ impl Way {
 
     async fn reach(&self) -> Result<(Api, bool), ApiError> {
         let mut reached = self.reached.lock().await;
-        if reached.is_none() {
-            *reached = Some(self.find().await?);
-        }
-        match &*reached {
-            Some(Reached::Here { api, .. }) => Ok((api.clone(), true)),
-            Some(Reached::Through(api)) => Ok((api.clone(), false)),
-            None => Err(ApiError::new("unreachable", "The data folder could not be reached.")),
-        }
+        let reach = match reached.take() {
+            Some(reach) => reach,
+            None => Reach::stay(&self.config, "plenary mcp").await?,
+        };
+        let reach = reached.insert(reach);
+        Ok((reach.api.clone(), reach.is_here()))
     }
 
-    async fn find(&self) -> Result<Reached, ApiError> {
-        if let Some(server) = &self.config.server {
-            let token = self.config.tokens.first().cloned();
-            return Ok(Reached::Through(Api::remote(server, token)?));
-        }
-        if let Some(holder) = plenary_store::holder(&self.config.home)
-            && let Some(url) = holder.url
-        {
-            return Ok(Reached::Through(Api::remote(&url, holder.token)?));
-        }
-        // Nobody asked this process to listen, so whoever comes needs the token.
-        let nobody = uuid::Uuid::new_v4().simple().to_string();
-        let access = Access { tokens: vec![nobody], ..Access::default() };
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let held = Held::take(&self.config, "plenary mcp", address, access).await?;
-        let api = Api::inside(plenary_server::router(held.own.app.clone(), Access::inside()));
-        Ok(Reached::Here { held: Box::new(held), api })
-    }
-
-    async fn let_go(&self) -> Result<(), ApiError> {
-        match self.reached.lock().await.take() {
-            Some(Reached::Here { held, .. }) => held.release().await,
-            Some(Reached::Through(_)) | None => Ok(()),
+    async fn let_go(&self) {
+        if let Some(reach) = self.reached.lock().await.take() {
+            reach.close().await;
         }
     }
 }
