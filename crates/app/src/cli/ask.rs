@@ -184,7 +184,7 @@ impl Ask {
 
 /// A server goes on with what a crash cut off; a single command only tells.
 async fn note_unfinished(api: &Api) -> Result<(), ApiError> {
-    let page = api.page("/api/sessions?active=true&limit=1").await?;
+    let page = api.page("/api/sessions?active=true&kind=boardroom&limit=1").await?;
     let newest = page["data"][0]["id"].as_str();
     if let (Some(id), Some(total)) = (newest, page["meta"]["total"].as_u64()) {
         terminal::note(&format!("({total} unfinished; go on with: plenary sessions resume {id})"));

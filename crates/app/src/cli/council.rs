@@ -236,6 +236,13 @@ impl Post {
             ended = thread.read_along(&api, Until::Rest) => ended,
             _ = interrupt.recv() => Ok(exit::INTERRUPTED),
         };
+        let (name, since) = (&self.which.name, posted.sequence);
+        let ended = ended.map_err(|error| ApiError {
+            hint: Some(format!(
+                "It is posted. Read on: plenary council read {name} --since {since}"
+            )),
+            ..error
+        });
         if ended.as_ref().is_ok_and(|code| *code == exit::INTERRUPTED) {
             self.interrupted(&api, reach.is_here()).await?;
         }

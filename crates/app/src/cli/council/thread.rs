@@ -146,7 +146,7 @@ impl Thread {
             let Some(number) = event.id.filter(|number| *number > self.seen) else { continue };
             self.seen = number;
             let closed = event.name == "closed";
-            let relevant = self.take_in(&event);
+            let relevant = self.take_in(&event, until);
             if closed && until == Until::Closed && self.show == Show::Text {
                 terminal::note("The council is closed.");
             }
@@ -163,7 +163,7 @@ impl Thread {
     }
 
     /// Shows an event; true when it ends somebody's turn that is not known already.
-    fn take_in(&mut self, event: &ServerEvent) -> bool {
+    fn take_in(&mut self, event: &ServerEvent, until: Until) -> bool {
         let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
         let said = &data["event"];
         let text = |key: &str| said[key].as_str().unwrap_or_default();
@@ -182,7 +182,8 @@ impl Thread {
                 self.answered += 1;
                 true
             }
-            "turnBegan" if is_awaited => {
+            // Who follows is shown old turns too, and those are not news.
+            "turnBegan" if is_awaited && until == Until::Rest => {
                 self.writing(text("member"));
                 false
             }
