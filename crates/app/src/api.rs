@@ -14,6 +14,8 @@ use crate::sse::{Decoder, ServerEvent};
 #[derive(Clone)]
 pub struct Api {
     transport: Transport,
+    /// The token of the agent as which requests are made.
+    agent: Option<String>,
 }
 
 #[derive(Clone)]
@@ -41,7 +43,7 @@ type Bytes = BoxStream<'static, Result<bytes::Bytes, String>>;
 
 impl Api {
     pub fn inside(router: Router) -> Self {
-        Api { transport: Transport::Inside(router) }
+        Api { transport: Transport::Inside(router), agent: None }
     }
 
     pub fn remote(base: &str, token: Option<String>) -> Result<Self, ApiError> {
@@ -49,7 +51,12 @@ impl Api {
         let client = reqwest::Client::builder().no_proxy().build();
         let client = client.map_err(|error| ApiError::new("unreachable", error.to_string()))?;
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Api { transport: Transport::Remote { client, base, token } })
+        Ok(Api { transport: Transport::Remote { client, base, token }, agent: None })
+    }
+
+    /// The same way in, as an agent of a board or a council.
+    pub fn with_agent(&self, token: Option<String>) -> Self {
+        Api { transport: self.transport.clone(), agent: token }
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
@@ -116,8 +123,9 @@ impl Api {
         body: Option<&Value>,
         after: Option<u64>,
     ) -> Result<(u16, Bytes), ApiError> {
-        let headers = after.map(|after| ("last-event-id", after.to_string()));
-        let headers = headers.into_iter().collect();
+        let after = after.map(|after| ("last-event-id", after.to_string()));
+        let agent = self.agent.clone().map(|token| ("agent-token", token));
+        let headers = after.into_iter().chain(agent).collect();
         let (status, bytes) = self.transport.send(Outgoing { method, path, body, headers }).await?;
         if status < 400 {
             return Ok((status, bytes));
@@ -191,6 +199,15 @@ async fn inside(
     let status = response.status().as_u16();
     let bytes = response.into_body().into_data_stream().map_err(|error| error.to_string());
     Ok((status, bytes.boxed()))
+}
+
+/// For a part of a path or a query.
+pub fn encode(text: &str) -> String {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 async fn collect(bytes: Bytes) -> Result<Vec<u8>, ApiError> {

@@ -2,16 +2,25 @@
 
 mod ask;
 mod board;
+mod council;
 mod doctor;
 mod follow;
+mod list;
 mod mcp;
+mod me;
 mod models;
 mod panes;
 mod render;
 mod serve;
 mod sessions;
+mod time;
+mod whiteboard;
+mod words;
+
+use std::io::Read;
 
 use clap::{Parser, Subcommand};
+use serde_json::Value;
 
 use crate::api::ApiError;
 use crate::config::Config;
@@ -32,6 +41,10 @@ pub struct Arguments {
 enum Command {
     /// Convene a boardroom here and now
     Ask(ask::Ask),
+    /// Deliberate on a board in phases: blind, read, validate, debate, resolve
+    Whiteboard(whiteboard::Whiteboard),
+    /// Talk in a long-lived thread with a charter and members
+    Council(council::Council),
     /// Work with sessions that are running or kept
     Sessions(sessions::Sessions),
     /// Show what models can be used now, and why others cannot
@@ -68,28 +81,59 @@ pub async fn run(arguments: Arguments) -> u8 {
             return exit::USAGE;
         }
     };
+    let noun = match &arguments.command {
+        Command::Whiteboard(_) => Noun::Whiteboard,
+        Command::Council(_) => Noun::Council,
+        Command::Ask(_)
+        | Command::Sessions(_)
+        | Command::Models(_)
+        | Command::Doctor(_)
+        | Command::Serve(_)
+        | Command::Mcp(_) => Noun::Sessions,
+    };
     let result = match arguments.command {
         Command::Ask(ask) => ask.run(config).await,
+        Command::Whiteboard(whiteboard) => whiteboard.run(config).await,
+        Command::Council(council) => council.run(config).await,
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Mcp(mcp) => mcp.run(config).await,
     };
-    result.unwrap_or_else(|error| report(&error))
+    result.unwrap_or_else(|error| report(&error, noun))
+}
+
+/// What a command is about, for the words of its errors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Noun {
+    Sessions,
+    Whiteboard,
+    Council,
+}
+
+impl Noun {
+    fn name(self) -> &'static str {
+        match self {
+            Noun::Sessions => "sessions",
+            Noun::Whiteboard => "whiteboard",
+            Noun::Council => "council",
+        }
+    }
 }
 
 /// Says what was wrong, and chooses the exit code for it.
-fn report(error: &ApiError) -> u8 {
-    terminal::complain(&terminal::clean(&error.message), None);
+fn report(error: &ApiError, noun: Noun) -> u8 {
+    terminal::complain(&terminal::clean(&words::message(error, noun)), None);
     // One wrong field is named in the message already.
     if error.fields.len() > 1 {
         for (field, problem) in &error.fields {
+            let field = words::flag(field, noun).unwrap_or_else(|| field.clone());
             terminal::note(&terminal::clean(&format!("  {field}: {problem}")));
         }
     }
-    if let Some(hint) = &error.hint {
-        terminal::note(&format!("  → {}", terminal::clean(hint)));
+    if let Some(hint) = words::hint(error, noun) {
+        terminal::note(&format!("  → {}", terminal::clean(&hint)));
     }
     match error.code.as_str() {
         "no-model" => exit::NO_MODEL,
@@ -101,4 +145,25 @@ fn report(error: &ApiError) -> u8 {
 /// Wrong usage that only shows after parsing.
 fn usage(message: impl Into<String>) -> ApiError {
     ApiError::new("usage", message)
+}
+
+/// A text as it was given; `-` reads it from standard input.
+fn text(given: &str) -> Result<String, ApiError> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text);
+    read.map_err(|error| usage(format!("standard input cannot be read: {error}")))?;
+    Ok(text)
+}
+
+/// A body with those fields that were given.
+fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let given = fields.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn print_json(value: &Value) {
+    terminal::say(&serde_json::to_string_pretty(value).unwrap_or_default());
 }

@@ -4,6 +4,7 @@
 //! It must not hold a rule of any form or know a provider's wire. Every command
 //! is a client of the same REST interface, inside this process or over the net.
 
+mod agents;
 mod api;
 mod cli;
 mod config;

@@ -1,22 +1,36 @@
 //! Where commands are carried out: on a store of one's own, through the server
 //! that holds it, or on a server elsewhere.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use plenary_engine::ports::{Clock, StoreError};
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::Providers;
 use plenary_server::{Access, App};
-use plenary_store::{Holder, SqliteStore};
+use plenary_store::{Holder, HolderInfo, SqliteStore};
 
 use crate::api::{Api, ApiError};
 use crate::config::Config;
+use crate::held::Held;
 use crate::terminal;
+
+/// How long a command waits for another one that has the folder for a moment.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(50);
 
 pub struct Reach {
     pub api: Api,
-    /// Set when this process holds the store itself.
-    pub own: Option<Own>,
+    held: Holding,
+}
+
+/// What this process holds of the data folder.
+enum Holding {
+    Nothing,
+    Store(Own),
+    /// And serves it to other commands meanwhile.
+    Served(Box<Held>),
 }
 
 pub struct Own {
@@ -25,32 +39,81 @@ pub struct Own {
 }
 
 impl Reach {
-    /// `command` names this process to others that want the same data folder.
-    pub async fn open(config: Config, command: &str) -> Result<Reach, ApiError> {
-        if let Some(server) = &config.server {
-            let token = config.tokens.first().cloned();
-            return Ok(Reach { api: Api::remote(server, token)?, own: None });
+    /// `command` names this process to others that want the same data folder. One
+    /// that has it for a moment is waited for.
+    pub async fn open(config: &Config, command: &str) -> Result<Reach, ApiError> {
+        let began = std::time::Instant::now();
+        loop {
+            if let Some(reach) = through(config, true)? {
+                return Ok(reach);
+            }
+            match open(config, command).await {
+                Ok(own) => {
+                    let router = plenary_server::router(own.app.clone(), Access::inside());
+                    return Ok(Reach { api: Api::inside(router), held: Holding::Store(own) });
+                }
+                Err(error) if error.code == "in-use" && began.elapsed() < PATIENCE => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Err(error) => return Err(error),
+            }
         }
-        if let Some(holder) = plenary_store::holder(&config.home)
-            && let Some(url) = holder.url
-        {
-            let process = holder.pid;
-            terminal::note(&format!("(through the server at {url}, process {process})"));
-            return Ok(Reach { api: Api::remote(&url, holder.token)?, own: None });
+    }
+
+    /// For a command that stays: where nobody serves the folder, it does, so that
+    /// others are not kept out and what is unfinished goes on.
+    pub async fn stay(config: &Config, command: &str) -> Result<Reach, ApiError> {
+        if let Some(reach) = through(config, false)? {
+            return Ok(reach);
         }
-        let own = open(&config, command).await?;
-        let router = plenary_server::router(own.app.clone(), Access::inside());
-        Ok(Reach { api: Api::inside(router), own: Some(own) })
+        // Nobody asked this process to listen, so whoever comes needs the token.
+        let nobody = uuid::Uuid::new_v4().simple().to_string();
+        let access = Access { tokens: vec![nobody], ..Access::default() };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let held = Held::take(config, command, address, access).await?;
+        let api = Api::inside(plenary_server::router(held.own.app.clone(), Access::inside()));
+        Ok(Reach { api, held: Holding::Served(Box::new(held)) })
+    }
+
+    /// Through the server that was named, or the one that holds the folder, if any.
+    pub fn through(config: &Config) -> Result<Option<Reach>, ApiError> {
+        through(config, false)
+    }
+
+    /// This process carries out what it asks for, and nobody goes on with it after.
+    pub fn is_here(&self) -> bool {
+        match self.held {
+            Holding::Nothing => false,
+            Holding::Store(_) | Holding::Served(_) => true,
+        }
     }
 
     /// Lets go of the store, so that the next command finds it free and tidy.
     pub async fn close(self) {
-        if let Some(own) = self.own
-            && let Err(error) = own.store.close().await
-        {
-            terminal::complain(&error.to_string(), None);
+        let closed = match self.held {
+            Holding::Nothing => return,
+            Holding::Store(own) => own.store.close().await.map_err(|error| error.to_string()),
+            Holding::Served(held) => held.release().await.map_err(|error| error.message),
+        };
+        if let Err(problem) = closed {
+            terminal::complain(&problem, None);
         }
     }
+}
+
+/// The server that was named, or the one that holds the folder.
+fn through(config: &Config, tell: bool) -> Result<Option<Reach>, ApiError> {
+    let (url, token) = match (&config.server, plenary_store::holder(&config.home)) {
+        (Some(server), _) => (server.clone(), config.tokens.first().cloned()),
+        (None, Some(HolderInfo { url: Some(url), token, pid, .. })) => {
+            if tell {
+                terminal::note(&format!("(through the server at {url}, process {pid})"));
+            }
+            (url, token)
+        }
+        (None, Some(HolderInfo { url: None, .. }) | None) => return Ok(None),
+    };
+    Ok(Some(Reach { api: Api::remote(&url, token)?, held: Holding::Nothing }))
 }
 
 pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {

@@ -37,6 +37,56 @@ pub fn complain(message: &str, hint: Option<&str>) {
     }
 }
 
+/// Styles for single lines, where the stream shows them.
+#[derive(Clone, Copy)]
+pub struct Ink {
+    styled: bool,
+}
+
+impl Ink {
+    pub fn of(stream: &impl IsTerminal) -> Ink {
+        Ink { styled: colours(stream) }
+    }
+
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    pub fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub fn red(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    pub fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    pub fn cyan(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// The first line, cut to so many characters: for lists and logs.
+pub fn line(text: &str, most: usize) -> String {
+    let text = clean(text);
+    let text = text.trim();
+    let first = text.lines().next().unwrap_or_default();
+    let whole = first.chars().count() <= most && text.lines().nth(1).is_none();
+    let short: String = first.chars().take(most).collect();
+    if whole { short } else { format!("{}…", short.trim_end()) }
+}
+
 /// The width to wrap at.
 pub fn width() -> u16 {
     ratatui::crossterm::terminal::size().map_or(80, |(columns, _)| columns.clamp(20, 100))

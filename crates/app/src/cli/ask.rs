@@ -1,6 +1,6 @@
 //! `plenary ask`
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::board::Board;
 use super::follow::{self, Ending, Followed, Show};
-use super::{exit, render, usage};
+use super::{exit, render, time, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -77,8 +77,8 @@ enum BoardName {
 impl Ask {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         let body = self.body()?;
-        let reach = Reach::open(config, "plenary ask").await?;
-        if reach.own.is_some() {
+        let reach = Reach::open(&config, "plenary ask").await?;
+        if reach.is_here() {
             note_unfinished(&reach.api).await?;
         }
         let code = to_the_end(&reach.api, "/api/boardrooms", &body, &self.output).await;
@@ -106,7 +106,7 @@ impl Ask {
         if let Some(need) = self.quorum {
             let mut quorum = json!({ "need": need });
             if let Some(grace) = &self.grace {
-                quorum["graceSeconds"] = json!(seconds(grace)?);
+                quorum["graceSeconds"] = json!(time::seconds(grace)?);
             }
             body.insert("quorum".into(), quorum);
         }
@@ -127,13 +127,8 @@ impl Ask {
             });
         }
         match self.prompt.as_deref() {
-            Some("-") => {
-                let mut text = String::new();
-                let read = std::io::stdin().read_to_string(&mut text);
-                read.map_err(|error| usage(format!("standard input cannot be read: {error}")))?;
-                Ok(text)
-            }
-            other => Ok(other.unwrap_or_default().to_owned()),
+            Some(text) => super::text(text),
+            None => Ok(String::new()),
         }
     }
 
@@ -189,7 +184,7 @@ impl Ask {
 
 /// A server goes on with what a crash cut off; a single command only tells.
 async fn note_unfinished(api: &Api) -> Result<(), ApiError> {
-    let page = api.page("/api/sessions?active=true&limit=1").await?;
+    let page = api.page("/api/sessions?active=true&kind=boardroom&limit=1").await?;
     let newest = page["data"][0]["id"].as_str();
     if let (Some(id), Some(total)) = (newest, page["meta"]["total"].as_u64()) {
         terminal::note(&format!("({total} unfinished; go on with: plenary sessions resume {id})"));
@@ -213,17 +208,6 @@ fn parse_role(text: &str) -> Result<Role, ApiError> {
         let roles = Role::ALL.map(Role::id).join(", ");
         usage(format!("there is no role {text:?}; there are {roles}"))
     })
-}
-
-/// `20s`, `2m`, `1.5m`, `30`.
-fn seconds(text: &str) -> Result<f64, ApiError> {
-    let (number, factor) = match text.strip_suffix('m') {
-        Some(minutes) => (minutes, 60.0),
-        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-    };
-    let wrong = || usage(format!("{text:?} is no time; write 20s or 2m"));
-    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    if number.is_finite() && number >= 0.0 { Ok(number * factor) } else { Err(wrong()) }
 }
 
 /// Gives a command that sets a board in motion, follows the board and prints it as
@@ -267,8 +251,20 @@ impl Output {
             (false, true) => api.text(&format!("{path}/export?format=markdown")).await?,
             (false, false) => return Ok(()),
         };
+        self.put(&text)
+    }
+
+    /// What is there in both forms, as it was asked for.
+    pub fn print(&self, json: &Value, markdown: &str) -> Result<(), ApiError> {
+        match self.json {
+            true => self.put(&serde_json::to_string_pretty(json).unwrap_or_default()),
+            false => self.put(markdown),
+        }
+    }
+
+    fn put(&self, text: &str) -> Result<(), ApiError> {
         match &self.output {
-            Some(file) => write_file(file, &text),
+            Some(file) => write_file(file, text),
             None => {
                 terminal::say(text.trim_end());
                 Ok(())

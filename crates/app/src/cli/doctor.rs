@@ -29,7 +29,7 @@ impl Doctor {
             Err(problem) => bad("address", &problem, "Only `plenary serve` needs it."),
         }
         let home = config.home.display().to_string();
-        let reach = match Reach::open(config, "plenary doctor").await {
+        let reach = match Reach::open(&config, "plenary doctor").await {
             Ok(reach) => reach,
             Err(error) => {
                 let hint = error.hint.as_deref();

@@ -6,7 +6,6 @@
 //! `plenary serve` that starts later asks the holder for the folder, by a signal.
 
 use std::io::IsTerminal;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -17,7 +16,6 @@ use futures::future::BoxFuture;
 use plenary_domain::limits;
 use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
-use plenary_server::Access;
 use plenary_server::mcp::{self, Door, Reply, Request};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -28,7 +26,7 @@ use super::exit;
 use super::serve::{interrupted, start_log};
 use crate::api::{Api, ApiError, Outgoing};
 use crate::config::Config;
-use crate::held::Held;
+use crate::reach::Reach;
 use crate::terminal;
 
 const COMMAND: &str = "plenary mcp";
@@ -75,7 +73,7 @@ impl Mcp {
         mcp::serve_stdio(way.clone(), interrupted()).await;
         giving.abort();
         let _ = early.await;
-        way.let_go().await?;
+        way.let_go().await;
         Ok(exit::DONE)
     }
 }
@@ -84,18 +82,9 @@ impl Mcp {
 struct Way {
     config: Config,
     clock: SystemClock,
-    reached: Mutex<Option<Reached>>,
+    reached: Mutex<Option<Reach>>,
     /// Until then the folder is left to the server that asked for it.
     given: AtomicU64,
-}
-
-enum Reached {
-    /// This process holds the folder.
-    Here {
-        held: Box<Held>,
-        api: Api,
-    },
-    Through(Api),
 }
 
 impl Door for Way {
@@ -147,10 +136,10 @@ impl Way {
             return reply;
         }
         let mut reached = self.reached.lock().await;
-        match (&*reached, here) {
+        match (reached.as_ref().is_some_and(Reach::is_here), here) {
             // It was not handed over: the store itself has failed.
-            (Some(Reached::Here { .. }), true) => return reply,
-            (_, true) => {}
+            (true, true) => return reply,
+            (false, true) => {}
             (_, false) => *reached = None,
         }
         drop(reached);
@@ -161,52 +150,33 @@ impl Way {
 
     async fn reach(&self) -> Result<(Api, bool), ApiError> {
         let mut reached = self.reached.lock().await;
-        if reached.is_none() {
-            *reached = Some(self.find().await?);
-        }
-        match &*reached {
-            Some(Reached::Here { api, .. }) => Ok((api.clone(), true)),
-            Some(Reached::Through(api)) => Ok((api.clone(), false)),
-            None => Err(ApiError::new("unreachable", "The data folder could not be reached.")),
-        }
+        let reach = match reached.take() {
+            Some(reach) => reach,
+            None => self.find().await?,
+        };
+        let reach = reached.insert(reach);
+        Ok((reach.api.clone(), reach.is_here()))
     }
 
-    async fn find(&self) -> Result<Reached, ApiError> {
-        if let Some(server) = &self.config.server {
-            let token = self.config.tokens.first().cloned();
-            return Ok(Reached::Through(Api::remote(server, token)?));
-        }
-        if let Some(holder) = plenary_store::holder(&self.config.home)
-            && let Some(url) = holder.url
-        {
-            return Ok(Reached::Through(Api::remote(&url, holder.token)?));
-        }
+    async fn find(&self) -> Result<Reach, ApiError> {
         if self.clock.ticks() < self.given.load(Relaxed) {
-            return Err(ApiError::new("in-use", "A server is taking the data folder over."));
+            let taking = || ApiError::new("in-use", "A server is taking the data folder over.");
+            return Reach::through(&self.config)?.ok_or_else(taking);
         }
-        // Nobody asked this process to listen, so whoever comes needs the token.
-        let nobody = uuid::Uuid::new_v4().simple().to_string();
-        let access = Access { tokens: vec![nobody], ..Access::default() };
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let held = Held::take(&self.config, COMMAND, address, access).await?;
-        let api = Api::inside(plenary_server::router(held.own.app.clone(), Access::inside()));
-        Ok(Reached::Here { held: Box::new(held), api })
+        Reach::stay(&self.config, COMMAND).await
     }
 
     async fn hand_over_when_asked(&self) {
         let Ok(mut asked) = signal(SignalKind::user_defined1()) else { return };
         while asked.recv().await.is_some() {
             self.given.store(self.clock.ticks() + limits::HANDOVER_MS / 3, Relaxed);
-            if let Err(error) = self.let_go().await {
-                terminal::complain(&error.message, None);
-            }
+            self.let_go().await;
         }
     }
 
-    async fn let_go(&self) -> Result<(), ApiError> {
-        match self.reached.lock().await.take() {
-            Some(Reached::Here { held, .. }) => held.release().await,
-            Some(Reached::Through(_)) | None => Ok(()),
+    async fn let_go(&self) {
+        if let Some(reach) = self.reached.lock().await.take() {
+            reach.close().await;
         }
     }
 }

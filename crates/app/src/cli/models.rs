@@ -32,7 +32,7 @@ impl Models {
             terminal::say(&format!("The embedded model is at {}", place.display()));
             return Ok(exit::DONE);
         }
-        let reach = Reach::open(config, "plenary models").await?;
+        let reach = Reach::open(&config, "plenary models").await?;
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         if self.json {
             terminal::say(&serde_json::to_string_pretty(&providers).unwrap_or_default());

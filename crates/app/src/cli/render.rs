@@ -45,7 +45,8 @@ pub fn synthesis(synthesis: &Synthesis, styled: bool) -> String {
     section(&head, Color::Green, &format!("{notes}{}", synthesis.said.shown()), styled)
 }
 
-fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
+/// A head, and what it stands over.
+pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
     if !styled {
         return format!("=== {head} ===\n\n{body}\n");
     }

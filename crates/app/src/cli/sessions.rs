@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ask::{self, Output};
 use super::board::Board;
-use super::{exit, render, usage};
-use crate::api::{Api, ApiError};
+use super::list::Listing;
+use super::{exit, given, render, usage};
+use crate::agents::{Kept, Place};
+use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
-use crate::terminal::{self, clean, duration};
+use crate::terminal::{self, clean, duration, line};
 
 #[derive(Args)]
 pub struct Sessions {
@@ -21,8 +24,14 @@ pub struct Sessions {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List sessions, newest first
-    List(List),
+    /// List sessions of every form, newest first
+    List {
+        /// Only this form
+        #[arg(long, value_parser = ["boardroom", "whiteboard", "council"])]
+        kind: Option<String>,
+        #[command(flatten)]
+        list: Listing,
+    },
     /// Show one, with all its answers
     Show {
         #[command(flatten)]
@@ -109,25 +118,9 @@ enum Command {
 
 #[derive(Args)]
 struct Which {
-    /// The session's id, its beginning or end, or `last`
+    /// The session's id, its beginning or end, a board's or council's name, or `last`
     #[arg(value_name = "SESSION")]
     id: String,
-}
-
-#[derive(Args)]
-struct List {
-    /// Only those that hold all these words
-    #[arg(value_name = "WORDS")]
-    words: Vec<String>,
-    /// Only this status: answering, synthesizing, closed, stopped, failed
-    #[arg(long, value_name = "STATUS")]
-    status: Option<String>,
-    /// How many
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
-    limit: u32,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -138,25 +131,35 @@ enum Format {
 
 impl Sessions {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        let reach = Reach::open(config, "plenary sessions").await?;
-        let result = self.command.run(&reach.api).await;
+        let kept = Kept::new(&config);
+        let reach = Reach::open(&config, "plenary sessions").await?;
+        let result = self.command.run(&reach.api, &kept).await;
         reach.close().await;
         result
     }
 }
 
 impl Command {
-    async fn run(self, api: &Api) -> Result<u8, ApiError> {
+    async fn run(self, api: &Api, kept: &Kept) -> Result<u8, ApiError> {
         match self {
-            Command::List(list) => list.run(api).await,
-            Command::Show { which, output } => show(api, &which.path(api).await?, &output).await,
+            Command::List { kind, list } => {
+                let empty = "No sessions. Begin one: plenary ask \"…\"";
+                list.run(api, kind.as_deref(), empty).await
+            }
+            Command::Show { which, output } => {
+                let session = which.find(api).await?;
+                match session.form() {
+                    Form::Boardroom => show(api, &session.path(), &output).await,
+                    Form::Named => session.report(api, &output).await,
+                }
+            }
             Command::Export { which, format, output } => {
-                let path = which.path(api).await?;
+                let session = which.find(api).await?;
                 let format = match format {
                     Format::Json => "json",
                     Format::Markdown => "markdown",
                 };
-                let text = api.text(&format!("{path}/export?format={format}")).await?;
+                let text = session.export(api, kept, format).await?;
                 match output {
                     Some(file) => ask::write_file(&file, &text)?,
                     None => terminal::say(text.trim_end()),
@@ -164,24 +167,29 @@ impl Command {
                 Ok(exit::DONE)
             }
             Command::Import { file } => import(api, &file).await,
-            Command::Replay { which } => replay(api, &which.path(api).await?).await,
+            Command::Replay { which } => {
+                let session = which.find(api).await?;
+                replay(&session.export(api, kept, "json").await?)
+            }
             Command::Stop { which } => {
-                let path = which.path(api).await?;
-                api.post::<Value>(&format!("{path}/stop"), &json!({})).await?;
+                let id = which.find(api).await?.id;
+                api.post::<Value>(&format!("/api/sessions/{id}/stop"), &json!({})).await?;
                 terminal::say("Stopped.");
                 Ok(exit::DONE)
             }
             Command::Remove { which } => {
-                api.delete(&which.path(api).await?).await?;
+                let session = which.find(api).await?;
+                api.delete(&format!("/api/sessions/{}", session.id)).await?;
+                kept.forget(session.place())?;
                 terminal::say("Removed.");
                 Ok(exit::DONE)
             }
             Command::Resume { which, output } => {
-                let path = format!("{}/resume", which.path(api).await?);
+                let path = format!("{}/resume", which.board(api, "resumed").await?);
                 ask::to_the_end(api, &path, &json!({}), &output).await
             }
             Command::Synthesize { which, model, instruction, output } => {
-                let path = which.path(api).await?;
+                let path = which.board(api, "synthesized").await?;
                 // A board at rest gets a further synthesis, a running one its first.
                 let board: Board = api.get(&path).await?;
                 let command = if board.is_over() { "resynthesize" } else { "synthesize" };
@@ -190,11 +198,12 @@ impl Command {
                 ask::to_the_end(api, &path, &body, &output).await
             }
             Command::Retry { which, advisor, model, output } => {
-                let path = format!("{}/advisors/{advisor}/retry", which.path(api).await?);
+                let path = which.board(api, "retried").await?;
+                let path = format!("{path}/advisors/{advisor}/retry");
                 ask::to_the_end(api, &path, &given([("model", json!(model))]), &output).await
             }
             Command::Reply { which, text, advisor, output } => {
-                let path = format!("{}/reply", which.path(api).await?);
+                let path = format!("{}/reply", which.board(api, "replied to").await?);
                 let body = given([("text", json!(text)), ("advisor", json!(advisor))]);
                 ask::to_the_end(api, &path, &body, &output).await
             }
@@ -202,33 +211,57 @@ impl Command {
     }
 }
 
-/// A body with those fields that were given.
-fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let given = fields.into_iter().filter(|(_, value)| !value.is_null());
-    Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect())
+/// A session of any form, as lists show it.
+#[derive(Clone, Deserialize)]
+struct Session {
+    id: String,
+    kind: String,
+    name: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Boardroom,
+    /// A whiteboard or a council: it goes by its name.
+    Named,
 }
 
 impl Which {
-    /// The session's address. A part of the id will do when it names only one.
-    async fn path(&self, api: &Api) -> Result<String, ApiError> {
-        let wanted = self.id.trim().to_lowercase();
-        if wanted.len() == 36 {
-            return Ok(format!("/api/boardrooms/{wanted}"));
+    /// The address of a boardroom; the other forms have commands of their own.
+    async fn board(&self, api: &Api, done: &str) -> Result<String, ApiError> {
+        let session = self.find(api).await?;
+        let Session { kind, name, .. } = &session;
+        match session.form() {
+            Form::Boardroom => Ok(session.path()),
+            Form::Named => {
+                let name = name.as_deref().unwrap_or_default();
+                Err(ApiError {
+                    hint: Some(format!("plenary {kind} --help says what can be done with it.")),
+                    ..usage(format!("{name} is a {kind}; only a boardroom can be {done}"))
+                })
+            }
         }
-        let page = api.page("/api/sessions?limit=200").await?;
-        let ids: Vec<&str> = page["data"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|session| session["id"].as_str())
-            .collect();
-        let is_wanted = |id: &&&str| id.starts_with(&wanted) || id.ends_with(&wanted);
-        let found: Vec<&&str> = match wanted.as_str() {
-            "last" => ids.iter().take(1).collect(),
-            _ => ids.iter().filter(is_wanted).collect(),
+    }
+
+    /// A name, or a part of the id, will do when it means only one.
+    async fn find(&self, api: &Api) -> Result<Session, ApiError> {
+        let wanted = self.id.trim().to_lowercase();
+        if wanted.len() == 36 && wanted.parse::<uuid::Uuid>().is_ok() {
+            return api.get(&format!("/api/sessions/{wanted}")).await;
+        }
+        let sessions: Vec<Session> = api.get("/api/sessions?limit=200").await?;
+        let named = |session: &&Session| session.name.as_ref() == Some(&wanted);
+        let is_part =
+            |session: &&Session| session.id.starts_with(&wanted) || session.id.ends_with(&wanted);
+        let mut found: Vec<&Session> = match wanted.as_str() {
+            "last" => sessions.iter().take(1).collect(),
+            _ => sessions.iter().filter(named).collect(),
         };
+        if found.is_empty() {
+            found = sessions.iter().filter(is_part).collect();
+        }
         match found.as_slice() {
-            [id] => Ok(format!("/api/boardrooms/{id}")),
+            [session] => Ok((*session).clone()),
             [] => {
                 Err(usage(format!("there is no session {:?}; see plenary sessions list", self.id)))
             }
@@ -237,36 +270,41 @@ impl Which {
     }
 }
 
-impl List {
-    async fn run(self, api: &Api) -> Result<u8, ApiError> {
-        let mut query = format!("limit={}", self.limit);
-        if !self.words.is_empty() {
-            query.push_str(&format!("&q={}", encode(&self.words.join(" "))));
-        }
-        if let Some(status) = &self.status {
-            query.push_str(&format!("&status={}", encode(status)));
-        }
-        let page = api.page(&format!("/api/sessions?{query}")).await?;
-        if self.json {
-            let json = serde_json::to_string_pretty(&page["data"]).unwrap_or_default();
-            terminal::say(&json);
-            return Ok(exit::DONE);
-        }
-        let rows = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        for row in rows {
-            let text = |key: &str| clean(row[key].as_str().unwrap_or_default());
-            let (id, when) = (text("id"), text("createdAt"));
-            let when = when.get(..16).unwrap_or_default().replace('T', " ");
-            let short = id.get(24..).unwrap_or(&id);
-            terminal::say(&format!("{short}  {when}  {:<13} {}", text("status"), text("title")));
-        }
-        let total = page["meta"]["total"].as_u64().unwrap_or(0);
-        if rows.is_empty() && (!self.words.is_empty() || self.status.is_some()) {
-            terminal::note("No session fits.");
-        } else if rows.is_empty() {
-            terminal::note("No sessions. Begin one: plenary ask \"…\"");
-        } else if total > rows.len() as u64 {
-            terminal::note(&format!("{} of {total}; see more with --limit", rows.len()));
+impl Session {
+    fn form(&self) -> Form {
+        if self.kind == "boardroom" { Form::Boardroom } else { Form::Named }
+    }
+
+    fn path(&self) -> String {
+        let id = self.name.as_ref().unwrap_or(&self.id);
+        format!("/api/{}s/{}", self.kind, encode(id))
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { kind: &self.kind, room: self.name.as_deref().unwrap_or(&self.id) }
+    }
+
+    /// As the only agent of this user's that is there, else as an outsider.
+    async fn export(&self, api: &Api, kept: &Kept, format: &str) -> Result<String, ApiError> {
+        let agents = kept.all(self.place())?;
+        let token = match agents.as_slice() {
+            [one] => Some(one.token.clone()),
+            _ => None,
+        };
+        let path = format!("{}/export?format={format}", self.path());
+        api.with_agent(token).text(&path).await
+    }
+
+    /// What anybody may know of it, in the form's own words.
+    async fn report(&self, api: &Api, output: &Output) -> Result<u8, ApiError> {
+        let report: Value = api.get(&format!("/api/sessions/{}?detail=full", self.id)).await?;
+        let text = |value: &Value| clean(value.as_str().unwrap_or_default());
+        output.print(&report, &text(&report["result"]))?;
+        if output.is_plain() {
+            terminal::say(&format!("\n{}", text(&report["progress"]["message"])));
+            let (kind, name) = (&self.kind, self.name.as_deref().unwrap_or_default());
+            let more = if kind == "council" { "read" } else { "state" };
+            terminal::note(&format!("  → plenary {kind} {more} {name}"));
         }
         Ok(exit::DONE)
     }
@@ -295,10 +333,18 @@ async fn import(api: &Api, file: &std::path::Path) -> Result<u8, ApiError> {
     Ok(exit::DONE)
 }
 
-async fn replay(api: &Api, path: &str) -> Result<u8, ApiError> {
-    let exported = api.text(&format!("{path}/export?format=json")).await?;
-    let exported: Value = serde_json::from_str(&exported)
+fn replay(exported: &str) -> Result<u8, ApiError> {
+    let exported: Value = serde_json::from_str(exported)
         .map_err(|error| ApiError::new("internal", error.to_string()))?;
+    // A council's record is its thread.
+    if let Some(posts) = exported["thread"]["posts"].as_array() {
+        for post in posts {
+            let text = |key: &str| line(post[key].as_str().unwrap_or_default(), 70);
+            let number = post["sequence"].as_u64().unwrap_or_default();
+            terminal::say(&format!("{number:>5}  {}  {}", text("sender"), text("body")));
+        }
+        return Ok(exit::DONE);
+    }
     let events = exported["events"].as_array().map(Vec::as_slice).unwrap_or_default();
     let time = |event: &Value| -> i64 {
         let at = event["at"].as_str().and_then(|at| at.parse::<jiff::Timestamp>().ok());
@@ -315,22 +361,20 @@ async fn replay(api: &Api, path: &str) -> Result<u8, ApiError> {
             &data["prompt"],
             &data["failure"]["message"],
             &data["partial"],
+            &data["topic"],
+            &data["content"]["title"],
+            &data["body"],
+            &data["choice"],
+            &data["to"],
+            &data["agent"],
         ]
         .into_iter()
         .find_map(Value::as_str)
         .unwrap_or_default();
-        let line = clean(text.trim()).lines().next().unwrap_or_default().to_owned();
-        let line: String = line.chars().take(70).collect();
-        terminal::say(format!("{since:>10}  {kind}{seat}  {line}").trim_end());
+        let text: String = line(text, 70);
+        let post = [&data["id"], &data["post"]].into_iter().find_map(Value::as_str);
+        let post = post.map(|post| format!(" {}", clean(post))).unwrap_or_default();
+        terminal::say(format!("{since:>10}  {kind}{seat}{post}  {text}").trim_end());
     }
     Ok(exit::DONE)
-}
-
-/// For a query string.
-fn encode(text: &str) -> String {
-    let plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
-    text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }

@@ -58,6 +58,23 @@ impl Home {
         self.ran(output.unwrap())
     }
 
+    /// Several commands one after the other, with what each printed.
+    pub async fn story(&self, commands: &[&[&str]]) -> String {
+        let mut story = vec![];
+        for command in commands {
+            let shown: Vec<String> = command
+                .iter()
+                .map(|word| match word.contains([' ', '…']) || word.is_empty() {
+                    true => format!("{word:?}"),
+                    false => (*word).to_owned(),
+                })
+                .collect();
+            let shown = plain(&shown.join(" "), self.path().to_str().unwrap());
+            story.push(format!("$ plenary {shown}\n{}", self.run(command).await.shown()));
+        }
+        story.join("\n")
+    }
+
     pub fn ran(&self, output: Output) -> Ran {
         Ran {
             code: output.status.code(),
@@ -163,9 +180,13 @@ pub fn plain(text: &str, home: &str) -> String {
 const PATTERNS: &[(&str, &str)] = &[
     ("hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "[id]"),
     ("hhhhhhhhhhhh", "[id]"),
+    ("hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh", "[token]"),
     ("9999-99-99T99:99:99.+Z", "[time]"),
     ("9999-99-99T99:99:99Z", "[time]"),
     ("9999-99-99 99:99", "[time]"),
+    ("9999-99-99", "[date]"),
+    ("99:99:99", "[time]"),
+    ("+ min + s", "[left]"),
     // The usual address, and one that nothing listens on, are the same everywhere.
     ("127.0.0.1:7171", "127.0.0.1:7171"),
     (NOWHERE, NOWHERE),

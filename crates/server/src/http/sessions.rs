@@ -18,12 +18,12 @@ use super::{session_id, within};
 use crate::App;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
-use crate::views::{Reply, SessionReport, SessionView, page, reply};
+use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list))
-        .routes(routes!(get))
+        .routes(routes!(get, remove))
         .routes(routes!(wait))
         .routes(routes!(stop))
 }
@@ -173,6 +173,20 @@ async fn stop(
 ) -> Result<impl IntoResponse, Problem> {
     let stopped = app.engine.submit(session_id(&id)?, by, Command::Stop).await?;
     Ok(reply(SessionReport::new(app.engine.row(stopped.id).await?, &stopped, false)))
+}
+
+/// Removes a session of any form and its record for good. What runs is ended, and a
+/// name that it had stays taken.
+#[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
+    params(("id" = uuid::Uuid, Path, description = "The session.")),
+    responses((status = 200, body = Reply<Nothing>), WriteProblems))]
+async fn remove(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Change { body: Empty {}, .. }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    app.engine.remove(session_id(&id)?).await?;
+    Ok(reply(Nothing {}))
 }
 
 async fn report(app: &App, id: SessionId, full: bool) -> Result<SessionReport, Problem> {

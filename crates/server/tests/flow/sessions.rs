@@ -134,3 +134,32 @@ async fn any_session_can_be_stopped() {
     assert_eq!(app.post(&format!("{nobody}/stop"), &json!({})).await.0, 404);
     assert_eq!(app.get(&format!("{nobody}/wait")).await.0, 404);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_session_can_be_removed_and_its_name_stays_taken() {
+    let gate = Gate::new();
+    let app = TestApp::start(one_waits(&gate)).await;
+    let board = app.triad("Gone for good?").await;
+    gate.reached(1).await;
+    let council = json!({ "name": "the-plan", "charter": "Plan." });
+    let whiteboard = json!({ "boardId": "the-plan", "topic": "Which?", "openedBy": "ann" });
+    let mut paths = vec![at(&board, "")];
+    for (route, body) in [("/api/councils", &council), ("/api/whiteboards", &whiteboard)] {
+        let (status, opened) = app.post(route, body).await;
+        assert_eq!(status, 201, "{opened}");
+        paths.push(format!("/api/sessions/{}", opened["data"]["sessionId"].as_str().unwrap()));
+    }
+    for path in paths {
+        let (status, body) = app.delete(&path).await;
+        assert_eq!((status, &body["data"]), (200, &json!({})), "{body}");
+        assert_eq!(app.get(&path).await.0, 404);
+        assert_eq!(app.delete(&path).await.0, 404);
+    }
+    let requests = app.scripted.wait_for_ended(3).await;
+    assert!(requests.iter().any(|request| request.dropped), "what ran was ended");
+    for (route, body) in [("/api/councils", &council), ("/api/whiteboards", &whiteboard)] {
+        assert_eq!(app.get(&format!("{route}/the-plan")).await.0, 404);
+        let (status, body) = app.post(route, body).await;
+        assert_eq!((status, &body["error"]["code"]), (409, &json!("taken")), "{body}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Lists of sessions, of one form or of all.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{exit, print_json};
+use crate::api::{Api, ApiError, encode};
+use crate::terminal::{self, clean};
+
+#[derive(Args)]
+pub struct Listing {
+    /// Only those that hold all these words
+    #[arg(value_name = "WORDS")]
+    words: Vec<String>,
+    /// Only this status, such as closed, stopped, open, blind, archived
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// Only what belongs to this project
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+    /// How many
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
+    limit: u32,
+    /// Print JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+impl Listing {
+    /// Prints sessions of every form, or of one, by their ids.
+    pub async fn run(self, api: &Api, kind: Option<&str>, empty: &str) -> Result<u8, ApiError> {
+        self.print(api, kind, empty, by_id).await
+    }
+
+    /// Prints those of a form that goes by names. `empty` says how to begin one.
+    pub async fn named(self, api: &Api, kind: &str, empty: &str) -> Result<u8, ApiError> {
+        self.print(api, Some(kind), empty, by_name).await
+    }
+
+    async fn print(
+        self,
+        api: &Api,
+        kind: Option<&str>,
+        empty: &str,
+        line: fn(&Value) -> String,
+    ) -> Result<u8, ApiError> {
+        let page = api.page(&format!("/api/sessions?{}", self.query(kind))).await?;
+        if self.json {
+            print_json(&page["data"]);
+            return Ok(exit::DONE);
+        }
+        let rows = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for row in rows {
+            terminal::say(&line(row));
+        }
+        let filtered = !self.words.is_empty() || self.status.is_some() || self.project.is_some();
+        let total = page["meta"]["total"].as_u64().unwrap_or(0);
+        if rows.is_empty() && filtered {
+            terminal::note("None fits.");
+        } else if rows.is_empty() {
+            terminal::note(empty);
+        } else if total > rows.len() as u64 {
+            terminal::note(&format!("{} of {total}; see more with --limit", rows.len()));
+        }
+        Ok(exit::DONE)
+    }
+
+    fn query(&self, kind: Option<&str>) -> String {
+        let words = self.words.join(" ");
+        let given = [
+            ("kind", kind),
+            ("q", Some(words.as_str()).filter(|words| !words.is_empty())),
+            ("status", self.status.as_deref()),
+            ("project", self.project.as_deref()),
+        ];
+        let mut query = format!("limit={}", self.limit);
+        for (name, value) in given {
+            if let Some(value) = value {
+                query.push_str(&format!("&{name}={}", encode(value)));
+            }
+        }
+        query
+    }
+}
+
+fn by_name(row: &Value) -> String {
+    let (name, status) = (text(row, "name"), text(row, "status"));
+    format!("{name:<24}  {}  {status:<9} {}", when(row), text(row, "title"))
+}
+
+fn by_id(row: &Value) -> String {
+    let (id, name, title) = (text(row, "id"), text(row, "name"), text(row, "title"));
+    let short = id.get(24..).unwrap_or(&id);
+    let title = if name.is_empty() { title } else { format!("{name} · {title}") };
+    let (kind, status) = (text(row, "kind"), text(row, "status"));
+    format!("{short}  {}  {kind:<10}  {status:<12}  {title}", when(row))
+}
+
+fn when(row: &Value) -> String {
+    text(row, "createdAt").get(..16).unwrap_or_default().replace('T', " ")
+}
+
+fn text(row: &Value, key: &str) -> String {
+    clean(row[key].as_str().unwrap_or_default())
+}

@@ -1,0 +1,462 @@
+//! `plenary whiteboard`
+
+mod show;
+mod view;
+mod watch;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use self::view::{Archived, Conflict, Registered, Summary, Written};
+use super::list::Listing;
+use super::me::Me;
+use super::{ask, exit, given, print_json, text, time, usage};
+use crate::agents::{Kept, Place};
+use crate::api::{Api, ApiError, encode};
+use crate::config::Config;
+use crate::reach::Reach;
+use crate::terminal::{self, Ink, clean};
+
+pub const KIND: &str = "whiteboard";
+/// Rows of the largest page.
+const PAGE: usize = 200;
+
+const PHASES: [&str; 6] = ["blind", "read", "validate", "debate", "resolve", "archived"];
+
+#[derive(Args)]
+pub struct Whiteboard {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Open a board in its blind phase, with you as facilitator
+    Open(Open),
+    /// Join a board
+    Register {
+        #[command(flatten)]
+        on: On,
+        /// Facilitators and operators may also move the board on
+        #[arg(long, default_value = "specialist",
+            value_parser = ["specialist", "facilitator", "operator"])]
+        role: String,
+        /// What you know about
+        #[arg(long, value_name = "TEXT")]
+        domain: Option<String>,
+    },
+    /// Post what you think; others see it when the blind phase is over
+    Post(Post),
+    /// Validate, challenge or corroborate a post, or answer for your own
+    Annotate(Annotate),
+    /// Vote on a post of another
+    Vote {
+        #[command(flatten)]
+        on: On,
+        /// The post, such as ann/1
+        post: String,
+        #[arg(value_name = "VOTE", value_parser = ["accept", "reject", "defer"])]
+        vote: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Move a board on to its next phase
+    Transition {
+        #[command(flatten)]
+        on: On,
+        #[arg(value_name = "PHASE", value_parser = PHASES)]
+        phase: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Show posts that get in each other's way
+    Conflicts {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Show a board as you may see it
+    State {
+        #[command(flatten)]
+        on: On,
+        /// With all texts
+        #[arg(long)]
+        full: bool,
+    },
+    /// Show where a board stands: tallies, what survives, what is open
+    Summarize {
+        #[command(flatten)]
+        on: On,
+    },
+    /// End a board that is in resolve, and print its decision record
+    Archive {
+        #[command(flatten)]
+        on: On,
+        /// What the record should say about the decision
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+        /// Write the record to a file
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// List boards, newest first
+    List(Listing),
+    /// Follow a board until it is archived, one line per event
+    Watch {
+        #[command(flatten)]
+        on: On,
+    },
+}
+
+/// A board, and who does something there.
+#[derive(Args)]
+struct On {
+    /// The board's name
+    #[arg(value_name = "BOARD")]
+    board: String,
+    #[command(flatten)]
+    me: Me,
+    /// Print JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Open {
+    #[command(flatten)]
+    on: On,
+    /// The question to be decided; `-` reads it from standard input
+    #[arg(value_name = "TOPIC")]
+    topic: String,
+    /// The project that it belongs to
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+    /// When a phase ends by itself: blind=30m (repeat)
+    #[arg(long = "deadline", value_name = "PHASE=TIME")]
+    deadlines: Vec<String>,
+    /// What one sees of the debate about posts of others
+    #[arg(long, value_parser = ["full", "own-and-related"])]
+    debate: Option<String>,
+}
+
+#[derive(Args)]
+struct Post {
+    #[command(flatten)]
+    on: On,
+    /// The reasons; `-` reads them from standard input
+    #[arg(value_name = "TEXT")]
+    body: String,
+    #[arg(long = "type", value_name = "TYPE",
+        value_parser = ["proposal", "claim", "concern", "informational"])]
+    kind: String,
+    /// The point in one line
+    #[arg(long, value_name = "TEXT")]
+    title: String,
+    /// The file that it is about …
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// … and where in it: lines (12-40) or a symbol
+    #[arg(long, value_name = "PLACE", requires = "file")]
+    at: Option<String>,
+    #[arg(long, value_parser = ["critical", "high", "medium", "low"])]
+    severity: Option<String>,
+    /// A finding that several posts may speak of (repeat)
+    #[arg(long = "finding", value_name = "NAME")]
+    findings: Vec<String>,
+    /// A file that would have to change too (repeat)
+    #[arg(long = "cascade", value_name = "PATH")]
+    cascades: Vec<String>,
+}
+
+#[derive(Args)]
+struct Annotate {
+    #[command(flatten)]
+    on: On,
+    /// The post, such as ann/1
+    post: String,
+    /// What you say about it; `-` reads it from standard input
+    #[arg(value_name = "TEXT", default_value = "", hide_default_value = true)]
+    body: String,
+    /// A validation belongs to validate, a resolution to debate or resolve, others to debate
+    #[arg(long = "type", value_name = "TYPE",
+        value_parser = ["validation", "challenge", "corroboration", "rebuttal", "withdrawal", "resolution"])]
+    kind: String,
+    /// Of a validation
+    #[arg(long, value_parser = ["confirmed", "refuted", "inconclusive"])]
+    result: Option<String>,
+    /// The challenge that is answered, settled or withdrawn, such as bob/a1
+    #[arg(long, value_name = "ID")]
+    challenge: Option<String>,
+}
+
+impl Whiteboard {
+    pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        if let Command::Watch { on: On { board, me, json } } = self.command {
+            return watch::run(&config, &board, &me, json).await;
+        }
+        let kept = Kept::new(&config);
+        let reach = Reach::open(&config, "plenary whiteboard").await?;
+        let result = self.command.run(&reach, &kept).await;
+        reach.close().await;
+        result
+    }
+}
+
+impl Command {
+    async fn run(self, reach: &Reach, kept: &Kept) -> Result<u8, ApiError> {
+        let api = &reach.api;
+        match self {
+            Command::Open(open) => {
+                let has_deadlines = !open.deadlines.is_empty();
+                open.run(api, kept).await?;
+                if has_deadlines && reach.is_here() {
+                    terminal::note(
+                        "(Deadlines pass while `plenary serve` or `plenary whiteboard watch` runs.)",
+                    );
+                }
+            }
+            Command::Register { on, role, domain } => {
+                let name = on.me.named()?.to_owned();
+                let token = on.me.find(kept, on.place())?.and_then(|found| found.token);
+                let api = api.with_agent(token);
+                let body = given([
+                    ("agentName", json!(name)),
+                    ("role", json!(role)),
+                    ("domain", json!(domain)),
+                ]);
+                let reply: Value = api.post(&on.path("/agents"), &body).await?;
+                on.registered(&reply, kept)?;
+            }
+            Command::Post(post) => post.run(api, kept).await?,
+            Command::Annotate(annotate) => annotate.run(api, kept).await?,
+            Command::Vote { on, post, vote, reason } => {
+                let body = given([
+                    ("postId", json!(post)),
+                    ("vote", json!(vote)),
+                    ("reason", json!(reason)),
+                ]);
+                on.write(api, kept, "/votes", &body).await?;
+            }
+            Command::Transition { on, phase, note } => {
+                let api = on.me.acting(api, kept, on.place()).await?;
+                let body = given([("targetPhase", json!(phase)), ("note", json!(note))]);
+                let reply: Value = api.post(&on.path("/transition"), &body).await?;
+                let shown = |summary: &Summary, ink| show::summary(summary, ink);
+                let summary: Summary = on.print(&reply, shown)?;
+                on.next(&summary.next);
+            }
+            Command::Conflicts { on } => on.conflicts(api, kept).await?,
+            Command::State { on, full } => {
+                let api = api.with_agent(on.me.looking(kept, on.place())?);
+                let state = on.whole_state(&api, full).await?;
+                let shown = |board: &view::Whiteboard, ink| show::board(board, time::now(), ink);
+                let board: view::Whiteboard = on.print(&state, shown)?;
+                match board.allowed.iter().any(|allowed| allowed == "register") {
+                    true => on.next(&[on.joining("Join")]),
+                    false => on.next(&board.next),
+                }
+            }
+            Command::Summarize { on } => {
+                let api = api.with_agent(on.me.looking(kept, on.place())?);
+                let reply: Value = api.get(&on.path("/summary")).await?;
+                on.print(&reply, |summary: &Summary, ink| show::summary(summary, ink))?;
+            }
+            Command::Archive { on, note, output } => {
+                let api = on.me.acting(api, kept, on.place()).await?;
+                let reply: Value =
+                    api.post(&on.path("/archive"), &given([("note", json!(note))])).await?;
+                on.archived(&reply, output)?;
+            }
+            Command::List(list) => {
+                let empty =
+                    "No whiteboards. Open one: plenary whiteboard open NAME \"TOPIC\" --as YOU";
+                return list.named(api, KIND, empty).await;
+            }
+            // It opens the folder in a way of its own.
+            Command::Watch { .. } => {}
+        }
+        Ok(exit::DONE)
+    }
+}
+
+impl Open {
+    async fn run(self, api: &Api, kept: &Kept) -> Result<(), ApiError> {
+        let mut deadlines = Map::new();
+        for written in &self.deadlines {
+            let (phase, limit) = written.split_once('=').unwrap_or((written, ""));
+            if !PHASES[..5].contains(&phase) || limit.is_empty() {
+                let phases = PHASES[..5].join(", ");
+                let message = format!("--deadline {written}: write PHASE=TIME, such as blind=30m");
+                let hint = Some(format!("The phases are {phases}."));
+                return Err(ApiError { hint, ..usage(message) });
+            }
+            let seconds = json!(time::whole_seconds(limit)?);
+            if deadlines.insert(format!("{phase}Seconds"), seconds).is_some() {
+                return Err(usage(format!("--deadline {phase}=… is given twice")));
+            }
+        }
+        let body = given([
+            ("boardId", json!(self.on.board)),
+            ("topic", json!(text(&self.topic)?)),
+            ("openedBy", json!(self.on.me.named()?)),
+            ("project", json!(self.project)),
+            ("debateVisibility", json!(self.debate)),
+            ("deadlines", if deadlines.is_empty() { Value::Null } else { json!(deadlines) }),
+        ]);
+        let reply: Value = api.post("/api/whiteboards", &body).await?;
+        self.on.registered(&reply, kept)?;
+        self.on.next(&[self.on.joining("Others join")]);
+        Ok(())
+    }
+}
+
+impl Post {
+    async fn run(self, api: &Api, kept: &Kept) -> Result<(), ApiError> {
+        let body = given([
+            ("type", json!(self.kind)),
+            ("title", json!(self.title)),
+            ("body", json!(text(&self.body)?)),
+            ("targetFile", json!(self.file)),
+            ("targetLocation", json!(self.at)),
+            ("severity", json!(self.severity)),
+            ("findingRefs", json!(self.findings)),
+            ("cascadeTargets", json!(self.cascades)),
+        ]);
+        self.on.write(api, kept, "/posts", &body).await
+    }
+}
+
+impl Annotate {
+    async fn run(self, api: &Api, kept: &Kept) -> Result<(), ApiError> {
+        let body = given([
+            ("postId", json!(self.post)),
+            ("type", json!(self.kind)),
+            ("body", json!(text(&self.body)?)),
+            ("result", json!(self.result)),
+            ("challengeId", json!(self.challenge)),
+        ]);
+        self.on.write(api, kept, "/annotations", &body).await
+    }
+}
+
+impl On {
+    fn place(&self) -> Place<'_> {
+        Place { kind: KIND, room: &self.board }
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("/api/whiteboards/{}{rest}", encode(&self.board))
+    }
+
+    fn joining(&self, who: &str) -> String {
+        format!("{who}: plenary whiteboard register {} --as NAME --domain \"…\"", self.board)
+    }
+
+    /// Posts, annotates or votes.
+    async fn write(&self, api: &Api, kept: &Kept, to: &str, body: &Value) -> Result<(), ApiError> {
+        let api = self.me.acting(api, kept, self.place()).await?;
+        let reply: Value = api.post(&self.path(to), body).await?;
+        self.print(&reply, |written: &Written, ink| show::written(written, ink))?;
+        Ok(())
+    }
+
+    /// Keeps the token of an agent, and says what it can do now.
+    fn registered(&self, reply: &Value, kept: &Kept) -> Result<(), ApiError> {
+        let shown = |you: &Registered, ink: Ink| {
+            let (board, name) = (ink.bold(&clean(&you.board_id)), clean(&you.agent_name));
+            let phase = show::phase(&you.phase, ink);
+            format!("{board} · {phase} · you are {name}, {}", you.role)
+        };
+        let you: Registered = self.print(reply, shown)?;
+        let place = Place { kind: KIND, room: &you.board_id };
+        kept.keep(place, &you.agent_name, &you.agent_token)?;
+        self.next(&you.next);
+        Ok(())
+    }
+
+    /// The board with all its pages.
+    async fn whole_state(&self, api: &Api, full: bool) -> Result<Value, ApiError> {
+        let detail = if full { "full" } else { "brief" };
+        let path = self.path(&format!("?detail={detail}&limit={PAGE}"));
+        let mut state: Value = api.get(&path).await?;
+        while let Some(cursor) = state["nextCursor"].as_str() {
+            let mut page: Value = api.get(&format!("{path}&cursor={cursor}")).await?;
+            let posts = page["posts"].as_array_mut().map(std::mem::take).unwrap_or_default();
+            if posts.is_empty() {
+                break;
+            }
+            if let Some(all) = state["posts"].as_array_mut() {
+                all.extend(posts);
+            }
+            match page.get("nextCursor").cloned() {
+                Some(cursor) => state["nextCursor"] = cursor,
+                None => drop(state.as_object_mut().and_then(|state| state.remove("nextCursor"))),
+            }
+        }
+        Ok(state)
+    }
+
+    async fn conflicts(&self, api: &Api, kept: &Kept) -> Result<(), ApiError> {
+        let api = api.with_agent(self.me.looking(kept, self.place())?);
+        let page = api.page(&self.path(&format!("/conflicts?limit={PAGE}"))).await?;
+        let shown = |found: &Vec<Conflict>, ink| {
+            let lines: Vec<String> = found.iter().map(|one| show::conflict(one, ink)).collect();
+            if lines.is_empty() { "No conflicts.".to_owned() } else { lines.join("\n") }
+        };
+        let found: Vec<Conflict> = self.print(&page["data"], shown)?;
+        let total = page["meta"]["total"].as_u64().unwrap_or(0);
+        if total > found.len() as u64 {
+            terminal::note(&format!("{} of {total}", found.len()));
+        }
+        Ok(())
+    }
+
+    fn archived(&self, reply: &Value, output: Option<PathBuf>) -> Result<(), ApiError> {
+        let archived: Archived = read(reply)?;
+        let record = match self.json {
+            true => serde_json::to_string_pretty(reply).unwrap_or_default(),
+            false => clean(archived.record.trim_end()),
+        };
+        match output {
+            Some(file) => {
+                ask::write_file(&file, &record)?;
+                let file = file.display();
+                terminal::note(&format!("{} is archived; its record is in {file}.", self.board));
+            }
+            None => terminal::say(&record),
+        }
+        Ok(())
+    }
+
+    /// Prints a reply as JSON, or as it is shown.
+    fn print<T: DeserializeOwned>(
+        &self,
+        reply: &Value,
+        shown: impl FnOnce(&T, Ink) -> String,
+    ) -> Result<T, ApiError> {
+        let value: T = read(reply)?;
+        if self.json {
+            print_json(reply);
+        } else {
+            terminal::say(&shown(&value, Ink::of(&std::io::stdout())));
+        }
+        Ok(value)
+    }
+
+    fn next(&self, steps: &[String]) {
+        if !self.json {
+            let ink = Ink::of(&std::io::stderr());
+            steps.iter().for_each(|step| terminal::note(&ink.dim(&format!("  → {}", clean(step)))));
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(reply: &Value) -> Result<T, ApiError> {
+    T::deserialize(reply).map_err(|error| {
+        ApiError::new("unreachable", format!("the server's answer is not understood: {error}"))
+    })
+}
