@@ -265,8 +265,8 @@ async fn posted(app: &App, snapshot: &Snapshot) -> Result<std::sync::Arc<council
 #[into_params(parameter_in = Query)]
 pub struct Reading {
     /// Only posts after this sequence.
-    #[param(nullable = false)]
-    since: Option<u64>,
+    #[param(minimum = 0, maximum = 1_000_000_000, nullable = false)]
+    since: Option<u32>,
     /// Posts of a page.
     #[param(minimum = 1, maximum = 200, nullable = false)]
     limit: Option<u32>,
@@ -340,7 +340,8 @@ async fn read(
     let limit = within("limit", query.limit.unwrap_or(limits::COUNCIL_PAGE), 1, limits::PAGE_MOST)?;
     let most = limits::WAIT_MOST_SECONDS;
     let wait = within("waitSeconds", query.wait_seconds.unwrap_or(0), 0, most)?;
-    let since = query.since.unwrap_or(0);
+    let most = limits::SEQUENCE_MOST;
+    let since = within("since", query.since.unwrap_or(0), 0, most)?.into();
     let mut snapshot = look(&app, &name).await?;
     if wait > 0 {
         let id = snapshot.id;
@@ -405,7 +406,7 @@ fn silent(silence: &council::Silence) -> SilenceView {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Closing {
+pub struct CouncilClosing {
     /// What came of it.
     #[serde(default)]
     #[schema(nullable = false, max_length = 65536)]
@@ -415,12 +416,12 @@ pub struct Closing {
 /// Closes a council. An answer that is being written is cut off.
 #[utoipa::path(post, path = "/api/councils/{council}/close", tag = "councils",
     params(("council" = String, Path, description = "The council's name."), Key),
-    request_body = Closing,
+    request_body = CouncilClosing,
     responses((status = 200, body = Reply<CouncilView>), WriteProblems))]
 async fn close(
     State(app): State<App>,
     Path(name): Path<String>,
-    Change { by, body }: Change<Closing>,
+    Change { by, body }: Change<CouncilClosing>,
 ) -> Result<impl IntoResponse, Problem> {
     let id = app.engine.named(KIND, &name).await?;
     let command = Command::Close { summary: body.summary, by: None };

@@ -646,8 +646,15 @@ fn window(cursor: Option<&str>, limit: Option<u32>) -> Result<(usize, usize), Pr
         let problem = format!("`limit` must be from 1 to {most}.");
         return Err(Problem::new(Code::InvalidQuery, problem));
     }
-    let from = cursor.map(str::parse).transpose().map_err(|_| {
-        Problem::new(Code::InvalidQuery, "`cursor` must come from an earlier page.")
-    })?;
-    Ok((from.unwrap_or(0), limit as usize))
+    let number = |cursor: &str| {
+        let digits = (1..=9).contains(&cursor.len()) && cursor.bytes().all(|b| b.is_ascii_digit());
+        cursor.parse().ok().filter(|_| digits)
+    };
+    let from = match cursor {
+        Some(cursor) => number(cursor).ok_or_else(|| {
+            Problem::new(Code::InvalidQuery, "`cursor` must come from an earlier page.")
+        })?,
+        None => 0,
+    };
+    Ok((from, limit as usize))
 }
