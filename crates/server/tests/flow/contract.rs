@@ -282,6 +282,13 @@ async fn the_document_lists_every_route() {
             assert!(known.get(&status).is_some(), "{method} {path} answers {status}");
         }
     }
+    let operations = paths.values().flat_map(|item| item.as_object().unwrap().values());
+    let mut ids: Vec<&str> =
+        operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "clients call operations by their ids");
     // Every reference in it leads somewhere.
     let text = document.to_string();
     for part in text.split("\"$ref\":\"#").skip(1) {
