@@ -70,6 +70,8 @@ pub const POST_BYTES: usize = 64 * 1024;
 pub const COUNCIL_PAGE: u32 = 100;
 /// Posts after which a council takes no more. Answers that are owed then still come.
 pub const COUNCIL_POSTS: usize = 100_000;
+/// A post's number that no council comes to.
+pub const SEQUENCE_MOST: u32 = 1_000_000_000;
 /// Names that may post without being members.
 pub const COUNCIL_SENDERS: usize = 256;
 /// How far one post travels: answers to answers to answers.

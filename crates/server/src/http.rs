@@ -11,13 +11,14 @@ mod whiteboards;
 use axum::extract::DefaultBodyLimit;
 use plenary_domain::{SessionId, limits};
 use utoipa::OpenApi;
+use utoipa::openapi::{OpenApi as OpenApiDocument, PathItem};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{Code, Problem};
 use crate::{App, Document};
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Document::openapi())
+    let mut routes = OpenApiRouter::with_openapi(Document::openapi())
         .merge(boardrooms::routes())
         .merge(whiteboards::routes())
         .merge(councils::routes())
@@ -25,7 +26,22 @@ pub fn routes() -> OpenApiRouter<App> {
         .merge(events::routes())
         .merge(models::routes())
         .merge(health::routes())
-        .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
+        .layer(DefaultBodyLimit::max(limits::BODY_BYTES));
+    name_operations(routes.get_openapi_mut());
+    routes
+}
+
+/// Handlers of different nouns have the same names; in the document each has its own.
+fn name_operations(document: &mut OpenApiDocument) {
+    for item in document.paths.paths.values_mut() {
+        let PathItem { get, put, post, delete, patch, .. } = item;
+        for operation in [get, put, post, delete, patch].into_iter().flatten() {
+            let noun = operation.tags.iter().flatten().next();
+            if let (Some(noun), Some(name)) = (noun, &operation.operation_id) {
+                operation.operation_id = Some(format!("{noun}_{name}"));
+            }
+        }
+    }
 }
 
 /// An id from a path. One that no session can have is one that no session has.

@@ -266,8 +266,8 @@ async fn posted(app: &App, snapshot: &Snapshot) -> Result<std::sync::Arc<council
 #[into_params(parameter_in = Query)]
 pub struct Reading {
     /// Only posts after this sequence.
-    #[param(nullable = false)]
-    since: Option<u64>,
+    #[param(minimum = 0, maximum = 1_000_000_000, nullable = false)]
+    since: Option<u32>,
     /// Posts of a page.
     #[param(minimum = 1, maximum = 200, nullable = false)]
     limit: Option<u32>,
@@ -341,7 +341,8 @@ async fn read(
     let limit = within("limit", query.limit.unwrap_or(limits::COUNCIL_PAGE), 1, limits::PAGE_MOST)?;
     let most = limits::WAIT_MOST_SECONDS;
     let wait = within("waitSeconds", query.wait_seconds.unwrap_or(0), 0, most)?;
-    let since = query.since.unwrap_or(0);
+    let most = limits::SEQUENCE_MOST;
+    let since = within("since", query.since.unwrap_or(0), 0, most)?.into();
     let mut snapshot = look(&app, &name).await?;
     if wait > 0 {
         let id = snapshot.id;

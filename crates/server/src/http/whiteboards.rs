@@ -642,8 +642,15 @@ fn board(snapshot: &Snapshot) -> Result<&whiteboard::State, Problem> {
 /// The first row and how many.
 fn window(cursor: Option<&str>, limit: Option<u32>) -> Result<(usize, usize), Problem> {
     let limit = within("limit", limit.unwrap_or(limits::PAGE), 1, limits::PAGE_MOST)?;
-    let from = cursor.map(str::parse).transpose().map_err(|_| {
-        Problem::new(Code::InvalidQuery, "`cursor` must come from an earlier page.")
-    })?;
-    Ok((from.unwrap_or(0), limit as usize))
+    let number = |cursor: &str| {
+        let digits = (1..=9).contains(&cursor.len()) && cursor.bytes().all(|b| b.is_ascii_digit());
+        cursor.parse().ok().filter(|_| digits)
+    };
+    let from = match cursor {
+        Some(cursor) => number(cursor).ok_or_else(|| {
+            Problem::new(Code::InvalidQuery, "`cursor` must come from an earlier page.")
+        })?,
+        None => 0,
+    };
+    Ok((from, limit as usize))
 }

@@ -282,6 +282,13 @@ async fn the_document_lists_every_route() {
             assert!(known.get(&status).is_some(), "{method} {path} answers {status}");
         }
     }
+    let operations = paths.values().flat_map(|item| item.as_object().unwrap().values());
+    let mut ids: Vec<&str> =
+        operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "clients call operations by their ids");
     // Every reference in it leads somewhere.
     let text = document.to_string();
     for part in text.split("\"$ref\":\"#").skip(1) {
@@ -307,13 +314,7 @@ async fn the_document_lists_every_route() {
 /// Every address that the sources give to a router.
 fn routed(folder: &std::path::Path) -> Vec<String> {
     let mut found = vec![];
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(routed(&path));
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
+    for text in texts(folder) {
         for (at, _) in text.match_indices("route(").chain(text.match_indices("path = \"")) {
             let rest = &text[at..];
             if let Some(address) = rest.split('"').nth(1).filter(|text| text.starts_with('/')) {
@@ -322,6 +323,37 @@ fn routed(folder: &std::path::Path) -> Vec<String> {
         }
     }
     found
+}
+
+fn texts(folder: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let read = |path: std::path::PathBuf| match path.is_dir() {
+        true => texts(&path),
+        false => vec![std::fs::read_to_string(&path).unwrap()],
+    };
+    entries.flat_map(read).collect()
+}
+
+#[test]
+fn no_two_types_have_one_name_in_the_document() {
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut names = vec![];
+    for text in texts(&sources) {
+        for derived in text.split("ToSchema").skip(1) {
+            // Not where it is imported.
+            let rest = derived.split_once(")]").filter(|(before, _)| !before.contains(';'));
+            let rest = rest.and_then(|(_, rest)| rest.split_once("pub "));
+            let words = rest.map(|(_, rest)| rest.split_whitespace().take(2).collect::<Vec<_>>());
+            if let Some(["struct" | "enum", name]) = words.as_deref() {
+                names.push(name.split('<').next().unwrap().to_owned());
+            }
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
+    names.sort();
+    let twice: Vec<&String> =
+        names.windows(2).filter(|two| two[0] == two[1]).map(|two| &two[0]).collect();
+    assert_eq!(twice, Vec::<&String>::new(), "one would stand for the other");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -428,6 +428,7 @@ async fn wrong_input_names_every_wrong_field() {
         (format!("{PATH}/posts?limit=0"), 400),
         (format!("{PATH}/posts?waitSeconds=601"), 400),
         (format!("{PATH}/posts?since=x"), 400),
+        (format!("{PATH}/posts?since=1000000001"), 400),
         (format!("/api/councils/{}", council.session), 404),
         (format!("/api/boardrooms/{}", council.session), 404),
         ("/api/whiteboards/talk".to_owned(), 404),

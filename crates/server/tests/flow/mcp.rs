@@ -387,3 +387,79 @@ async fn a_prompt_for_each_board() {
         assert_eq!(told["error"]["code"], -32602, "{told}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_council_is_opened_spoken_in_and_closed() {
+    let app = TestApp::start(canned().when(When::model("a"), Reply::text("By all means."))).await;
+    let (client, _) = Client::start(&app, None).await;
+    let members = json!([{ "name": "a", "model": "ollama/a" }]);
+    let open = json!({ "name": "talk", "charter": "Be kind.", "members": members });
+    client.good("council_open", open).await;
+    let post = json!({ "council": "talk", "sender": "ann", "body": "Shall we?" });
+    let posted = client.good("council_post", post.clone()).await;
+    assert_eq!((&posted["sequence"], &posted["addressed"]), (&json!(1), &json!(["a"])));
+    let wait = json!({ "council": "talk", "since": 1, "wait_s": 50 });
+    let read = client.good("council_read", wait).await;
+    assert_eq!(read["posts"][0]["body"], "By all means.");
+    // The session posts on under its name; another session cannot.
+    let (other, _) = Client::start(&app, None).await;
+    assert_eq!(other.bad("council_post", post.clone()).await["code"], "not-your-agent");
+    let again = json!({ "council": "talk", "sender": "ann", "body": "@all?", "reply_to": 2 });
+    assert_eq!(client.good("council_post", again).await["sequence"], 3);
+    let listed = client.good("council_list", json!({ "status": "open" })).await;
+    assert_eq!(listed["councils"][0]["name"], "talk");
+    let close = json!({ "council": "talk", "summary": "We shall." });
+    let closed = client.good("council_close", close).await;
+    assert_eq!((&closed["status"], &closed["summary"]), (&json!("closed"), &json!("We shall.")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_is_led_from_blind_to_archived() {
+    let app = TestApp::start(canned()).await;
+    let (fay, _) = Client::start(&app, None).await;
+    let (ann, _) = Client::start(&app, None).await;
+    let on = |more: Value| {
+        let mut given = more;
+        given["board_id"] = json!("adr");
+        given
+    };
+    fay.good("whiteboard_open", on(json!({ "topic": "Which?", "opened_by": "fay" }))).await;
+    let register = on(json!({ "agent_name": "ann", "role": "specialist" }));
+    let token = ann.good("whiteboard_register", register).await["agent_token"].clone();
+    let post =
+        on(json!({ "agent_name": "ann", "type": "proposal", "title": "This", "body": "So." }));
+    assert_eq!(ann.good("whiteboard_post", post.clone()).await["post_id"], "ann/1");
+    // Whoever has the token may act from another session, and nobody else.
+    assert_eq!(fay.bad("whiteboard_post", post.clone()).await["code"], "not-your-agent");
+    let mut with_token = post.clone();
+    with_token["agent_token"] = token;
+    assert_eq!(fay.good("whiteboard_post", with_token).await["post_id"], "ann/2");
+    let state = |agent: &str| on(json!({ "agent_name": agent }));
+    assert_eq!(fay.good("whiteboard_state", state("fay")).await["posts"], json!([]));
+    assert_eq!(fay.good("whiteboard_state", state("fay")).await["has_posted"], json!(["ann"]));
+    assert_eq!(fay.bad("whiteboard_conflicts", state("fay")).await["state"], "blind");
+    for phase in ["read", "debate"] {
+        let given = on(json!({ "agent_name": "fay", "target_phase": phase }));
+        fay.good("whiteboard_transition", given).await;
+    }
+    let vote = on(json!({ "agent_name": "fay", "post_id": "ann/1", "vote": "accept" }));
+    fay.good("whiteboard_vote", vote).await;
+    let note =
+        json!({ "agent_name": "fay", "post_id": "ann/2", "type": "challenge", "body": "Why?" });
+    let challenge = fay.good("whiteboard_annotate", on(note)).await["annotation_id"].clone();
+    let back = json!({ "agent_name": "fay", "post_id": "ann/2", "type": "withdrawal",
+        "challenge_id": challenge });
+    fay.good("whiteboard_annotate", on(back)).await;
+    fay.good(
+        "whiteboard_transition",
+        on(json!({ "agent_name": "fay", "target_phase": "resolve" })),
+    )
+    .await;
+    let summary = ann.good("whiteboard_summarize", state("ann")).await;
+    assert_eq!(summary["outcome"]["posts"], json!(["ann/1"]));
+    let archive = on(json!({ "agent_name": "fay", "note": "This it is." }));
+    let archived = fay.good("whiteboard_archive", archive).await;
+    assert!(archived["record"].as_str().unwrap().contains("This it is."), "{archived}");
+    let listed = ann.good("whiteboard_list", json!({ "status": "archived" })).await;
+    assert_eq!(listed["whiteboards"][0]["name"], "adr");
+}

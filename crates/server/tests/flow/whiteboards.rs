@@ -443,6 +443,8 @@ async fn what_is_wrong_is_named_with_what_would_be_right() {
         (board.at("?limit=0"), 400, "invalid-query"),
         (board.at("?limit=201"), 400, "invalid-query"),
         (board.at("?cursor=x"), 400, "invalid-query"),
+        (board.at("?cursor=%2B1"), 400, "invalid-query"),
+        (board.at("?cursor=0000000001"), 400, "invalid-query"),
         (board.at("?colour=red"), 400, "invalid-query"),
         (board.at("/export?format=pdf"), 400, "invalid-query"),
     ] {

@@ -45,7 +45,7 @@ pub struct SeenEvent {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Closing {
+pub struct BoardClosing {
     /// What you want the record to say about the decision.
     #[serde(default)]
     #[schema(nullable = false, max_length = 65536)]
@@ -72,13 +72,13 @@ pub struct Archived {
 /// facilitators and operators. The same as moving it to `archived`.
 #[utoipa::path(post, path = "/api/whiteboards/{board}/archive", tag = "whiteboards",
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
-    request_body = Closing,
+    request_body = BoardClosing,
     responses((status = 200, body = Reply<Archived>), WriteProblems))]
 pub async fn archive(
     State(app): State<App>,
     Path(name): Path<String>,
     token: AgentToken,
-    Change { by, body }: Change<Closing>,
+    Change { by, body }: Change<BoardClosing>,
 ) -> Result<impl IntoResponse, Problem> {
     let acting = Acting::on(&app, &name, &token, by).await?;
     let viewer = acting.viewer();

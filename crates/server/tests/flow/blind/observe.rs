@@ -122,19 +122,21 @@ impl Follow {
 
     /// Everything since the last time, with the event that ends it.
     pub async fn rest(&mut self) -> String {
-        let end = loop {
-            let found = self.text.find(&self.until);
-            let end = found.and_then(|at| Some(at + self.text[at..].find("\n\n")? + 2));
-            if let Some(end) = end {
-                break end;
-            }
-            let chunk = tokio::time::timeout(SAFETY, self.response.chunk()).await;
-            let chunk = chunk.unwrap_or_else(|_| panic!("{:?} should have come", self.until));
-            let chunk = chunk.unwrap().expect("the stream goes on");
-            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
-        };
+        let read = tokio::time::timeout(SAFETY, self.read()).await;
+        let end = read.unwrap_or_else(|_| panic!("no {:?} came: {}", self.until, self.text));
         // Comes every few seconds of real time to a stream that is quiet.
         self.text.drain(..end).collect::<String>().replace(": still here\n\n", "")
+    }
+
+    async fn read(&mut self) -> usize {
+        loop {
+            let found = self.text.find(&self.until);
+            if let Some(end) = found.and_then(|at| Some(at + self.text[at..].find("\n\n")? + 2)) {
+                return end;
+            }
+            let chunk = self.response.chunk().await.unwrap().expect("the stream goes on");
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
     }
 }
 
