@@ -167,7 +167,7 @@ async fn resume(
     Path(id): Path<String>,
     Change { by, body: Empty {} }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    let id = session_id(&id)?;
+    let id = board_id(&app, &id).await?;
     // One that was cut off by a crash has nothing to decide, only to go on with.
     if app.engine.row(id).await?.active {
         app.engine.resume(id).await?;
