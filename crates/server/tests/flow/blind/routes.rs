@@ -19,6 +19,8 @@ enum How {
     /// With each of these bodies, and what that means where it matters.
     Post(Vec<(&'static str, Value)>),
     Delete,
+    /// Only where nothing is.
+    Remove,
 }
 
 /// Every route. One that is new has to be added here, with calls by which one could
@@ -44,6 +46,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         post("POST /api/boardrooms/import", vec![json!({})]),
         get("GET /api/boardrooms/presets", &[""]),
         Entry { route: "DELETE /api/boardrooms/{id}", how: How::Delete },
+        Entry { route: "DELETE /api/sessions/{id}", how: How::Remove },
         get("GET /api/boardrooms/{id}", &[""]),
         post("POST /api/boardrooms/{id}/advisors/{advisor}/retry", vec![json!({})]),
         follow("GET /api/boardrooms/{id}/events", from, "never"),
@@ -262,6 +265,10 @@ pub async fn sweep(world: &World, observer: &Observer<'_>, record: &mut Record) 
                 How::Follow(ids, until) => calls.follow(ids, until, record).await,
                 How::Post(bodies) => calls.post(bodies, &format!("key-{nth}"), record).await,
                 How::Delete => calls.post(&[("", json!({}))], "", record).await,
+                // What is there would be gone for the calls that follow, and the answer
+                // to that holds nothing.
+                How::Remove if place < 2 => {}
+                How::Remove => calls.post(&[("", json!({}))], "", record).await,
             }
         }
     }
