@@ -140,6 +140,8 @@ pub const IDLE_SESSIONS: usize = 64;
 /// Writes that may wait for the store, and those that one commit gathers.
 pub const WRITES_WAITING: usize = 8_192;
 pub const WRITES_GATHERED: usize = 256;
+/// Commands of one session that are decided and written together.
+pub const COMMANDS_GATHERED: usize = 256;
 /// Times that a command is decided again because another writer was first.
 pub const DECISIONS: u32 = 16;
 /// Days that an idempotency key is remembered.

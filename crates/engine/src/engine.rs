@@ -8,6 +8,7 @@ use thiserror::Error;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
+use crate::line::Line;
 use crate::live::Live;
 use crate::meter::Meter;
 use crate::names::Names;
@@ -33,6 +34,8 @@ pub struct Engine {
 /// A session that somebody works on, reads along, or that has calls under way.
 pub(crate) struct Room {
     pub live: Live,
+    /// Commands that wait for whoever has the lock.
+    pub line: Line,
     /// Commands to one session are decided one after the other.
     pub work: tokio::sync::Mutex<Workings>,
 }
@@ -193,7 +196,8 @@ impl Engine {
 
     pub(crate) fn room(&self, id: SessionId) -> Arc<Room> {
         let new = || {
-            Arc::new(Room { live: Live::new(), work: tokio::sync::Mutex::new(Workings::default()) })
+            let work = tokio::sync::Mutex::new(Workings::default());
+            Arc::new(Room { live: Live::new(), line: Line::default(), work })
         };
         self.rooms().entry(id).or_insert_with(new).clone()
     }

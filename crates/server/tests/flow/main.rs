@@ -15,3 +15,4 @@ mod readers;
 mod restart;
 mod sessions;
 mod support;
+mod together;
