@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
-use tokio::sync::broadcast;
+use tokio::sync::{OnceCell, broadcast};
 use tokio::task::JoinHandle;
 
 use crate::line::Line;
@@ -26,6 +26,7 @@ pub struct Engine {
     pub(crate) owner: String,
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
     pub(crate) names: Names,
+    secret: OnceCell<[u8; 32]>,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
     /// Rooms that nobody holds, the one used last at the end.
     idle: Mutex<VecDeque<SessionId>>,
@@ -96,6 +97,7 @@ impl Engine {
             owner: uuid::Uuid::new_v4().to_string(),
             all,
             names: Names::default(),
+            secret: OnceCell::new(),
             rooms: Mutex::default(),
             idle: Mutex::default(),
         })
@@ -164,9 +166,19 @@ impl Engine {
     }
 
     /// The event at one version of a session.
-    pub async fn event(&self, id: SessionId, version: u64) -> Result<StoredEvent, EngineError> {
+    pub async fn event(
+        &self,
+        id: SessionId,
+        version: u64,
+    ) -> Result<Arc<StoredEvent>, EngineError> {
+        // Whoever has just written wants to know what.
+        let recent = self.rooms().get(&id).and_then(|room| room.live.event_at(version));
+        if let Some(event) = recent {
+            return Ok(event);
+        }
         let event = self.store.events(id, version.saturating_sub(1), 1).await?.pop();
-        event.filter(|event| event.version == version).ok_or(EngineError::NotFound(id))
+        let event = event.filter(|event| event.version == version);
+        event.map(Arc::new).ok_or(EngineError::NotFound(id))
     }
 
     pub async fn position(&self) -> Result<u64, EngineError> {
@@ -175,7 +187,8 @@ impl Engine {
 
     /// Random bytes that stay the same as long as the log is there.
     pub async fn secret(&self) -> Result<[u8; 32], EngineError> {
-        Ok(self.store.secret().await?)
+        let secret = self.secret.get_or_try_init(|| self.store.secret()).await?;
+        Ok(*secret)
     }
 
     pub async fn check(&self) -> Result<(), EngineError> {

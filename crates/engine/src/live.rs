@@ -133,6 +133,14 @@ impl Live {
         (first <= version + 1).then(|| after.cloned().collect())
     }
 
+    /// The event at a version, if it is one of the last.
+    pub fn event_at(&self, version: u64) -> Option<Arc<StoredEvent>> {
+        let inner = self.lock();
+        let first = inner.events.front()?.version;
+        let place = usize::try_from(version.checked_sub(first)?).ok()?;
+        inner.events.get(place).cloned()
+    }
+
     pub fn removed(&self) {
         let mut inner = self.lock();
         inner.events.clear();
