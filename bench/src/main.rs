@@ -8,11 +8,13 @@
 
 mod bare;
 mod board;
+mod conflicts;
 mod crash;
 mod figures;
 mod frames;
 mod load;
 mod plenary;
+mod posts;
 mod process;
 mod readers;
 mod scripted;
@@ -46,6 +48,10 @@ enum What {
     Readers(readers::Readers),
     /// Writes per second, against the disk's own rate
     Store(store::Store),
+    /// Posts per second on one whiteboard, against the store alone
+    Posts(posts::Posts),
+    /// Conflicts between posts, by the size of the board, against all pairs
+    Conflicts(conflicts::Conflicts),
     /// The peer of `board`, in a process of its own
     #[command(hide = true)]
     Bare(bare::Bare),
@@ -64,6 +70,8 @@ async fn main() -> ExitCode {
         What::Crash(crash) => crash.run().await,
         What::Readers(readers) => readers.run().await,
         What::Store(store) => store.run().await,
+        What::Posts(posts) => posts.run().await,
+        What::Conflicts(conflicts) => conflicts.run(),
         What::Bare(bare) => bare.run().await,
         What::Scripted(pace) => pace.serve().await,
     };

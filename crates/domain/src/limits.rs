@@ -139,9 +139,13 @@ pub const SESSIONS: usize = 4_096;
 pub const NAMES_KNOWN: usize = 4_096;
 /// Sessions that are kept in memory although nobody uses them just now.
 pub const IDLE_SESSIONS: usize = 64;
+/// Events of such a session that are kept, for whoever asks what it has just written.
+pub const IDLE_EVENTS: usize = 4;
 /// Writes that may wait for the store, and those that one commit gathers.
 pub const WRITES_WAITING: usize = 8_192;
 pub const WRITES_GATHERED: usize = 256;
+/// Commands of one session that are decided and written together.
+pub const COMMANDS_GATHERED: usize = 256;
 /// Times that a command is decided again because another writer was first.
 pub const DECISIONS: u32 = 16;
 /// Days that an idempotency key is remembered.

@@ -8,6 +8,7 @@ use thiserror::Error;
 use tokio::sync::{OnceCell, broadcast};
 use tokio::task::JoinHandle;
 
+use crate::line::Line;
 use crate::live::Live;
 use crate::meter::Meter;
 use crate::names::Names;
@@ -25,8 +26,8 @@ pub struct Engine {
     pub(crate) owner: String,
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
     pub(crate) names: Names,
-    rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
     secret: OnceCell<[u8; 32]>,
+    rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
     /// Rooms that nobody holds, the one used last at the end.
     idle: Mutex<VecDeque<SessionId>>,
 }
@@ -34,6 +35,8 @@ pub struct Engine {
 /// A session that somebody works on, reads along, or that has calls under way.
 pub(crate) struct Room {
     pub live: Live,
+    /// Commands that wait for whoever has the lock.
+    pub line: Line,
     /// Commands to one session are decided one after the other.
     pub work: tokio::sync::Mutex<Workings>,
 }
@@ -94,8 +97,8 @@ impl Engine {
             owner: uuid::Uuid::new_v4().to_string(),
             all,
             names: Names::default(),
-            rooms: Mutex::default(),
             secret: OnceCell::new(),
+            rooms: Mutex::default(),
             idle: Mutex::default(),
         })
     }
@@ -163,9 +166,19 @@ impl Engine {
     }
 
     /// The event at one version of a session.
-    pub async fn event(&self, id: SessionId, version: u64) -> Result<StoredEvent, EngineError> {
+    pub async fn event(
+        &self,
+        id: SessionId,
+        version: u64,
+    ) -> Result<Arc<StoredEvent>, EngineError> {
+        // Whoever has just written wants to know what.
+        let recent = self.rooms().get(&id).and_then(|room| room.live.event_at(version));
+        if let Some(event) = recent {
+            return Ok(event);
+        }
         let event = self.store.events(id, version.saturating_sub(1), 1).await?.pop();
-        event.filter(|event| event.version == version).ok_or(EngineError::NotFound(id))
+        let event = event.filter(|event| event.version == version);
+        event.map(Arc::new).ok_or(EngineError::NotFound(id))
     }
 
     pub async fn position(&self) -> Result<u64, EngineError> {
@@ -195,7 +208,8 @@ impl Engine {
 
     pub(crate) fn room(&self, id: SessionId) -> Arc<Room> {
         let new = || {
-            Arc::new(Room { live: Live::new(), work: tokio::sync::Mutex::new(Workings::default()) })
+            let work = tokio::sync::Mutex::new(Workings::default());
+            Arc::new(Room { live: Live::new(), line: Line::default(), work })
         };
         self.rooms().entry(id).or_insert_with(new).clone()
     }
@@ -212,8 +226,7 @@ impl Engine {
             rooms.remove(&id);
             return;
         }
-        // Who reads along next begins with the log.
-        room.live.forget_events();
+        room.live.forget_events_but(limits::IDLE_EVENTS);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|other| *other != id);
         idle.push_back(id);

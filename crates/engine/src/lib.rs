@@ -8,6 +8,7 @@ mod attempt;
 mod clock;
 mod drive;
 mod engine;
+mod line;
 mod live;
 pub mod meter;
 mod names;

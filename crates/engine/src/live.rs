@@ -133,9 +133,19 @@ impl Live {
         (first <= version + 1).then(|| after.cloned().collect())
     }
 
-    /// Lets go of the last events; readers that come get them from the log.
-    pub fn forget_events(&self) {
-        self.lock().events.clear();
+    /// The event at a version, if it is one of the last.
+    pub fn event_at(&self, version: u64) -> Option<Arc<StoredEvent>> {
+        let inner = self.lock();
+        let first = inner.events.front()?.version;
+        let place = usize::try_from(version.checked_sub(first)?).ok()?;
+        inner.events.get(place).cloned()
+    }
+
+    /// Lets go of all but so many of the last events.
+    pub fn forget_events_but(&self, count: usize) {
+        let mut inner = self.lock();
+        let over = inner.events.len().saturating_sub(count);
+        inner.events.drain(..over);
     }
 
     pub fn removed(&self) {

@@ -19,6 +19,11 @@ pub trait Store: Send + Sync {
     /// search text, the ends of attempts, and the idempotency record.
     async fn append(&self, append: Append) -> Result<Appended, StoreError>;
 
+    /// Appends one after the other in one transaction, each as `append` would, up to
+    /// the first that is not written; those after it are left out. Answers for all
+    /// that were tried. After an error none of them was carried out.
+    async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError>;
+
     /// The session of this kind with this name, or `None`.
     async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError>;
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plenary_domain::room::{self, Command, Event, Input};
-use plenary_domain::{CallId, Outcome, Reject, SessionId, limits};
+use plenary_domain::{CallId, Outcome, Reject, SessionId, Timestamp, limits};
 
 use tokio::task::JoinHandle;
 
 use crate::engine::{Engine, EngineError, Room, Snapshot, Workings, nonce};
+use crate::line::Place;
 use crate::ports::{
     Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer, NewEvent, StoreError, StoredEvent,
 };
@@ -24,6 +25,16 @@ impl By {
     pub fn actor(actor: impl Into<String>) -> Self {
         By { actor: actor.into(), idempotency: None }
     }
+}
+
+/// What became of a command that was not refused.
+pub(crate) enum Committed {
+    /// There was nothing to do.
+    Nothing,
+    /// Its last event has this version.
+    Written(u64),
+    /// An earlier request with the same key did it.
+    Repeated(IdempotentAnswer),
 }
 
 /// A command, and the ends of the attempts that brought it.
@@ -49,14 +60,28 @@ impl Engine {
         let id = SessionId(uuid::Uuid::now_v7());
         let room = self.room(id);
         let mut work = room.work.lock().await;
-        let result = self.work(id, &room, &mut work, &by, command).await;
+        let step = Step { command, attempt: None };
+        let committed = self.commit(id, &room, &mut work, &by, vec![step]).await;
         if work.version > 0 {
             self.meter.sessions_opened.fetch_add(1, Relaxed);
+            self.reconcile(id, &room, &mut work).await;
         }
+        let snapshot = work.snapshot(id);
         drop(work);
         drop(room);
         self.forget_if_idle(id);
-        result
+        match committed? {
+            // Another request with the same key was first.
+            Committed::Repeated(first) => {
+                let snapshot = self.get(first.session).await?;
+                Ok(Snapshot { written: Some(first.version), ..snapshot })
+            }
+            Committed::Written(version) => {
+                let snapshot = snapshot.ok_or(EngineError::NotFound(id))?;
+                Ok(Snapshot { written: Some(version), ..snapshot })
+            }
+            Committed::Nothing => Err(EngineError::NotFound(id)),
+        }
     }
 
     /// Gives a command to an open session.
@@ -77,60 +102,19 @@ impl Engine {
         command: Command,
     ) -> Result<Snapshot, EngineError> {
         let room = self.room(id);
+        let answer = room.line.join(by, command);
         let mut work = room.work.lock().await;
-        let result = self.submit_loaded(id, &room, &mut work, &by, command).await;
+        let answer = self.work_off(id, &room, &mut work, answer).await;
         drop(work);
         drop(room);
         self.forget_if_idle(id);
-        result
+        match answer? {
+            Place::Here(snapshot) => Ok(snapshot),
+            Place::Elsewhere(other) => self.get(other).await,
+        }
     }
 
-    async fn submit_loaded(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        by: &By,
-        command: Command,
-    ) -> Result<Snapshot, EngineError> {
-        if work.state.is_none() {
-            self.load(id, work).await?;
-        }
-        if work.state.is_none() {
-            return Err(EngineError::NotFound(id));
-        }
-        // Looked up here, where a repeat has waited for the first to be done.
-        match self.earlier(by).await? {
-            Some(earlier) if earlier.session == id => {
-                return self.standing(id, work, Some(earlier.version));
-            }
-            Some(earlier) => return self.get(earlier.session).await,
-            None => {}
-        }
-        self.work(id, room, work, by, command).await
-    }
-
-    async fn work(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        by: &By,
-        command: Command,
-    ) -> Result<Snapshot, EngineError> {
-        let step = Step { command, attempt: None };
-        let before = work.version;
-        let written = match self.commit(id, room, work, by, vec![step]).await? {
-            // The answer to the first request. This room is locked here already.
-            Some(repeated) if repeated.session != id => return self.get(repeated.session).await,
-            Some(repeated) => Some(repeated.version),
-            None => Some(work.version).filter(|version| *version > before),
-        };
-        self.reconcile(id, room, work).await;
-        self.standing(id, work, written)
-    }
-
-    fn standing(
+    pub(crate) fn standing(
         &self,
         id: SessionId,
         work: &Workings,
@@ -153,11 +137,8 @@ impl Engine {
 
     async fn earlier(&self, by: &By) -> Result<Option<IdempotentAnswer>, EngineError> {
         let Some(wanted) = &by.idempotency else { return Ok(None) };
-        match self.store.idempotent(&wanted.principal, &wanted.key).await? {
-            Some(earlier) if earlier.request_hash == wanted.request_hash => Ok(Some(earlier)),
-            Some(_) => Err(EngineError::KeyReused),
-            None => Ok(None),
-        }
+        let earlier = self.store.idempotent(&wanted.principal, &wanted.key).await?;
+        earlier.map(|earlier| wanted.compare(earlier)).transpose()
     }
 
     /// Brings the outcome of a call back in. The caller's own handle is taken
@@ -203,7 +184,6 @@ impl Engine {
 
     /// Decides the steps one after the other and appends what comes of them in
     /// one transaction. Nothing is applied or published before it is durable.
-    /// Returns what an earlier request with the same key did.
     pub(crate) async fn commit(
         self: &Arc<Self>,
         id: SessionId,
@@ -211,37 +191,26 @@ impl Engine {
         work: &mut Workings,
         by: &By,
         steps: Vec<Step>,
-    ) -> Result<Option<IdempotentAnswer>, EngineError> {
+    ) -> Result<Committed, EngineError> {
         for _ in 0..limits::DECISIONS {
             let at = self.clock.now();
-            let (state, events) = decide(work.state.as_deref(), &steps, at)?;
-            let Some(state) = state.filter(|_| !events.is_empty()) else { return Ok(None) };
+            let mut state = work.state.as_deref().cloned();
+            let events = decide(&mut state, &steps, at)?;
+            let Some(state) = state.filter(|_| !events.is_empty()) else {
+                return Ok(Committed::Nothing);
+            };
             let append = self.append_of(id, work, by, &steps, &state, events, at);
-            let stored = append.events.clone();
+            let given = Given::of(&append);
             match self.store.append(append).await? {
                 Appended::Written { version, positions } => {
                     work.state = Some(Arc::new(state));
-                    let first_version = version + 1 - stored.len() as u64;
                     if work.version == 0 {
                         work.epoch = Some(1);
                     }
                     work.version = version;
-                    let kind = work.state.as_ref().map(|s| s.summary().kind).unwrap_or_default();
-                    let places = (first_version..).zip(positions);
-                    for (event, (version, position)) in stored.into_iter().zip(places) {
-                        let event = StoredEvent {
-                            session: id,
-                            kind: kind.to_owned(),
-                            version,
-                            position,
-                            name: event.name.to_owned(),
-                            actor: by.actor.clone(),
-                            payload: event.payload,
-                            at,
-                        };
-                        self.publish(room, event);
-                    }
-                    return Ok(None);
+                    let stored = given.stored(id, version, positions);
+                    stored.for_each(|event| self.publish(room, event));
+                    return Ok(Committed::Written(version));
                 }
                 Appended::Conflict { .. } => self.load(id, work).await?,
                 Appended::Fenced => {
@@ -258,11 +227,10 @@ impl Engine {
                     }
                 }
                 Appended::Repeated(earlier) => {
-                    let wanted = by.idempotency.as_ref().map(|wanted| &wanted.request_hash);
-                    if wanted != Some(&earlier.request_hash) {
+                    let Some(wanted) = &by.idempotency else {
                         return Err(EngineError::KeyReused);
-                    }
-                    return Ok(Some(earlier));
+                    };
+                    return wanted.compare(earlier).map(Committed::Repeated);
                 }
                 Appended::Gone => return Err(EngineError::NotFound(id)),
                 Appended::Taken => {
@@ -274,7 +242,7 @@ impl Engine {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn append_of(
+    pub(crate) fn append_of(
         &self,
         id: SessionId,
         work: &Workings,
@@ -282,7 +250,7 @@ impl Engine {
         steps: &[Step],
         state: &room::Room,
         events: Vec<NewEvent>,
-        at: plenary_domain::Timestamp,
+        at: Timestamp,
     ) -> Append {
         let summary = state.summary();
         Append {
@@ -304,7 +272,7 @@ impl Engine {
         }
     }
 
-    fn publish(&self, room: &Room, event: StoredEvent) {
+    pub(crate) fn publish(&self, room: &Room, event: StoredEvent) {
         let event = Arc::new(event);
         room.live.event(event.clone());
         // Everybody may read the counter and the events of all sessions, so neither
@@ -337,6 +305,19 @@ impl Engine {
     }
 }
 
+impl Idempotency {
+    /// The answer to an earlier request with this key, if it was the same request.
+    pub(crate) fn compare(
+        &self,
+        earlier: IdempotentAnswer,
+    ) -> Result<IdempotentAnswer, EngineError> {
+        match earlier.request_hash == self.request_hash {
+            true => Ok(earlier),
+            false => Err(EngineError::KeyReused),
+        }
+    }
+}
+
 /// Carries work through whatever becomes of its caller. A request whose client has
 /// gone is dropped where it waits; dropped between the log and what follows from
 /// it, it would leave calls running that are not due any more.
@@ -362,21 +343,57 @@ fn encode(state: Option<&room::Room>, event: &Event) -> Result<NewEvent, EngineE
     })
 }
 
-/// The state after all steps, and their events. When there are several steps,
-/// those that have become stale are passed over.
-fn decide(
-    state: Option<&room::Room>,
+/// Events as they were given to the log, to be published once they are in it.
+pub(crate) struct Given {
+    kind: &'static str,
+    actor: String,
+    at: Timestamp,
+    events: Vec<NewEvent>,
+}
+
+impl Given {
+    pub fn of(append: &Append) -> Given {
+        let Append { kind, actor, at, events, .. } = append;
+        Given { kind, actor: actor.clone(), at: *at, events: events.clone() }
+    }
+
+    /// The events as they are stored; the last one has this version.
+    pub fn stored(
+        self,
+        session: SessionId,
+        version: u64,
+        positions: Vec<Option<u64>>,
+    ) -> impl Iterator<Item = StoredEvent> {
+        let first = version + 1 - self.events.len() as u64;
+        let places = (first..).zip(positions);
+        self.events.into_iter().zip(places).map(move |(event, (version, position))| StoredEvent {
+            session,
+            kind: self.kind.to_owned(),
+            version,
+            position,
+            name: event.name.to_owned(),
+            actor: self.actor.clone(),
+            payload: event.payload,
+            at: self.at,
+        })
+    }
+}
+
+/// The events of all steps; the state goes along with them. When there are several
+/// steps, those that have become stale are passed over. A step that is refused
+/// changes nothing, but what those before it did stays in the state.
+pub(crate) fn decide(
+    state: &mut Option<room::Room>,
     steps: &[Step],
-    at: plenary_domain::Timestamp,
-) -> Result<(Option<room::Room>, Vec<NewEvent>), EngineError> {
-    let mut state = state.cloned();
+    at: Timestamp,
+) -> Result<Vec<NewEvent>, EngineError> {
     let mut all = vec![];
     for step in steps {
         let input = Input { at, nonce: nonce(), command: step.command.clone() };
         match room::decide(state.as_ref(), input) {
             Ok(events) => {
                 for event in &events {
-                    room::apply(&mut state, event);
+                    room::apply(state, event);
                     all.push(encode(state.as_ref(), event)?);
                 }
             }
@@ -384,5 +401,5 @@ fn decide(
             Err(reject) => return Err(EngineError::Rejected(reject)),
         }
     }
-    Ok((state, all))
+    Ok(all)
 }

@@ -24,6 +24,10 @@ impl Engine {
     ) -> Result<impl Stream<Item = Frame> + Send + use<>, EngineError> {
         self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
         let room = self.room(id);
+        // Nobody has held it: what it remembers may not be the end of the log.
+        if Arc::strong_count(&room) == 2 {
+            room.live.forget_events_but(0);
+        }
         let reader = Reader {
             frames: room.live.subscribe(),
             room,

@@ -108,10 +108,13 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn append(&self, append: Append) -> Result<Appended, StoreError> {
-        if append.events.is_empty() {
-            return Err(StoreError::Failed("an append needs an event".into()));
-        }
+        needs_an_event(&append)?;
         self.writer.write(append).await
+    }
+
+    async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError> {
+        appends.iter().try_for_each(needs_an_event)?;
+        self.writer.write(append::Chain(appends)).await
     }
 
     async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
@@ -211,6 +214,13 @@ impl Store for SqliteStore {
             .map_err(io::Error::other)
             .flatten()
             .map_err(|error| StoreError::Failed(format!("the disk does not answer: {error}")))
+    }
+}
+
+fn needs_an_event(append: &Append) -> Result<(), StoreError> {
+    match append.events.is_empty() {
+        true => Err(StoreError::Failed("an append needs an event".into())),
+        false => Ok(()),
     }
 }
 

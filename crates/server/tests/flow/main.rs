@@ -17,4 +17,5 @@ mod readers;
 mod restart;
 mod sessions;
 mod support;
+mod together;
 mod whiteboards;

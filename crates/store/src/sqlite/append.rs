@@ -42,6 +42,27 @@ impl Write for Append {
     }
 }
 
+/// Appends that follow on each other, up to the first that is refused.
+pub(super) struct Chain(pub(super) Vec<Append>);
+
+#[async_trait]
+impl Write for Chain {
+    type Answer = Vec<Appended>;
+
+    async fn run(&self, batch: &mut Batch) -> Result<Vec<Appended>, sqlx::Error> {
+        let mut answers = Vec::with_capacity(self.0.len());
+        for append in &self.0 {
+            let answer = append.run(batch).await?;
+            let written = matches!(answer, Appended::Written { .. });
+            answers.push(answer);
+            if !written {
+                break;
+            }
+        }
+        Ok(answers)
+    }
+}
+
 /// Where an append goes.
 struct Place {
     number: i64,

@@ -390,3 +390,53 @@ pub async fn needs_an_event(fixture: impl Fixture) {
     assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
     assert_eq!(store.session(id(1)).await.unwrap(), None);
 }
+
+/// Appends that follow on each other are written as if each had come alone.
+pub async fn appends_in_a_chain(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, opening(id(1))).await;
+    let says = |expected, actor: &str, word| Append {
+        actor: actor.into(),
+        events: vec![event("said", word)],
+        idempotency: key(actor, "key", "hash"),
+        ..adding(id(1), expected)
+    };
+    let two = vec![event("said", "two"), unlisted("said", "three")];
+    let chain = vec![says(1, "ada", "one"), Append { events: two, ..says(2, "bob", "") }];
+    let answers = store.append_all(chain).await.unwrap();
+    let of_bob = Appended::Written { version: 4, positions: vec![Some(3), None] };
+    assert_eq!(answers, [written(2, 2, 1), of_bob]);
+
+    let fixture = fixture.reopened().await;
+    let store = fixture.store();
+    let events = store.events(id(1), 1, 10).await.unwrap();
+    let told = events.iter().map(|event| (event.version, event.actor.as_str()));
+    assert_eq!(told.collect::<Vec<_>>(), [(2, "ada"), (3, "bob"), (4, "bob")]);
+    let answer =
+        |version| Some(IdempotentAnswer { request_hash: "hash".into(), session: id(1), version });
+    assert_eq!(store.idempotent("ada", "key").await.unwrap(), answer(2));
+    assert_eq!(store.idempotent("bob", "key").await.unwrap(), answer(4));
+}
+
+/// The first that is not written ends the chain; those before it stay.
+pub async fn ends_a_chain_at_the_first_refusal(fixture: impl Fixture) {
+    let store = fixture.store();
+    write(&*store, opening(id(1))).await;
+    let keyed =
+        |expected| Append { idempotency: key("ada", "a", "hash"), ..adding(id(1), expected) };
+    let earlier = IdempotentAnswer { request_hash: "hash".into(), session: id(1), version: 2 };
+    // A key that comes twice within it.
+    let answers = store.append_all(vec![keyed(1), keyed(2), adding(id(1), 2)]).await.unwrap();
+    assert_eq!(answers, [written(2, 2, 1), Appended::Repeated(earlier)]);
+    // A version that is not the one after the append before.
+    let answers = store.append_all(vec![adding(id(1), 2), adding(id(1), 7), adding(id(1), 3)]);
+    assert_eq!(answers.await.unwrap(), [written(3, 3, 1), Appended::Conflict { version: 3 }]);
+    // A driver that has lost the session.
+    let fenced = Append { epoch: Some(9), ..adding(id(1), 3) };
+    let answers = store.append_all(vec![fenced, adding(id(1), 3)]).await.unwrap();
+    assert_eq!(answers, [Appended::Fenced]);
+    let versions: Vec<u64> =
+        store.events(id(1), 0, 10).await.unwrap().iter().map(|event| event.version).collect();
+    assert_eq!(versions, [1, 2, 3]);
+    assert_eq!(store.append_all(vec![]).await.unwrap(), []);
+}

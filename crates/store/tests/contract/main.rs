@@ -38,6 +38,7 @@ macro_rules! contract {
                 answers_a_repeated_request,
                 carries_a_repeated_request_out_once, lets_one_of_many_win,
                 takes_a_thousand_at_once, keeps_many_events_in_order,
+                appends_in_a_chain, ends_a_chain_at_the_first_refusal,
                 hides_what_is_not_listed, keeps_any_text,
                 needs_an_event);
             contract!(@ $fixture, list:

@@ -126,6 +126,24 @@ async fn positions_have_no_gap_after_a_rollback() {
     assert_eq!(stored, (1..=42).collect::<Vec<i64>>());
 }
 
+/// Beside a bad write, a chain is run twice and written once.
+#[tokio::test]
+async fn a_chain_stands_for_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut batch = batch(folder.path()).await;
+    let bad = "insert into removed (id) values (null)";
+    let chain = (0..40).map(|expected| Append { expected, ..append(1, 1) }).collect();
+    let (chain, answer) = pending(crate::sqlite::append::Chain(chain));
+    commit(&mut batch, &mut vec![chain, pending(Statement(bad)).0]).await;
+    let written = |version| Appended::Written { version, positions: vec![Some(version)] };
+    assert_eq!(answer.await.unwrap().unwrap(), (1..=40).map(written).collect::<Vec<_>>());
+    let stored: Vec<i64> = sqlx::query_scalar("select version from event order by version")
+        .fetch_all(&mut batch.connection)
+        .await
+        .unwrap();
+    assert_eq!(stored, (1..=40).collect::<Vec<i64>>());
+}
+
 #[tokio::test]
 async fn a_failed_commit_is_told_to_everyone_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
