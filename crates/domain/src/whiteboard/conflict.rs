@@ -92,9 +92,27 @@ fn file(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
+/// What belongs to a word, in the order in which the words came: the same board gives
+/// the same conflicts in the same order, and nothing is sorted for that.
+#[derive(Default)]
+struct Groups<'a, T> {
+    places: HashMap<&'a str, usize>,
+    all: Vec<(&'a str, T)>,
+}
+
+impl<'a, T: Default> Groups<'a, T> {
+    fn of(&mut self, word: &'a str) -> &mut T {
+        let place = *self.places.entry(word).or_insert_with(|| {
+            self.all.push((word, T::default()));
+            self.all.len() - 1
+        });
+        &mut self.all[place].1
+    }
+}
+
 fn overlaps(posts: &[&Post], found: &mut Found) -> Result<(), Full> {
     let mut symbols: HashMap<(&str, &str), Vec<&Post>> = HashMap::new();
-    let mut ranges: BTreeMap<&str, Vec<(u64, u64, &Post)>> = BTreeMap::new();
+    let mut ranges: Groups<Vec<(u64, u64, &Post)>> = Groups::default();
     for post in posts {
         let content = &post.content;
         let (Some(path), Some(place)) = (&content.target_file, &content.target_location) else {
@@ -102,7 +120,7 @@ fn overlaps(posts: &[&Post], found: &mut Found) -> Result<(), Full> {
         };
         let path = file(path);
         match location(place) {
-            Location::Lines(from, to) => ranges.entry(path).or_default().push((from, to, post)),
+            Location::Lines(from, to) => ranges.of(path).push((from, to, post)),
             Location::Symbol(symbol) => {
                 // The first of each pair comes earlier on the board.
                 let same = symbols.entry((path, symbol)).or_default();
@@ -114,7 +132,7 @@ fn overlaps(posts: &[&Post], found: &mut Found) -> Result<(), Full> {
             }
         }
     }
-    ranges.into_iter().try_for_each(|(path, ranges)| intersections(path, ranges, found))
+    ranges.all.into_iter().try_for_each(|(path, ranges)| intersections(path, ranges, found))
 }
 
 /// A sweep over the lines: whatever is still open when a range begins meets it.
@@ -163,15 +181,15 @@ fn collisions(posts: &[&Post], found: &mut Found) -> Result<(), Full> {
 }
 
 fn disagreements(posts: &[&Post], found: &mut Found) -> Result<(), Full> {
-    let mut findings: BTreeMap<&str, BTreeMap<Severity, Vec<&Post>>> = BTreeMap::new();
+    let mut findings: Groups<BTreeMap<Severity, Vec<&Post>>> = Groups::default();
     for post in posts {
         let Some(severity) = post.content.severity else { continue };
         let named: BTreeSet<&str> = post.content.finding_refs.iter().map(|f| f.trim()).collect();
         for finding in named {
-            findings.entry(finding).or_default().entry(severity).or_default().push(post);
+            findings.of(finding).entry(severity).or_default().push(post);
         }
     }
-    for (finding, by_severity) in findings {
+    for (finding, by_severity) in findings.all {
         let groups: Vec<Vec<&Post>> = by_severity.into_values().collect();
         for (place, group) in groups.iter().enumerate() {
             for (one, other) in group
