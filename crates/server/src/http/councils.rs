@@ -63,7 +63,7 @@ pub struct NewCouncil {
     members: Vec<NewMember>,
     /// The project that it belongs to; lists filter by it.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 200)]
+    #[schema(max_length = 200)]
     project: Option<String>,
 }
 
@@ -74,11 +74,11 @@ pub struct NewMember {
     name: String,
     /// A member with a model answers by itself when a post is addressed to it.
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     model: Option<String>,
     /// Who this member is, for the model.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 8192)]
+    #[schema(max_length = 8192)]
     persona: Option<String>,
 }
 
@@ -183,7 +183,7 @@ pub struct NewCouncilPost {
     body: String,
     /// The sequence of an earlier post.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1)]
+    #[schema(minimum = 1)]
     reply_to: Option<u64>,
 }
 
@@ -410,7 +410,7 @@ fn silent(silence: &council::Silence) -> SilenceView {
 pub struct CouncilClosing {
     /// What came of it.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 65536)]
+    #[schema(max_length = 65536)]
     summary: Option<String>,
 }
 

@@ -70,16 +70,14 @@ pub struct NewWhiteboard {
     opened_by: String,
     /// The project that it belongs to; lists filter by it.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 200)]
+    #[schema(max_length = 200)]
     project: Option<String>,
     /// `own-and-related` hides, while the debate goes on, annotations and votes on
     /// posts that one has neither written nor acted on.
     #[serde(default)]
-    #[schema(nullable = false)]
     debate_visibility: Option<VisibilityName>,
     /// At the end of a phase's time the board goes on by itself.
     #[serde(default)]
-    #[schema(nullable = false)]
     deadlines: Option<Deadlines>,
 }
 
@@ -88,19 +86,19 @@ pub struct NewWhiteboard {
 pub struct Deadlines {
     /// Seconds that the phase lasts at most.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 7_776_000)]
+    #[schema(minimum = 1, maximum = 7_776_000)]
     blind_seconds: Option<u32>,
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 7_776_000)]
+    #[schema(minimum = 1, maximum = 7_776_000)]
     read_seconds: Option<u32>,
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 7_776_000)]
+    #[schema(minimum = 1, maximum = 7_776_000)]
     validate_seconds: Option<u32>,
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 7_776_000)]
+    #[schema(minimum = 1, maximum = 7_776_000)]
     debate_seconds: Option<u32>,
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 7_776_000)]
+    #[schema(minimum = 1, maximum = 7_776_000)]
     resolve_seconds: Option<u32>,
 }
 
@@ -173,7 +171,7 @@ pub struct NewAgent {
     role: BoardRole,
     /// What you know about.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 300)]
+    #[schema(max_length = 300)]
     domain: Option<String>,
 }
 
@@ -245,15 +243,14 @@ pub struct NewPost {
     body: String,
     /// The file that this is about.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 500)]
+    #[schema(max_length = 500)]
     target_file: Option<String>,
     /// Lines (`12-40`) or a symbol of that file.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 500)]
+    #[schema(max_length = 500)]
     target_location: Option<String>,
     /// How bad it is, where that applies.
     #[serde(default)]
-    #[schema(nullable = false)]
     severity: Option<SeverityName>,
     /// Findings that several posts may speak of.
     #[serde(default)]
@@ -322,12 +319,10 @@ pub struct NewAnnotation {
     body: String,
     /// Of a validation.
     #[serde(default)]
-    #[schema(nullable = false)]
     result: Option<FindingName>,
     /// The challenge that a resolution settles, a rebuttal answers, or its challenger
     /// withdraws.
     #[serde(default)]
-    #[schema(nullable = false)]
     challenge_id: Option<String>,
 }
 
@@ -396,7 +391,7 @@ pub struct NewVote {
     vote: VoteName,
     /// Why, for the record.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 65536)]
+    #[schema(max_length = 65536)]
     reason: Option<String>,
 }
 
@@ -427,7 +422,7 @@ pub struct Move {
     target_phase: PhaseName,
     /// Why, for the record.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 65536)]
+    #[schema(max_length = 65536)]
     note: Option<String>,
 }
 

@@ -143,6 +143,10 @@ pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
         None => None,
     };
     let synthesizers = synthesizers(&mut names, chosen, &pool, &seats).await?;
+    let grace_seconds = new.quorum.as_ref().and_then(|quorum| quorum.grace_seconds);
+    if grace_seconds.is_some_and(|seconds| seconds < 0.0) {
+        wrong.push(("quorum.graceSeconds".to_owned(), "must not be negative".to_owned()));
+    }
     let grace = |seconds: f64| (seconds.max(0.0) * 1000.0) as u64;
     let convene = Convene {
         prompt: new.prompt,

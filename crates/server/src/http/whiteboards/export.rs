@@ -48,7 +48,7 @@ pub struct SeenEvent {
 pub struct BoardClosing {
     /// What you want the record to say about the decision.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 65536)]
+    #[schema(max_length = 65536)]
     note: Option<String>,
 }
 
