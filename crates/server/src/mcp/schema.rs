@@ -108,7 +108,7 @@ impl Input<'_> {
         }
         let renamed = self.row.renamed.iter().find(|(from, _)| *from == wire);
         let name = renamed.map_or_else(|| snake(wire), |(_, to)| (*to).to_owned());
-        self.properties.insert(name.clone(), schema);
+        self.properties.insert(name.clone(), without_null(schema));
         self.arguments.push(Argument { name, wire: wire.to_owned(), place, required });
     }
 
@@ -200,6 +200,29 @@ fn closed(document: &Value, schema: Value) -> JsonObject {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
+}
+
+/// An argument that is not given is left out; that null means the same need not be
+/// told to agents.
+fn without_null(schema: Value) -> Value {
+    let Value::Object(mut fields) = schema else { return schema };
+    let null = json!({ "type": "null" });
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|one| *one != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            fields.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(parts)) = fields.get_mut("oneOf") {
+        parts.retain(|part| *part != null);
+        if let [Value::Object(only)] = parts.as_slice() {
+            let only = only.clone();
+            fields.remove("oneOf");
+            fields.extend(only);
+        }
+    }
+    Value::Object(fields)
 }
 
 /// Takes out what is OpenAPI's and not JSON Schema's.
