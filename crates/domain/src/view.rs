@@ -231,11 +231,6 @@ impl<T> Lens<T> {
         Lens { viewer, board: None, held: vec![], told: 0 }
     }
 
-    /// Whether sessions of this kind hide anything from anybody.
-    pub fn is_needed(kind: &str) -> bool {
-        kind == "whiteboard"
-    }
-
     /// What the viewer sees now that this event has happened. Events come in order
     /// and from the first one on.
     pub fn pass(&mut self, event: Event, carried: T) -> Vec<(u64, T)> {

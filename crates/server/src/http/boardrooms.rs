@@ -182,11 +182,11 @@ async fn resume(
 pub struct NewSynthesis {
     /// Another model than the board's synthesizer.
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     model: Option<String>,
     /// What the reader asks of it: "for a board of directors", "in French".
     #[serde(default)]
-    #[schema(nullable = false, max_length = 8192)]
+    #[schema(max_length = 8192)]
     instruction: Option<String>,
 }
 
@@ -224,7 +224,7 @@ async fn resynthesize(
 pub struct Retry {
     /// Another model for this seat.
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     model: Option<String>,
 }
 
@@ -252,7 +252,7 @@ async fn retry(
 pub struct Answer {
     /// The seat's number; needed when persons hold several.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 16)]
+    #[schema(minimum = 1, maximum = 16)]
     advisor: Option<u8>,
     #[schema(min_length = 1, max_length = 65536)]
     text: String,

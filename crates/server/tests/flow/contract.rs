@@ -43,6 +43,15 @@ async fn every_wrong_field_is_named() {
     check(json!({ "prompt": "?", "advisors": [{ "role": "jester" }] }), &["advisors[0].role"])
         .await;
     check(
+        json!({
+            "prompt": "?",
+            "advisors": [{ "role": "critic", "model": "ollama/a", "replyWithinSeconds": 9 }],
+            "quorum": { "need": 1, "graceSeconds": -1 },
+        }),
+        &["advisors[0].replyWithinSeconds", "quorum.graceSeconds"],
+    )
+    .await;
+    check(
         json!({ "prompt": "?", "models": ["nope", "ollama/a", "no/pe"] }),
         &["models[0]", "models[2]"],
     )

@@ -69,7 +69,6 @@ pub struct Import {
     #[schema(minimum = 1, maximum = 1)]
     format_version: u32,
     #[serde(default)]
-    #[schema(nullable = false)]
     boardroom: Option<ImportedFrom>,
     #[schema(min_items = 1)]
     events: Vec<ImportedEvent>,

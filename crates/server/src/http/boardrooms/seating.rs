@@ -24,26 +24,22 @@ pub struct NewBoardroom {
     prompt: String,
     /// A preset board; `classic-triad` when neither this nor `advisors` is given.
     #[serde(default)]
-    #[schema(nullable = false)]
     board: Option<BoardName>,
     /// The advisors, in place of a preset board.
     #[serde(default)]
-    #[schema(nullable = false, min_items = 1, max_items = 16)]
+    #[schema(min_items = 1, max_items = 16)]
     advisors: Option<Vec<NewAdvisor>>,
-    /// Models to seat round-robin where none is named; those available, if absent.
+    /// Models to seat round-robin where none is named; those available, if there is none.
     #[serde(default)]
-    #[schema(nullable = false, min_items = 1)]
     models: Option<Vec<String>>,
     /// Who writes the synthesis.
     #[serde(default)]
-    #[schema(nullable = false)]
     synthesizer: Option<String>,
     #[serde(default)]
-    #[schema(nullable = false)]
     quorum: Option<NewQuorum>,
     /// Files that belong to the question.
     #[serde(default)]
-    #[schema(nullable = false, max_items = 16)]
+    #[schema(max_items = 16)]
     context: Option<Vec<NewContext>>,
 }
 
@@ -62,19 +58,17 @@ pub struct NewAdvisor {
     role: RoleName,
     /// `provider/model`, or a bare name that one provider has.
     #[serde(default)]
-    #[schema(nullable = false)]
     model: Option<String>,
     /// A person's name, in place of a model.
     #[serde(default)]
-    #[schema(nullable = false)]
     person: Option<String>,
     /// How long the person has; without it the board waits.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1)]
+    #[schema(minimum = 1)]
     reply_within_seconds: Option<u32>,
     /// In place of the role's own; an empty one means the role's own.
     #[serde(default)]
-    #[schema(nullable = false, max_length = 8192)]
+    #[schema(max_length = 8192)]
     system_prompt: Option<String>,
 }
 
@@ -86,7 +80,7 @@ pub struct NewQuorum {
     need: usize,
     /// How long the others still have; 20 when absent.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 0, maximum = 3600)]
+    #[schema(minimum = 0, maximum = 3600)]
     grace_seconds: Option<f64>,
 }
 
@@ -304,6 +298,9 @@ impl<'a> Names<'a> {
                 let wait = advisor.reply_within_seconds.map(|s| Duration::from_secs(s.into()));
                 let reply_by = wait.map(|wait| app.engine.clock().now() + wait);
                 Ok(Sitter::Person { name: name.clone(), reply_by })
+            }
+            (None, _) if advisor.reply_within_seconds.is_some() => {
+                Err(Trouble::Field("replyWithinSeconds", "belongs to a person's seat".into()))
             }
             (None, Some(written)) => {
                 let found = self.find(written).await;
