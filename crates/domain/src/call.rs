@@ -32,6 +32,20 @@ pub struct Ask {
     pub messages: Vec<Message>,
     pub shape: Shape,
     pub patience: Patience,
+    /// For a command-line agent; other models have no use for it.
+    pub workspace: Option<Workspace>,
+}
+
+/// Where a command-line agent works, and what it may use there.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Workspace {
+    /// The folder that it runs in, as the provider's own configuration allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Tools that it may use, by the names that the program knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
 }
 
 /// What the answer must look like. The words of the prompt ask for it; a provider
@@ -73,6 +87,8 @@ pub struct Patience {
     pub idle_ms: u64,
     pub answer_ms: u64,
     pub answer_bytes: usize,
+    /// Tokens asked of providers that can be told a maximum.
+    pub answer_tokens: u32,
     /// Requests made for this call, the first included.
     pub attempts: u32,
 }
@@ -84,6 +100,7 @@ impl Default for Patience {
             idle_ms: limits::IDLE_MS,
             answer_ms: limits::ANSWER_MS,
             answer_bytes: limits::ANSWER_BYTES,
+            answer_tokens: limits::ANSWER_TOKENS,
             attempts: limits::ATTEMPTS,
         }
     }

@@ -4,9 +4,11 @@
 //! clock or randomness: times, ids and nonces arrive inside commands. A test
 //! fails when its dependency tree gains one of them.
 
+pub mod agent;
 pub mod boardroom;
 pub mod call;
 pub mod council;
+pub mod discussion;
 #[cfg(test)]
 mod golden;
 pub mod ids;
@@ -20,7 +22,7 @@ pub mod whiteboard;
 
 pub use call::{
     Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
-    Usage, Work,
+    Usage, Work, Workspace,
 };
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;

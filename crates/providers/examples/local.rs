@@ -144,6 +144,7 @@ fn ask(system: &str, user: &str, shape: Shape) -> Ask {
         messages: vec![Message { speaker: Speaker::User, text: user.into() }],
         shape,
         patience: Patience::default(),
+        workspace: None,
     }
 }
 

@@ -21,6 +21,7 @@ pub fn advisor(state: &State, advisor: &Advisor) -> Option<Ask> {
         }],
         shape: Shape::Free,
         patience: Patience::default(),
+        workspace: None,
     })
 }
 
@@ -71,6 +72,7 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
         messages: vec![Message { speaker: Speaker::User, text }],
         shape: Shape::Headings(&HEADINGS),
         patience: Patience::default(),
+        workspace: None,
     }
 }
 

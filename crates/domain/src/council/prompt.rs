@@ -21,6 +21,7 @@ pub fn answer(state: &State, turn: &Turn) -> Option<Ask> {
             attempts: limits::COUNCIL_ATTEMPTS,
             ..Patience::default()
         },
+        workspace: None,
     })
 }
 

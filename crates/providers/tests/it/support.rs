@@ -30,6 +30,7 @@ pub fn ask(provider: &str, model: &str) -> Ask {
         messages: vec![Message { speaker: Speaker::User, text: "Shall we?".to_owned() }],
         shape: Shape::Free,
         patience: Patience::default(),
+        workspace: None,
     }
 }
 

@@ -1,0 +1,97 @@
+//! A stored agent: who somebody is, and by which model it speaks.
+//!
+//! A room that seats an agent takes a copy: what is edited later changes no
+//! session that has begun.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Workspace;
+use crate::discussion::Format;
+use crate::ids::ModelName;
+
+/// A short name in small letters, made from the agent's name once: `the-socratic`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentId(pub String);
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    pub id: AgentId,
+    pub name: String,
+    /// One line for lists.
+    pub description: String,
+    /// The system prompt, as it is given to the model.
+    pub persona: Arc<str>,
+    #[serde(default)]
+    pub model: ModelChoice,
+    /// Made to lead discussions.
+    #[serde(default)]
+    pub facilitator: bool,
+    /// Ships with the program; it cannot be changed or removed, only copied.
+    #[serde(default)]
+    pub built_in: bool,
+    /// Formats that it suits best. Guidance: it may take part in any.
+    #[serde(default)]
+    pub formats: Vec<Format>,
+    #[serde(default)]
+    pub bounds: Bounds,
+    /// For command-line agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
+}
+
+/// By which model an agent speaks. It is settled when the agent takes a seat.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ModelChoice {
+    /// Whichever is there; several such agents are spread over several models.
+    #[default]
+    Any,
+    Tier(Tier),
+    Model(ModelName),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Tier {
+    Fast,
+    Balanced,
+    Strong,
+}
+
+impl Tier {
+    pub const ALL: [Tier; 3] = [Tier::Fast, Tier::Balanced, Tier::Strong];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Fast => "fast",
+            Tier::Balanced => "balanced",
+            Tier::Strong => "strong",
+        }
+    }
+}
+
+/// What one agent may take in one session. `None` means the room's own limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bounds {
+    /// Time for one turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_ms: Option<u64>,
+    /// Tokens of one answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u32>,
+    /// Tokens that it may use in all, those that it reads included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_tokens: Option<u64>,
+}

@@ -1,0 +1,83 @@
+//! What a discussion is for, and how each of its participants engages.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    Brainstorm,
+    Review,
+    Deliberation,
+}
+
+impl Format {
+    pub const ALL: [Format; 3] = [Format::Brainstorm, Format::Review, Format::Deliberation];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Brainstorm => "brainstorm",
+            Format::Review => "review",
+            Format::Deliberation => "deliberation",
+        }
+    }
+
+    /// What everybody in the room is told about it.
+    pub fn instruction(self) -> &'static str {
+        match self {
+            Format::Brainstorm => {
+                "This is a brainstorm: look for many different ideas, also unusual ones. Build on \
+                 what others propose, and leave the judging for later."
+            }
+            Format::Review => {
+                "This is a review: judge what is there. Name strengths and weaknesses, say how \
+                 much each one matters, and how to mend what is weak."
+            }
+            Format::Deliberation => {
+                "This is a deliberation: weigh the arguments and their evidence, say what would \
+                 change your mind, and work towards a position that can be defended."
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Participant,
+    /// Listens and never speaks.
+    Observer,
+    DevilAdvocate,
+}
+
+impl Role {
+    pub const ALL: [Role; 3] = [Role::Participant, Role::Observer, Role::DevilAdvocate];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Participant => "participant",
+            Role::Observer => "observer",
+            Role::DevilAdvocate => "devil_advocate",
+        }
+    }
+
+    pub fn speaks(self) -> bool {
+        match self {
+            Role::Participant | Role::DevilAdvocate => true,
+            Role::Observer => false,
+        }
+    }
+
+    pub fn instruction(self) -> &'static str {
+        match self {
+            Role::Participant => {
+                "Your role: participant. Say clearly what you think, and build on what the others \
+                 have said."
+            }
+            Role::Observer => "Your role: observer. You listen and stay neutral.",
+            Role::DevilAdvocate => {
+                "Your role: devil's advocate. Question what the others agree on, bring hidden \
+                 assumptions into the open, and look for where the arguments break."
+            }
+        }
+    }
+}
