@@ -15,8 +15,10 @@ pub mod ids;
 pub mod limits;
 pub mod models;
 pub mod names;
+mod quote;
 pub mod reject;
 pub mod room;
+mod spoken;
 pub mod view;
 pub mod whiteboard;
 
@@ -26,6 +28,7 @@ pub use call::{
 };
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
+pub use quote::ContextFile;
 pub use reject::{Reject, Wrong};
 pub use room::{Command, Event, Input, Room, Summary};
 pub use view::Viewer;
