@@ -86,6 +86,31 @@ pub const UNREAD_BYTES: usize = 96 * 1024;
 pub const EARLIER_POSTS: usize = 6;
 pub const EARLIER_BYTES: usize = 16 * 1024;
 
+// Discussions
+/// Participants, observers included.
+pub const PARTICIPANTS: usize = 16;
+/// Rounds when none are asked for, and the most.
+pub const ROUNDS: u32 = 5;
+pub const ROUNDS_MOST: u32 = 50;
+/// Time for a participant's turn, and for a decision or a conclusion.
+pub const STORED_PERSONA_BYTES: usize = 16 * 1024;
+pub const BUDGET_TOKENS_LEAST: u64 = 1_000;
+pub const TURN_MS: u64 = 120_000;
+pub const FACILITATOR_MS: u64 = 90_000;
+/// Bytes of a turn or a conclusion.
+pub const TURN_BYTES: usize = 64 * 1024;
+/// Bytes of a discussion's name, and of a seat's.
+pub const DISCUSSION_NAME_BYTES: usize = 200;
+pub const SEAT_NAME_BYTES: usize = 120;
+/// What people may add between the turns.
+pub const INTERJECTIONS: usize = 500;
+pub const INTERJECTION_BYTES: usize = 16 * 1024;
+/// Bytes of a facilitator's question, and of its reasoning.
+pub const QUESTION_BYTES: usize = 4 * 1024;
+pub const REASONING_BYTES: usize = 8 * 1024;
+/// The least room that a transcript gets, however small the window.
+pub const TRANSCRIPT_LEAST_BYTES: usize = 1_500;
+
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.
@@ -144,6 +169,10 @@ pub const IDLE_EVENTS: usize = 4;
 /// Writes that may wait for the store, and those that one commit gathers.
 pub const WRITES_WAITING: usize = 8_192;
 pub const WRITES_GATHERED: usize = 256;
+/// Sessions from which the usual times of models are taken, and how long those are
+/// believed.
+pub const MEASURED_SESSIONS: u32 = 24;
+pub const MEASURED_FRESH_MS: u64 = 30_000;
 /// Commands of one session that are decided and written together.
 pub const COMMANDS_GATHERED: usize = 256;
 /// Times that a command is decided again because another writer was first.

@@ -3,7 +3,8 @@
 use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
 use crate::council;
-use crate::ids::{CallId, Nonce};
+use crate::discussion;
+use crate::ids::{CallId, ModelName, Nonce};
 use crate::limits;
 use crate::reject::Reject;
 use crate::view::{self, Viewer};
@@ -16,6 +17,7 @@ pub enum Room {
     Boardroom(boardroom::State),
     Whiteboard(whiteboard::State),
     Council(council::State),
+    Discussion(Box<discussion::State>),
 }
 
 /// A command with everything that the rules may not make themselves.
@@ -38,6 +40,7 @@ pub enum Command {
     Boardroom(boardroom::Command),
     Whiteboard(whiteboard::Command),
     Council(council::Command),
+    Discussion(discussion::Command),
 }
 
 /// What has happened. The log holds these and nothing else.
@@ -46,6 +49,7 @@ pub enum Event {
     Boardroom(boardroom::Event),
     Whiteboard(whiteboard::Event),
     Council(council::Event),
+    Discussion(discussion::Event),
 }
 
 /// What lists and searches know about a session.
@@ -72,6 +76,22 @@ pub struct Progress {
 }
 
 impl Room {
+    pub fn boardroom(&self) -> Option<&boardroom::State> {
+        if let Room::Boardroom(state) = self { Some(state) } else { None }
+    }
+
+    pub fn whiteboard(&self) -> Option<&whiteboard::State> {
+        if let Room::Whiteboard(state) = self { Some(state) } else { None }
+    }
+
+    pub fn council(&self) -> Option<&council::State> {
+        if let Room::Council(state) = self { Some(state) } else { None }
+    }
+
+    pub fn discussion(&self) -> Option<&discussion::State> {
+        if let Room::Discussion(state) = self { Some(state) } else { None }
+    }
+
     pub fn summary(&self) -> Summary {
         let active = !self.due().is_empty();
         match self {
@@ -99,6 +119,14 @@ impl Room {
                 status: state.status(),
                 active,
             },
+            Room::Discussion(state) => Summary {
+                kind: "discussion",
+                name: None,
+                project: state.project.clone(),
+                title: title(&state.name),
+                status: state.status(),
+                active,
+            },
         }
     }
 
@@ -108,6 +136,7 @@ impl Room {
             Room::Boardroom(state) => boardroom::due(state),
             Room::Whiteboard(state) => whiteboard::due(state),
             Room::Council(state) => council::due(state),
+            Room::Discussion(state) => discussion::due(state),
         }
     }
 
@@ -117,6 +146,7 @@ impl Room {
             Room::Boardroom(state) => boardroom::ask(state, call),
             Room::Whiteboard(_) => None,
             Room::Council(state) => council::ask(state, call),
+            Room::Discussion(state) => discussion::ask(state, call),
         }
     }
 
@@ -126,6 +156,7 @@ impl Room {
             Room::Boardroom(state) => state.is_over(),
             Room::Whiteboard(state) => state.is_over(),
             Room::Council(state) => state.is_over(),
+            Room::Discussion(state) => state.is_over(),
         }
     }
 
@@ -134,6 +165,7 @@ impl Room {
             Room::Boardroom(state) => state.progress(),
             Room::Whiteboard(state) => state.progress(),
             Room::Council(state) => state.progress(),
+            Room::Discussion(state) => state.progress(),
         }
     }
 
@@ -144,6 +176,16 @@ impl Room {
             Room::Boardroom(state) => state.report(full),
             Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
             Room::Council(state) => state.report(full),
+            Room::Discussion(state) => state.report(full),
+        }
+    }
+
+    /// How long each answer took, by model, as far as the record says.
+    pub fn measured(&self) -> Vec<(&ModelName, u64)> {
+        match self {
+            Room::Boardroom(state) => state.measured(),
+            Room::Whiteboard(_) | Room::Council(_) => vec![],
+            Room::Discussion(state) => state.measured(),
         }
     }
 
@@ -153,6 +195,7 @@ impl Room {
             Room::Boardroom(state) => state.next(),
             Room::Whiteboard(state) => view::glance(state, &Viewer::Outsider).next,
             Room::Council(state) => state.next(),
+            Room::Discussion(state) => state.next(),
         }
     }
 }
@@ -170,6 +213,10 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Stop) => {
             events(council::decide(Some(state), council::Command::Stop, at, nonce), Event::Council)
         }
+        (Some(Room::Discussion(state)), Command::Stop) => {
+            let command = discussion::Command::Stop;
+            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
+        }
         (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
             let command = boardroom::Command::Settle { call, outcome };
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
@@ -181,6 +228,10 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Settle { call, outcome }) => {
             let command = council::Command::Settle { call, outcome };
             events(council::decide(Some(state), command, at, nonce), Event::Council)
+        }
+        (Some(Room::Discussion(state)), Command::Settle { call, outcome }) => {
+            let command = discussion::Command::Settle { call, outcome };
+            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
         }
         (None, Command::Boardroom(command)) => {
             events(boardroom::decide(None, command, at, nonce), Event::Boardroom)
@@ -200,7 +251,19 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Council(command)) => {
             events(council::decide(Some(state), command, at, nonce), Event::Council)
         }
-        (Some(room), Command::Boardroom(_) | Command::Whiteboard(_) | Command::Council(_)) => {
+        (None, Command::Discussion(command)) => {
+            events(discussion::decide(None, command, at, nonce), Event::Discussion)
+        }
+        (Some(Room::Discussion(state)), Command::Discussion(command)) => {
+            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
+        }
+        (
+            Some(room),
+            Command::Boardroom(_)
+            | Command::Whiteboard(_)
+            | Command::Council(_)
+            | Command::Discussion(_),
+        ) => {
             let kind = room.summary().kind;
             Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
         }
@@ -225,7 +288,16 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
             council::apply(Some(state), event).map(Room::Council)
         }
         (None, Event::Council(event)) => council::apply(None, event).map(Room::Council),
-        (Some(room), Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_)) => Some(room),
+        (Some(Room::Discussion(state)), Event::Discussion(event)) => {
+            discussion::apply(Some(*state), event).map(Box::new).map(Room::Discussion)
+        }
+        (None, Event::Discussion(event)) => {
+            discussion::apply(None, event).map(Box::new).map(Room::Discussion)
+        }
+        (
+            Some(room),
+            Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_) | Event::Discussion(_),
+        ) => Some(room),
     };
 }
 
@@ -248,6 +320,7 @@ impl Event {
             Event::Boardroom(event) => event.name(),
             Event::Whiteboard(event) => event.name(),
             Event::Council(event) => event.name(),
+            Event::Discussion(event) => event.name(),
         }
     }
 
@@ -257,6 +330,7 @@ impl Event {
             Event::Boardroom(event) => serde_json::to_string(event),
             Event::Whiteboard(event) => serde_json::to_string(event),
             Event::Council(event) => serde_json::to_string(event),
+            Event::Discussion(event) => serde_json::to_string(event),
         }
     }
 
@@ -265,6 +339,7 @@ impl Event {
             "boardroom" => serde_json::from_str(payload).map(Event::Boardroom),
             "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
             "council" => serde_json::from_str(payload).map(Event::Council),
+            "discussion" => serde_json::from_str(payload).map(Event::Discussion),
             other => return Err(format!("no form is called {other:?}")),
         };
         decoded.map_err(|error| error.to_string())

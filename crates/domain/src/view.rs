@@ -237,7 +237,7 @@ impl<T> Lens<T> {
         let mut out = vec![];
         match event {
             Event::Whiteboard(event) => self.pass_board(event, carried, &mut out),
-            Event::Boardroom(_) | Event::Council(_) => out.push(carried),
+            Event::Boardroom(_) | Event::Council(_) | Event::Discussion(_) => out.push(carried),
         }
         let number = |carried| {
             self.told += 1;
@@ -273,7 +273,10 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => {
                 sees_event(state, &Viewer::Outsider, event)
             }
-            (Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_), _) => true,
+            (
+                Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_) | Room::Discussion(_),
+                _,
+            ) => true,
         }
     }
 
@@ -284,7 +287,10 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => board_words(state, event),
             (_, Event::Boardroom(event)) => event.searchable(),
             (_, Event::Council(event)) => event.searchable(),
-            (Room::Boardroom(_) | Room::Council(_), Event::Whiteboard(_)) => String::new(),
+            (_, Event::Discussion(event)) => event.searchable(),
+            (Room::Boardroom(_) | Room::Council(_) | Room::Discussion(_), Event::Whiteboard(_)) => {
+                String::new()
+            }
         }
     }
 }
