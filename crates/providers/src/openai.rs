@@ -14,6 +14,10 @@ use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::{ollama, prompt};
 
+/// OpenAI itself, whose newer models turn `max_tokens` down. Other servers may pass
+/// over the newer field in silence, so they get it only when they ask for it.
+const VENDOR: &str = "https://api.openai.com/";
+
 pub(crate) struct OpenAi;
 
 impl Wire for OpenAi {
@@ -37,6 +41,11 @@ impl Wire for OpenAi {
                     "name": "answer", "schema": schema, "strict": prompt::is_strict(schema),
                 },
             });
+        }
+        if let Some(most) = prompt::answer_cap(ask) {
+            let new = without.old_cap || config.url.starts_with(VENDOR);
+            let field = if new { "max_completion_tokens" } else { "max_tokens" };
+            body[field] = most.into();
         }
         (format!("{}/chat/completions", config.url), body)
     }
