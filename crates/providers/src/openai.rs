@@ -196,7 +196,33 @@ impl Decode for Chunks {
 
 #[cfg(test)]
 mod tests {
+    use plenary_domain::{ModelName, Patience, Shape};
+
     use super::*;
+    use crate::config::Kind;
+
+    #[test]
+    fn only_openai_itself_gets_the_cap_by_its_newer_name_at_once() {
+        let ask = Ask {
+            model: ModelName::new("openai", "m1"),
+            system: String::new(),
+            messages: vec![],
+            shape: Shape::Free,
+            patience: Patience { answer_tokens: 700, ..Patience::default() },
+            workspace: None,
+        };
+        for (url, field) in [
+            ("https://api.openai.com/v1", "max_completion_tokens"),
+            ("https://openrouter.ai/api/v1", "max_tokens"),
+            ("https://api.openai.com.example.org/v1", "max_tokens"),
+        ] {
+            let config = ProviderConfig::new("openai", Kind::OpenAi).at(url);
+            let (_, body) = OpenAi.request(&config, &ask, Without::default());
+            let expected = json!({"model": "m1", "messages": [], "stream": true,
+                "stream_options": {"include_usage": true}, field: 700});
+            assert_eq!(body, expected, "{url}");
+        }
+    }
 
     #[test]
     fn only_models_that_chat_are_listed_newest_first() {
