@@ -119,6 +119,10 @@ pub const WIRE_LINE_BYTES: usize = 4 * 1024 * 1024;
 pub const ERROR_BODY_BYTES: usize = 16 * 1024;
 /// Tokens asked of providers that want to be told a maximum.
 pub const ANSWER_TOKENS: u32 = 8192;
+/// Tokens that a model is taken to hold, prompt and answer together, where the
+/// configuration does not say; and what Ollama holds unless it is told otherwise.
+pub const WINDOW_TOKENS: u32 = 128_000;
+pub const OLLAMA_WINDOW_TOKENS: u32 = 4_096;
 
 /// Time for a connection to a provider.
 pub const CONNECT_MS: u64 = 10_000;

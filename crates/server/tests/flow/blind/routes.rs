@@ -79,6 +79,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         follow("GET /api/events", &["", "0", "1", "2", "soon"], "transitioned"),
         get("GET /api/models", &[""]),
         get("GET /api/providers", &[""]),
+        get("GET /api/tiers", &[""]),
         list("GET /api/sessions"),
         get("GET /api/sessions/{id}", &["", "?detail=full"]),
         post("POST /api/sessions/{id}/stop", vec![json!({})]),
