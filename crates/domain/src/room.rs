@@ -5,6 +5,7 @@ use crate::call::{Ask, Call, Outcome};
 use crate::council;
 use crate::discussion;
 use crate::ids::{CallId, ModelName, Nonce};
+use crate::library;
 use crate::limits;
 use crate::reject::Reject;
 use crate::view::{self, Viewer};
@@ -18,6 +19,7 @@ pub enum Room {
     Whiteboard(whiteboard::State),
     Council(council::State),
     Discussion(Box<discussion::State>),
+    Library(library::State),
 }
 
 /// A command with everything that the rules may not make themselves.
@@ -41,6 +43,7 @@ pub enum Command {
     Whiteboard(whiteboard::Command),
     Council(council::Command),
     Discussion(discussion::Command),
+    Library(library::Command),
 }
 
 /// What has happened. The log holds these and nothing else.
@@ -50,6 +53,16 @@ pub enum Event {
     Whiteboard(whiteboard::Event),
     Council(council::Event),
     Discussion(discussion::Event),
+    Library(library::Event),
+}
+
+/// Kinds of rooms that are no sessions. Lists, searches and counts of sessions leave
+/// them out, and nothing that takes a session takes them.
+pub const APART: [&str; 1] = [library::KIND];
+
+/// Whether a room of this kind is what people call a session.
+pub fn is_session(kind: &str) -> bool {
+    !APART.contains(&kind)
 }
 
 /// What lists and searches know about a session.
@@ -86,6 +99,10 @@ impl Room {
 
     pub fn council(&self) -> Option<&council::State> {
         if let Room::Council(state) = self { Some(state) } else { None }
+    }
+
+    pub fn library(&self) -> Option<&library::State> {
+        if let Room::Library(state) = self { Some(state) } else { None }
     }
 
     pub fn discussion(&self) -> Option<&discussion::State> {
@@ -127,6 +144,14 @@ impl Room {
                 status: state.status(),
                 active,
             },
+            Room::Library(_) => Summary {
+                kind: library::KIND,
+                name: Some(library::NAME.to_owned()),
+                project: None,
+                title: String::new(),
+                status: "open",
+                active,
+            },
         }
     }
 
@@ -137,6 +162,7 @@ impl Room {
             Room::Whiteboard(state) => whiteboard::due(state),
             Room::Council(state) => council::due(state),
             Room::Discussion(state) => discussion::due(state),
+            Room::Library(_) => vec![],
         }
     }
 
@@ -144,7 +170,7 @@ impl Room {
     pub fn ask(&self, call: &CallId) -> Option<Ask> {
         match self {
             Room::Boardroom(state) => boardroom::ask(state, call),
-            Room::Whiteboard(_) => None,
+            Room::Whiteboard(_) | Room::Library(_) => None,
             Room::Council(state) => council::ask(state, call),
             Room::Discussion(state) => discussion::ask(state, call),
         }
@@ -157,6 +183,7 @@ impl Room {
             Room::Whiteboard(state) => state.is_over(),
             Room::Council(state) => state.is_over(),
             Room::Discussion(state) => state.is_over(),
+            Room::Library(_) => true,
         }
     }
 
@@ -166,6 +193,7 @@ impl Room {
             Room::Whiteboard(state) => state.progress(),
             Room::Council(state) => state.progress(),
             Room::Discussion(state) => state.progress(),
+            Room::Library(_) => Progress { done: 0, total: 0, message: String::new() },
         }
     }
 
@@ -177,6 +205,7 @@ impl Room {
             Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
             Room::Council(state) => state.report(full),
             Room::Discussion(state) => state.report(full),
+            Room::Library(_) => String::new(),
         }
     }
 
@@ -184,7 +213,7 @@ impl Room {
     pub fn measured(&self) -> Vec<(&ModelName, u64)> {
         match self {
             Room::Boardroom(state) => state.measured(),
-            Room::Whiteboard(_) | Room::Council(_) => vec![],
+            Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => vec![],
             Room::Discussion(state) => state.measured(),
         }
     }
@@ -196,6 +225,7 @@ impl Room {
             Room::Whiteboard(state) => view::glance(state, &Viewer::Outsider).next,
             Room::Council(state) => state.next(),
             Room::Discussion(state) => state.next(),
+            Room::Library(_) => vec![],
         }
     }
 }
@@ -217,6 +247,10 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
             let command = discussion::Command::Stop;
             events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
         }
+        (Some(Room::Library(_)), Command::Stop) => {
+            Err(Reject::Unknown("There is no such session.".into()))
+        }
+        (Some(Room::Library(_)), Command::Settle { .. }) => Err(Reject::Stale),
         (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
             let command = boardroom::Command::Settle { call, outcome };
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
@@ -257,12 +291,17 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Discussion(state)), Command::Discussion(command)) => {
             events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
         }
+        (None, Command::Library(command)) => events(library::decide(None, command), Event::Library),
+        (Some(Room::Library(state)), Command::Library(command)) => {
+            events(library::decide(Some(state), command), Event::Library)
+        }
         (
             Some(room),
             Command::Boardroom(_)
             | Command::Whiteboard(_)
             | Command::Council(_)
-            | Command::Discussion(_),
+            | Command::Discussion(_)
+            | Command::Library(_),
         ) => {
             let kind = room.summary().kind;
             Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
@@ -294,9 +333,17 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
         (None, Event::Discussion(event)) => {
             discussion::apply(None, event).map(Box::new).map(Room::Discussion)
         }
+        (Some(Room::Library(state)), Event::Library(event)) => {
+            library::apply(Some(state), event).map(Room::Library)
+        }
+        (None, Event::Library(event)) => library::apply(None, event).map(Room::Library),
         (
             Some(room),
-            Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_) | Event::Discussion(_),
+            Event::Boardroom(_)
+            | Event::Whiteboard(_)
+            | Event::Council(_)
+            | Event::Discussion(_)
+            | Event::Library(_),
         ) => Some(room),
     };
 }
@@ -321,6 +368,7 @@ impl Event {
             Event::Whiteboard(event) => event.name(),
             Event::Council(event) => event.name(),
             Event::Discussion(event) => event.name(),
+            Event::Library(event) => event.name(),
         }
     }
 
@@ -331,6 +379,7 @@ impl Event {
             Event::Whiteboard(event) => serde_json::to_string(event),
             Event::Council(event) => serde_json::to_string(event),
             Event::Discussion(event) => serde_json::to_string(event),
+            Event::Library(event) => serde_json::to_string(event),
         }
     }
 
@@ -340,6 +389,7 @@ impl Event {
             "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
             "council" => serde_json::from_str(payload).map(Event::Council),
             "discussion" => serde_json::from_str(payload).map(Event::Discussion),
+            library::KIND => serde_json::from_str(payload).map(Event::Library),
             other => return Err(format!("no form is called {other:?}")),
         };
         decoded.map_err(|error| error.to_string())

@@ -21,11 +21,7 @@ impl Default for Prices {
 }
 
 /// Money for a million tokens.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Price {
-    pub input: f64,
-    pub output: f64,
-}
+pub use plenary_domain::discussion::Money as Price;
 
 impl Prices {
     /// A model's price. `None` means that nobody has said.

@@ -527,6 +527,6 @@ fn usual(latencies: &Latencies, model: &ModelName) -> Option<Measure> {
     Some(Measure { low_ms: at(0.25)?, high_ms: at(0.9)? })
 }
 
-fn price(_app: &App, _model: &ModelName) -> Option<Money> {
-    None
+fn price(app: &App, model: &ModelName) -> Option<Money> {
+    app.prices.of(model)
 }

@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use self::names::Names;
+use super::agents::TierName;
 use crate::App;
 use crate::error::ReadProblems;
 use crate::views::{Reply, reply};
@@ -63,24 +64,6 @@ pub struct TierView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     problem: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum TierName {
-    Fast,
-    Balanced,
-    Strong,
-}
-
-impl From<Tier> for TierName {
-    fn from(tier: Tier) -> Self {
-        match tier {
-            Tier::Fast => TierName::Fast,
-            Tier::Balanced => TierName::Balanced,
-            Tier::Strong => TierName::Strong,
-        }
-    }
 }
 
 /// Every model that can be used now.

@@ -1,44 +1,17 @@
 //! Discussions as they go out.
 
 use plenary_domain::discussion::{
-    self, Choice, Decided, Entry, Estimate, Format, How, Money, Participant, Range, Role, Said,
-    Seat, SeatId, Sitter, Spoken, Stage, State, Step, What,
+    self, Choice, Decided, Entry, Estimate, How, Money, Participant, Range, Role, Said, Seat,
+    SeatId, Sitter, Spoken, Stage, State, Step, What,
 };
 use plenary_domain::{Answer, ModelName, SessionId, Timestamp, Usage, Workspace};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{FailureView, Running, UsageView, failure_view, usage_view};
+pub use crate::http::agents::DiscussionFormat as FormatName;
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = DiscussionFormat)]
-pub enum FormatName {
-    Brainstorm,
-    Review,
-    Deliberation,
-}
-
-impl From<Format> for FormatName {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Brainstorm => FormatName::Brainstorm,
-            Format::Review => FormatName::Review,
-            Format::Deliberation => FormatName::Deliberation,
-        }
-    }
-}
-
-impl From<FormatName> for Format {
-    fn from(format: FormatName) -> Self {
-        match format {
-            FormatName::Brainstorm => Format::Brainstorm,
-            FormatName::Review => Format::Review,
-            FormatName::Deliberation => Format::Deliberation,
-        }
-    }
-}
+use super::{FailureView, Running, UsageView, failure_view, usage};
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -432,7 +405,7 @@ fn seat(state: &State, seat: &Seat, role: Option<RoleName>) -> SeatView {
         workspace: None,
         reply_within_seconds: None,
         calls: used.calls,
-        usage: usage_view(used.usage),
+        usage: usage(used.usage),
     };
     match &seat.sitter {
         Sitter::Model { model, window_tokens, bounds, workspace } => {
@@ -441,8 +414,7 @@ fn seat(state: &State, seat: &Seat, role: Option<RoleName>) -> SeatView {
             view.turn_seconds = bounds.turn_ms.map(|ms| ms / 1000);
             view.output_tokens = bounds.output_tokens;
             view.budget_tokens = bounds.budget_tokens;
-            let shown =
-                |Workspace { folder, tools }: Workspace| SeatWorkspace { folder, tools };
+            let shown = |Workspace { folder, tools }: Workspace| SeatWorkspace { folder, tools };
             view.workspace = workspace.clone().map(shown);
         }
         Sitter::Person { reply_within_ms } => {
@@ -634,9 +606,9 @@ impl EntryView {
         self.measure(answer.usage, answer.timing.latency_ms);
     }
 
-    fn measure(&mut self, usage: Usage, latency_ms: u64) {
+    fn measure(&mut self, used: Usage, latency_ms: u64) {
         if self.model.is_some() {
-            self.usage = Some(usage_view(usage));
+            self.usage = Some(usage(used));
             self.latency_ms = Some(latency_ms);
         }
     }

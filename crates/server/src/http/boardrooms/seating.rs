@@ -86,8 +86,8 @@ pub struct NewQuorum {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewContext {
-    name: String,
-    text: String,
+    pub name: String,
+    pub text: String,
 }
 
 /// Fills in what was left open. Providers are only asked for their models when
@@ -193,7 +193,7 @@ fn unknown_model() -> ModelName {
     ModelName::new("unknown", "unknown")
 }
 
-fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
+pub fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
     let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
     match room::decide(None, room::Input { at, nonce, command }) {
         Err(Reject::Invalid(wrong)) => {

@@ -7,15 +7,15 @@ use plenary_domain::discussion::{
     self, Create, Format, Participant, Role, Seat, SeatId, Sitter, State,
 };
 use plenary_domain::names::slug;
-use plenary_domain::{ContextFile, ModelName, Workspace, limits, room};
+use plenary_domain::{ContextFile, ModelName, limits, room};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::App;
 use crate::error::Problem;
-use crate::http::agents;
+use crate::http::agents::{self, TierName};
 use crate::http::boardrooms::seating::{NewContext, against_the_rules};
-use crate::http::models::{Names, TierName};
+use crate::http::models::Names;
 use crate::views::discussions::{FormatName, RoleName};
 
 #[derive(Deserialize, ToSchema)]
