@@ -86,6 +86,11 @@ pub const UNREAD_BYTES: usize = 96 * 1024;
 pub const EARLIER_POSTS: usize = 6;
 pub const EARLIER_BYTES: usize = 16 * 1024;
 
+// Discussions
+/// Bytes of a facilitator's question, and of its reasons.
+pub const QUESTION_BYTES: usize = 4 * 1024;
+pub const REASONING_BYTES: usize = 8 * 1024;
+
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.
