@@ -70,23 +70,26 @@ fn after_thinking(text: &str) -> (&str, Thinking) {
 /// The end of thinking whose beginning is not shown. A tag inside an answer's own
 /// words is none.
 fn unopened(text: &str) -> Option<usize> {
-    let tags = THINKING[..3].iter().map(|tag| format!("</{tag}>"));
-    let mut ends: Vec<usize> = tags
-        .flat_map(|tag| {
-            text.match_indices(&tag).map(|(at, tag)| at + tag.len()).collect::<Vec<_>>()
-        })
-        .collect();
-    if text.starts_with('"') {
+    let ends = THINKING[..3].iter().flat_map(|tag| {
+        let tag = format!("</{tag}>");
+        let ends = text.match_indices(&tag).map(|(at, tag)| at + tag.len());
+        ends.collect::<Vec<_>>()
+    });
+    let ends: Vec<usize> = ends.collect();
+    if ends.is_empty() || text.starts_with('"') {
         return None;
     }
-    if !ends.is_empty() {
-        each(text, |start, found| {
-            if !matches!(Fields::of(&found.value), Ok(None)) {
-                ends.retain(|end| !(start..found.end).contains(end));
-            }
-        });
-    }
-    ends.into_iter().max()
+    let mut answers = vec![];
+    each(text, |start, found| {
+        if !matches!(Fields::of(&found.value), Ok(None)) {
+            answers.push(start..found.end);
+        }
+    });
+    let is_outside = |end: &usize| {
+        let before = answers.partition_point(|answer| answer.start < *end);
+        before.checked_sub(1).is_none_or(|last| !answers[last].contains(end))
+    };
+    ends.into_iter().filter(is_outside).max()
 }
 
 fn opened<'a>(text: &'a str, tag: &str) -> Option<&'a str> {

@@ -5,7 +5,7 @@
 //! pass whatever it is given.
 
 use super::marks::{
-    Inside, ahead, closes, closing, is_bare, is_blank, is_colon, is_comma, key_ahead, parts,
+    Inside, Quotes, ahead, closes, closing, is_bare, is_blank, is_colon, is_comma, key_ahead, parts,
 };
 
 /// Objects and lists inside one another.
@@ -334,27 +334,5 @@ impl<'a> Reader<'a> {
 
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
-    }
-}
-
-/// Whether JSON is quoted inside a text without being escaped. Brackets are only
-/// counted for that: on their own they are words like others.
-#[derive(Default)]
-struct Quotes {
-    any: bool,
-    open: usize,
-}
-
-impl Quotes {
-    fn pass(&mut self, next: char) {
-        match next {
-            '{' => self.open += 1,
-            '}' => self.open = self.open.saturating_sub(1),
-            _ => {}
-        }
-    }
-
-    fn holds(&self, after: &str) -> bool {
-        self.any && self.open > 0 && after.trim_start().starts_with('}')
     }
 }

@@ -42,6 +42,28 @@ pub(super) fn closes(after: &str, inside: Inside) -> bool {
     }
 }
 
+/// Whether JSON is quoted inside a text without being escaped. Brackets are only
+/// counted for that: on their own they are words like others.
+#[derive(Default)]
+pub(super) struct Quotes {
+    pub any: bool,
+    open: usize,
+}
+
+impl Quotes {
+    pub fn pass(&mut self, next: char) {
+        match next {
+            '{' => self.open += 1,
+            '}' => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    pub fn holds(&self, after: &str) -> bool {
+        self.any && self.open > 0 && after.trim_start().starts_with('}')
+    }
+}
+
 fn is_comment(text: &str) -> bool {
     text.starts_with("//") || text.starts_with("/*") || text.starts_with("# ")
 }

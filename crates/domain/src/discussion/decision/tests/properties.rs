@@ -120,11 +120,16 @@ fn marks_without_end_are_read_or_refused() {
         "{“a”:“",
         "{'",
         "{'a':'b' ",
+        "{response:x",
+        "{\"next\":1}</think>",
+        "\"next\":1,",
+        "<next>1</next>",
     ];
     for piece in pieces {
         check(&long(piece));
         check(&format!("{{\"decision\":\"continue\",\"next\":\"{}", long(piece)));
         check(&format!("{{\"next\":\"{}\"}}", long(piece)));
+        check(&format!("{{{}", long(piece)));
     }
 }
 
