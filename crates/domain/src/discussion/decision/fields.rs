@@ -170,9 +170,9 @@ impl Fields {
     }
 
     /// Of a key that is given twice the last counts, as in every reader of JSON.
-    pub fn add(&mut self, key: &str, value: Value) {
+    pub fn add(&mut self, key: &str, value: &Value) {
         let Some((found, place)) = Key::of(key) else { return };
-        let entry = (found, place, key.to_owned(), value);
+        let entry = (found, place, key.to_owned(), value.clone());
         match self.entries.iter_mut().find(|entry| (entry.0, entry.1) == (found, place)) {
             Some(earlier) => {
                 *earlier = entry;
@@ -213,7 +213,7 @@ impl Fields {
     fn of_object(entries: &[(String, Value)], texts: usize) -> Result<Option<Fields>, String> {
         let mut fields = Fields::default();
         for (key, value) in entries {
-            fields.add(key, value.clone());
+            fields.add(key, value);
         }
         if fields.is_decision() {
             return Ok(Some(fields));

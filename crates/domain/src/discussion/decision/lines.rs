@@ -61,7 +61,7 @@ fn add(fields: &mut Fields, entry: Option<(&str, String)>) {
         let inside = words.strip_prefix(open).and_then(|words| words.strip_suffix(close));
         words = inside.unwrap_or(words);
     }
-    fields.add(key, text(words));
+    fields.add(key, &text(words));
 }
 
 /// `<decision>continue</decision>`, and `<parameter=decision>` or
@@ -89,7 +89,7 @@ pub(super) fn tags(answer: &str) -> Option<Fields> {
         }
         match inside.split_once(&format!("</{name}>")) {
             Some((words, after)) => {
-                fields.add(key, text(words.trim()));
+                fields.add(key, &text(words.trim()));
                 rest = after;
             }
             None => unclosed.push(name),
