@@ -1,5 +1,8 @@
 //! What a discussion may take, before; what it took, after.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -228,7 +231,9 @@ impl State {
         let mut speakers = self.participants.iter().filter(|p| p.role.speaks());
         let people = self.facilitator.is_person() || speakers.any(|p| p.seat.is_person());
         [
-            slow.map(|names| format!("The time is not known: nothing has been measured here for {names}.")),
+            slow.map(|names| {
+                format!("The time is not known: nothing has been measured here for {names}.")
+            }),
             dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
             people.then(|| "The time that people take is not counted.".to_owned()),
         ]
