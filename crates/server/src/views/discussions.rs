@@ -1,15 +1,17 @@
 //! Discussions as they go out.
 
 use plenary_domain::discussion::{
-    self, Choice, Decided, Entry, Estimate, How, Money, Participant, Range, Role, Said, Seat,
-    SeatId, Sitter, Spoken, Stage, State, Step, What,
+    self, Choice, Decided, Entry, Estimate, How, Participant, Range, Role, Said, Seat, SeatId,
+    Sitter, Spoken, Stage, State, Step, What,
 };
-use plenary_domain::{Answer, ModelName, SessionId, Timestamp, Usage, Workspace};
+use plenary_domain::{Answer, SessionId, Timestamp, Usage, Workspace};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 pub use crate::http::agents::DiscussionFormat as FormatName;
+
+use crate::prices::Prices;
 
 use super::{FailureView, Running, UsageView, failure_view, usage};
 
@@ -292,18 +294,23 @@ pub struct EstimateView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<RangeView>,
+    /// Of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
     /// What the numbers do not say.
     notes: Vec<String>,
 }
 
 impl EstimateView {
-    pub fn new(estimate: &Estimate) -> Self {
+    pub fn new(estimate: &Estimate, prices: &Prices) -> Self {
         EstimateView {
             calls: estimate.calls.into(),
             input_tokens: estimate.input_tokens.into(),
             output_tokens: estimate.output_tokens.into(),
             seconds: estimate.seconds.map(RangeView::from),
             cost: estimate.cost.map(RangeView::from),
+            currency: estimate.cost.map(|_| prices.currency.clone()),
             notes: estimate.notes.clone(),
         }
     }
@@ -328,13 +335,14 @@ pub struct ActualView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
+    /// Of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
 }
 
-/// Gives the price of a model, where it is known.
-pub type Prices<'a> = &'a dyn Fn(&ModelName) -> Option<Money>;
-
 impl DiscussionView {
-    pub fn new(id: SessionId, state: &State, running: Running, prices: Prices) -> Self {
+    pub fn new(id: SessionId, state: &State, running: Running, prices: &Prices) -> Self {
         let (status, problem) = match &state.stage {
             Stage::Draft => (DiscussionStatus::Draft, None),
             Stage::Active(_) => (DiscussionStatus::Active, None),
@@ -347,6 +355,8 @@ impl DiscussionView {
         let leader = &state.facilitator;
         let moderator_id = leader.agent.as_ref().map_or(&leader.id.0, |agent| &agent.0).clone();
         let actual = state.actual();
+        let known = (actual.calls > 0).then(|| state.cost(|model| prices.of(model)));
+        let cost = known.flatten();
         DiscussionView {
             id: id.0,
             name: state.name.clone(),
@@ -368,14 +378,15 @@ impl DiscussionView {
             conclusion: state.conclusion().map(|conclusion| conclusion.answer.text.clone()),
             degraded: state.degraded(),
             entries: state.transcript.len(),
-            estimate: state.estimate.as_ref().map(EstimateView::new),
+            estimate: state.estimate.as_ref().map(|estimate| EstimateView::new(estimate, prices)),
             actual: ActualView {
                 calls: actual.calls,
                 input_tokens: actual.usage.input_tokens,
                 output_tokens: actual.usage.output_tokens,
                 model_seconds: actual.model_ms as f64 / 1000.0,
                 elapsed_seconds: actual.elapsed_ms as f64 / 1000.0,
-                cost: (actual.calls > 0).then(|| state.cost(prices)).flatten(),
+                cost,
+                currency: cost.map(|_| prices.currency.clone()),
             },
             allowed: state.allowed(),
             next: state.next(),
