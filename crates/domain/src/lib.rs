@@ -12,6 +12,7 @@ pub mod discussion;
 #[cfg(test)]
 mod golden;
 pub mod ids;
+pub mod library;
 pub mod limits;
 pub mod models;
 pub mod names;

@@ -86,6 +86,28 @@ pub const UNREAD_BYTES: usize = 96 * 1024;
 pub const EARLIER_POSTS: usize = 6;
 pub const EARLIER_BYTES: usize = 16 * 1024;
 
+// Stored agents
+/// Agents that one store keeps, those that ship with the program left out.
+pub const AGENTS: usize = 1_000;
+/// Characters of a stored agent's name; bytes of its description and its persona.
+pub const STORED_NAME_CHARS: usize = 80;
+pub const DESCRIPTION_BYTES: usize = 300;
+pub const STORED_PERSONA_BYTES: usize = 16 * 1024;
+/// Time for one turn of an agent: least and most.
+pub const TURN_LEAST_MS: u64 = 5_000;
+pub const TURN_MOST_MS: u64 = 3_600_000;
+/// Tokens of one answer of an agent: least and most.
+pub const OUTPUT_TOKENS_LEAST: u32 = 16;
+pub const OUTPUT_TOKENS_MOST: u32 = 65_536;
+/// Tokens that an agent may use in one session: least and most.
+pub const BUDGET_TOKENS_LEAST: u64 = 1_000;
+pub const BUDGET_TOKENS_MOST: u64 = 1_000_000_000_000;
+/// Bytes of the folder that an agent works in; tools that it may use, and the bytes
+/// of each one's name.
+pub const FOLDER_BYTES: usize = 4 * 1024;
+pub const TOOLS: usize = 64;
+pub const TOOL_BYTES: usize = 200;
+
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.

@@ -4,6 +4,7 @@ use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
 use crate::council;
 use crate::ids::{CallId, Nonce};
+use crate::library;
 use crate::limits;
 use crate::reject::Reject;
 use crate::view::{self, Viewer};
@@ -16,6 +17,7 @@ pub enum Room {
     Boardroom(boardroom::State),
     Whiteboard(whiteboard::State),
     Council(council::State),
+    Library(library::State),
 }
 
 /// A command with everything that the rules may not make themselves.
@@ -38,6 +40,7 @@ pub enum Command {
     Boardroom(boardroom::Command),
     Whiteboard(whiteboard::Command),
     Council(council::Command),
+    Library(library::Command),
 }
 
 /// What has happened. The log holds these and nothing else.
@@ -46,6 +49,16 @@ pub enum Event {
     Boardroom(boardroom::Event),
     Whiteboard(whiteboard::Event),
     Council(council::Event),
+    Library(library::Event),
+}
+
+/// Kinds of rooms that are no sessions. Lists, searches and counts of sessions leave
+/// them out, and nothing that takes a session takes them.
+pub const APART: [&str; 1] = [library::KIND];
+
+/// Whether a room of this kind is what people call a session.
+pub fn is_session(kind: &str) -> bool {
+    !APART.contains(&kind)
 }
 
 /// What lists and searches know about a session.
@@ -99,6 +112,14 @@ impl Room {
                 status: state.status(),
                 active,
             },
+            Room::Library(_) => Summary {
+                kind: library::KIND,
+                name: Some(library::NAME.to_owned()),
+                project: None,
+                title: String::new(),
+                status: "open",
+                active,
+            },
         }
     }
 
@@ -108,6 +129,7 @@ impl Room {
             Room::Boardroom(state) => boardroom::due(state),
             Room::Whiteboard(state) => whiteboard::due(state),
             Room::Council(state) => council::due(state),
+            Room::Library(_) => vec![],
         }
     }
 
@@ -115,7 +137,7 @@ impl Room {
     pub fn ask(&self, call: &CallId) -> Option<Ask> {
         match self {
             Room::Boardroom(state) => boardroom::ask(state, call),
-            Room::Whiteboard(_) => None,
+            Room::Whiteboard(_) | Room::Library(_) => None,
             Room::Council(state) => council::ask(state, call),
         }
     }
@@ -126,6 +148,7 @@ impl Room {
             Room::Boardroom(state) => state.is_over(),
             Room::Whiteboard(state) => state.is_over(),
             Room::Council(state) => state.is_over(),
+            Room::Library(_) => true,
         }
     }
 
@@ -134,6 +157,7 @@ impl Room {
             Room::Boardroom(state) => state.progress(),
             Room::Whiteboard(state) => state.progress(),
             Room::Council(state) => state.progress(),
+            Room::Library(_) => Progress { done: 0, total: 0, message: String::new() },
         }
     }
 
@@ -144,6 +168,7 @@ impl Room {
             Room::Boardroom(state) => state.report(full),
             Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
             Room::Council(state) => state.report(full),
+            Room::Library(_) => String::new(),
         }
     }
 
@@ -153,6 +178,7 @@ impl Room {
             Room::Boardroom(state) => state.next(),
             Room::Whiteboard(state) => view::glance(state, &Viewer::Outsider).next,
             Room::Council(state) => state.next(),
+            Room::Library(_) => vec![],
         }
     }
 }
@@ -170,6 +196,14 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Stop) => {
             events(council::decide(Some(state), council::Command::Stop, at, nonce), Event::Council)
         }
+        (
+            Some(Room::Library(_)),
+            Command::Stop | Command::Boardroom(_) | Command::Whiteboard(_) | Command::Council(_),
+        ) => {
+            // It is no session, and whoever takes it for one is told so.
+            Err(Reject::Unknown("There is no such session.".into()))
+        }
+        (Some(Room::Library(_)), Command::Settle { .. }) => Err(Reject::Stale),
         (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
             let command = boardroom::Command::Settle { call, outcome };
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
@@ -200,7 +234,17 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Council(command)) => {
             events(council::decide(Some(state), command, at, nonce), Event::Council)
         }
-        (Some(room), Command::Boardroom(_) | Command::Whiteboard(_) | Command::Council(_)) => {
+        (None, Command::Library(command)) => events(library::decide(None, command), Event::Library),
+        (Some(Room::Library(state)), Command::Library(command)) => {
+            events(library::decide(Some(state), command), Event::Library)
+        }
+        (
+            Some(room),
+            Command::Boardroom(_)
+            | Command::Whiteboard(_)
+            | Command::Council(_)
+            | Command::Library(_),
+        ) => {
             let kind = room.summary().kind;
             Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
         }
@@ -225,7 +269,14 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
             council::apply(Some(state), event).map(Room::Council)
         }
         (None, Event::Council(event)) => council::apply(None, event).map(Room::Council),
-        (Some(room), Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_)) => Some(room),
+        (Some(Room::Library(state)), Event::Library(event)) => {
+            library::apply(Some(state), event).map(Room::Library)
+        }
+        (None, Event::Library(event)) => library::apply(None, event).map(Room::Library),
+        (
+            Some(room),
+            Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_) | Event::Library(_),
+        ) => Some(room),
     };
 }
 
@@ -248,6 +299,7 @@ impl Event {
             Event::Boardroom(event) => event.name(),
             Event::Whiteboard(event) => event.name(),
             Event::Council(event) => event.name(),
+            Event::Library(event) => event.name(),
         }
     }
 
@@ -257,6 +309,7 @@ impl Event {
             Event::Boardroom(event) => serde_json::to_string(event),
             Event::Whiteboard(event) => serde_json::to_string(event),
             Event::Council(event) => serde_json::to_string(event),
+            Event::Library(event) => serde_json::to_string(event),
         }
     }
 
@@ -265,6 +318,7 @@ impl Event {
             "boardroom" => serde_json::from_str(payload).map(Event::Boardroom),
             "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
             "council" => serde_json::from_str(payload).map(Event::Council),
+            library::KIND => serde_json::from_str(payload).map(Event::Library),
             other => return Err(format!("no form is called {other:?}")),
         };
         decoded.map_err(|error| error.to_string())

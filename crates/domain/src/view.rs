@@ -238,6 +238,8 @@ impl<T> Lens<T> {
         match event {
             Event::Whiteboard(event) => self.pass_board(event, carried, &mut out),
             Event::Boardroom(_) | Event::Council(_) => out.push(carried),
+            // No session's stream has any.
+            Event::Library(_) => {}
         }
         let number = |carried| {
             self.told += 1;
@@ -273,6 +275,8 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => {
                 sees_event(state, &Viewer::Outsider, event)
             }
+            // Personas are found among the agents and nowhere else.
+            (Room::Library(_), _) => false,
             (Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_), _) => true,
         }
     }
@@ -284,7 +288,10 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => board_words(state, event),
             (_, Event::Boardroom(event)) => event.searchable(),
             (_, Event::Council(event)) => event.searchable(),
-            (Room::Boardroom(_) | Room::Council(_), Event::Whiteboard(_)) => String::new(),
+            (_, Event::Library(_))
+            | (Room::Boardroom(_) | Room::Council(_) | Room::Library(_), Event::Whiteboard(_)) => {
+                String::new()
+            }
         }
     }
 }

@@ -231,6 +231,8 @@ pub struct StoredEvent {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ListQuery {
     pub kind: Option<String>,
+    /// Kinds that are left out, whatever else is asked for.
+    pub without: Vec<String>,
     pub project: Option<String>,
     pub status: Option<String>,
     pub active: Option<bool>,

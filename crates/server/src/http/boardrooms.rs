@@ -307,7 +307,9 @@ async fn board_id(app: &App, text: &str) -> Result<SessionId, Problem> {
 fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Problem> {
     match &*snapshot.room {
         Room::Boardroom(state) => Ok(state),
-        Room::Whiteboard(_) | Room::Council(_) => Err(Problem::no_such_session(snapshot.id)),
+        Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => {
+            Err(Problem::no_such_session(snapshot.id))
+        }
     }
 }
 

@@ -496,7 +496,9 @@ async fn look(app: &App, name: &str) -> Result<Snapshot, Problem> {
 fn council(snapshot: &Snapshot) -> Result<&council::State, Problem> {
     match &*snapshot.room {
         Room::Council(state) => Ok(state),
-        Room::Boardroom(_) | Room::Whiteboard(_) => Err(Problem::no_such_session(snapshot.id)),
+        Room::Boardroom(_) | Room::Whiteboard(_) | Room::Library(_) => {
+            Err(Problem::no_such_session(snapshot.id))
+        }
     }
 }
 

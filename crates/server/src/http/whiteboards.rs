@@ -630,7 +630,9 @@ async fn look(app: &App, name: &str, token: &AgentToken) -> Result<(Snapshot, Vi
 fn board(snapshot: &Snapshot) -> Result<&whiteboard::State, Problem> {
     match &*snapshot.room {
         Room::Whiteboard(state) => Ok(state),
-        Room::Boardroom(_) | Room::Council(_) => Err(Problem::no_such_session(snapshot.id)),
+        Room::Boardroom(_) | Room::Council(_) | Room::Library(_) => {
+            Err(Problem::no_such_session(snapshot.id))
+        }
     }
 }
 
