@@ -1,5 +1,6 @@
 //! One file per noun. Each begins with its routes.
 
+pub mod agents;
 mod boardrooms;
 mod councils;
 mod events;
@@ -22,6 +23,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .merge(boardrooms::routes())
         .merge(whiteboards::routes())
         .merge(councils::routes())
+        .merge(agents::routes())
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())

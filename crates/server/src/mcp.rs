@@ -18,6 +18,7 @@ mod schema;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod wait;
 mod whiteboards;
 
@@ -36,10 +37,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 
 use crate::auth::Principal;
-use agents::Agents;
 use call::{Answer, Caller};
 use row::{Row, Run};
 use schema::Shape;
+use tokens::Agents;
 
 /// Leads to the REST interface: in this process, or on a server.
 pub trait Door: Send + Sync {
@@ -124,6 +125,7 @@ fn rows() -> impl Iterator<Item = Row> {
         .chain(whiteboards::ROWS)
         .chain(councils::ROWS)
         .chain(sessions::ROWS)
+        .chain(agents::ROWS)
         .chain(models::ROWS)
 }
 

@@ -4,10 +4,10 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
 use super::Request;
-use super::agents::{Agent, Agents};
 use super::names::{camel, in_words, nearest, rename, snake};
 use super::row::Row;
 use super::schema::{Argument, Place, Shape};
+use super::tokens::{Agent, Agents};
 
 /// What a tool answers: its structured content, or an error of the same shape as
 /// REST's.

@@ -269,13 +269,13 @@ impl From<Problem> for Trouble {
 }
 
 /// Looks names up, and asks the providers at most once.
-struct Names<'a> {
+pub struct Names<'a> {
     app: &'a App,
     catalog: Option<(Vec<ProviderReport>, Vec<ModelName>)>,
 }
 
 impl<'a> Names<'a> {
-    fn new(app: &'a App) -> Self {
+    pub fn new(app: &'a App) -> Self {
         Names { app, catalog: None }
     }
 
@@ -318,7 +318,7 @@ impl<'a> Names<'a> {
         found.map_err(|problem| Problem::invalid([(field.to_owned(), problem)]))
     }
 
-    async fn find(&mut self, written: &str) -> Result<ModelName, String> {
+    pub async fn find(&mut self, written: &str) -> Result<ModelName, String> {
         let providers = self.app.engine.models().providers();
         if let Ok(full) = models::resolve(written, &providers, &[]) {
             return Ok(full);
