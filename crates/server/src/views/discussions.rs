@@ -4,98 +4,37 @@ use plenary_domain::discussion::{
     self, Choice, Decided, Entry, Estimate, How, Participant, Range, Role, Said, Seat, SeatId,
     Sitter, Spoken, Stage, State, Step, What,
 };
-use plenary_domain::{Answer, SessionId, Timestamp, Usage, Workspace};
+use plenary_domain::{Answer, SessionId, Timestamp, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-pub use crate::http::agents::DiscussionFormat as FormatName;
+pub use super::agents::DiscussionFormat as FormatName;
 
 use crate::prices::Prices;
 
-use super::{FailureView, Running, UsageView, failure_view, usage};
+use super::agents::WorkspaceView;
+use super::{FailureView, Running, UsageView, failure_view, mirror, usage};
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = DiscussionRole)]
-pub enum RoleName {
-    Participant,
-    Observer,
-    DevilAdvocate,
+mirror! {
+    #[serde(rename_all = "snake_case")]
+    #[schema(as = DiscussionRole)]
+    RoleName = Role { Participant, Observer, DevilAdvocate }
 }
 
-impl From<Role> for RoleName {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Participant => RoleName::Participant,
-            Role::Observer => RoleName::Observer,
-            Role::DevilAdvocate => RoleName::DevilAdvocate,
-        }
-    }
+mirror! {
+    #[serde(rename_all = "camelCase")]
+    #[schema(as = Decision)]
+    ChoiceName = Choice { Continue, Synthesize }
 }
 
-impl From<RoleName> for Role {
-    fn from(role: RoleName) -> Self {
-        match role {
-            RoleName::Participant => Role::Participant,
-            RoleName::Observer => Role::Observer,
-            RoleName::DevilAdvocate => Role::DevilAdvocate,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Decision)]
-pub enum ChoiceName {
-    Continue,
-    Synthesize,
-}
-
-impl From<Choice> for ChoiceName {
-    fn from(choice: Choice) -> Self {
-        match choice {
-            Choice::Continue => ChoiceName::Continue,
-            Choice::Synthesize => ChoiceName::Synthesize,
-        }
-    }
-}
-
-impl From<ChoiceName> for Choice {
-    fn from(choice: ChoiceName) -> Self {
-        match choice {
-            ChoiceName::Continue => Choice::Continue,
-            ChoiceName::Synthesize => Choice::Synthesize,
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = DecisionSource)]
-pub enum HowName {
-    /// The model's answer was as asked for.
-    Parsed,
-    /// It could be read after mending; `note` says what was mended.
-    Repaired,
-    /// It could not be read, or there was none: the next in turn speaks.
-    Fallback,
-    /// A person decided.
-    Person,
-    /// Nothing was left to decide: no round, or no budget.
-    Rule,
-}
-
-impl From<How> for HowName {
-    fn from(how: How) -> Self {
-        match how {
-            How::Parsed => HowName::Parsed,
-            How::Repaired => HowName::Repaired,
-            How::Fallback => HowName::Fallback,
-            How::Person => HowName::Person,
-            How::Rule => HowName::Rule,
-        }
-    }
+mirror! {
+    /// `parsed`: the model's answer was as asked for. `repaired`: it could be read after
+    /// mending. `fallback`: it could not, or there was none, so the next in turn speaks.
+    /// `person`: a person decided. `rule`: no round or no budget was left.
+    #[serde(rename_all = "camelCase")]
+    #[schema(as = DecisionSource)]
+    HowName = How { Parsed, Repaired, Fallback, Person, Rule }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -202,7 +141,7 @@ pub struct SeatView {
     budget_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    workspace: Option<SeatWorkspace>,
+    workspace: Option<WorkspaceView>,
     /// How long a person has for a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -210,14 +149,6 @@ pub struct SeatView {
     /// What this seat has taken so far.
     calls: u32,
     usage: UsageView,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct SeatWorkspace {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    folder: Option<String>,
-    tools: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -425,8 +356,7 @@ fn seat(state: &State, seat: &Seat, role: Option<RoleName>) -> SeatView {
             view.turn_seconds = bounds.turn_ms.map(|ms| ms / 1000);
             view.output_tokens = bounds.output_tokens;
             view.budget_tokens = bounds.budget_tokens;
-            let shown = |Workspace { folder, tools }: Workspace| SeatWorkspace { folder, tools };
-            view.workspace = workspace.clone().map(shown);
+            view.workspace = workspace.as_ref().map(WorkspaceView::new);
         }
         Sitter::Person { reply_within_ms } => {
             view.reply_within_seconds = reply_within_ms.map(|ms| ms / 1000);
