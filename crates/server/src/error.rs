@@ -140,6 +140,14 @@ impl Problem {
         }))
     }
 
+    /// What is wrong, and what to do about it, for where there is one text only.
+    pub fn sentence(&self) -> String {
+        match &self.0.hint {
+            Some(hint) => format!("{} {hint}", self.0.message),
+            None => self.0.message.clone(),
+        }
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
