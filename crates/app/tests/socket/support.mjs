@@ -37,7 +37,7 @@ export async function connected(t, url, options = {}) {
   return plenary;
 }
 
-export function connects({ socket }) {
+function connects({ socket }) {
   return new Promise((resolve, reject) => {
     socket.once("connect", resolve);
     socket.once("connect_error", reject);

@@ -3,11 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use plenary_domain::discussion::{self, Decided, SeatId, State, Step, What};
 use plenary_domain::limits;
+use plenary_domain::room::{Event, Room};
 use plenary_engine::Engine;
 use plenary_engine::ports::StoredEvent;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
+
+use crate::views::discussions::role;
 
 /// Names of events, with their payload.
 pub type Told = Arc<[(&'static str, Value)]>;
@@ -41,6 +45,114 @@ impl News {
     }
 }
 
-async fn told(_engine: &Arc<Engine>, _event: &StoredEvent) -> Told {
-    Arc::from([])
+async fn told(engine: &Arc<Engine>, event: &StoredEvent) -> Told {
+    let Ok(Event::Discussion(happened)) = Event::decode(&event.kind, &event.payload) else {
+        return Arc::from([]);
+    };
+    // Removed since then, or the store failed: whoever asks again hears of that.
+    let Ok(now) = engine.get(event.session).await else { return Arc::from([]) };
+    let Room::Discussion(state) = &*now.room else { return Arc::from([]) };
+    let mut told = words(&happened, state);
+    for (_, data) in &mut told {
+        data["tableId"] = json!(event.session.0);
+    }
+    Arc::from(told)
+}
+
+/// `state` is that of now, which may be later than the event: only what stays as it is
+/// comes from there.
+fn words(event: &discussion::Event, state: &State) -> Vec<(&'static str, Value)> {
+    use discussion::Event;
+    match event {
+        Event::Created { max_rounds, .. } => vec![status("draft", 0, *max_rounds)],
+        Event::Began { step, .. } => vec![standing("active", step, state)],
+        Event::PauseAsked { .. } => vec![status("pausing", state.round(), state.max_rounds)],
+        Event::Paused { next, .. } => vec![standing("paused", next, state)],
+        Event::Resumed { .. } => vec![status("active", state.round(), state.max_rounds)],
+        Event::Stopped { next, .. } => vec![standing("stopped", next, state)],
+        Event::Failed { why, next, .. } => {
+            let (name, mut data) = standing("failed", next, state);
+            data["problem"] = json!(why);
+            vec![(name, data)]
+        }
+        Event::Decided { decided, .. } => vec![(MODERATOR, decision(decided, state))],
+        Event::Spoke { turn, speaker, answer, .. } => {
+            vec![(TURN, said(*turn, speaker, &answer.text, state))]
+        }
+        Event::TurnFailed { turn, speaker, failure, partial, .. } => {
+            let sentence = format!("No answer ({}). {}", failure.kind.words(), failure.message);
+            let mut data = said(*turn, speaker, &sentence, state);
+            data["failed"] = json!(true);
+            data["partial"] = json!(partial);
+            vec![(TURN, data)]
+        }
+        Event::Interjected { by, text, .. } => {
+            vec![(TURN, json!({ "agentName": by, "role": "person", "content": text }))]
+        }
+        Event::Concluded { answer, why, .. } => vec![
+            (CONCLUDED, json!({ "conclusion": answer.text, "why": why })),
+            status("concluded", state.round(), state.max_rounds),
+        ],
+        Event::Edited { .. }
+        | Event::FacilitatorChanged { .. }
+        | Event::ParticipantAdded { .. }
+        | Event::ParticipantRemoved { .. }
+        | Event::Started { .. }
+        | Event::CutOff { .. }
+        | Event::SynthesisFailed { .. }
+        | Event::ConcludeAsked { .. } => vec![],
+    }
+}
+
+const TURN: &str = "discussion:turn";
+const MODERATOR: &str = "discussion:moderator";
+const CONCLUDED: &str = "discussion:concluded";
+const STATUS: &str = "discussion:status";
+
+fn said(turn: u32, speaker: &SeatId, content: &str, state: &State) -> Value {
+    json!({
+        "agentName": name(speaker, state), "role": role(state, speaker), "content": content,
+        "participantId": speaker, "round": turn,
+    })
+}
+
+fn decision(decided: &Decided, state: &State) -> Value {
+    let mut data = json!({
+        "decision": decided.decision, "reasoning": decided.reasoning, "how": decided.how,
+        "agentName": state.facilitator.name, "round": decided.turn,
+    });
+    if let Some(next) = &decided.next {
+        data["nextParticipantId"] = json!(next);
+        data["nextAgentName"] = json!(name(next, state));
+    }
+    for (key, words) in [("question", &decided.question), ("note", &decided.note)] {
+        if let Some(words) = words {
+            data[key] = json!(words);
+        }
+    }
+    data
+}
+
+fn status(status: &str, round: u32, max_rounds: u32) -> (&'static str, Value) {
+    (STATUS, json!({ "status": status, "round": round, "maxRounds": max_rounds }))
+}
+
+/// With the step that is under way, or that it will go on with.
+fn standing(name: &str, step: &Step, state: &State) -> (&'static str, Value) {
+    let (kind, round) = match &step.what {
+        What::Opening => ("opening", 1),
+        What::Turn { turn, .. } => ("turn", *turn),
+        What::Evaluation { turn } => ("evaluation", *turn),
+        What::Synthesis { .. } => ("synthesis", state.turns()),
+    };
+    let (told, mut data) = status(name, round, state.max_rounds);
+    data["step"] = json!(kind);
+    if let Some(seat) = state.seat_of(step) {
+        data["agentName"] = json!(seat.name);
+    }
+    (told, data)
+}
+
+fn name(id: &SeatId, state: &State) -> String {
+    state.seat(id).map_or_else(|| id.0.clone(), |seat| seat.name.clone())
 }
