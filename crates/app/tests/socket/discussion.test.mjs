@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { connected, hears, home, rest, says, serve, ways } from "./support.mjs";
@@ -170,8 +171,17 @@ test("a client that names discussions hears of those only", async (t) => {
 });
 
 test("a model that fails is told as a turn that failed", async (t) => {
-  const { url } = await serve(t, await home(t));
-  const participants = [{ ...seats.participants[0], model: "ollama/gone" }];
+  const folder = await home(t);
+  const provider = createServer((_, response) => {
+    response.writeHead(401, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: "The key has expired." } }));
+  });
+  t.after(() => provider.close());
+  await once(provider.listen(0, "127.0.0.1"), "listening");
+  folder.env.OPENAI_BASE_URL = `http://127.0.0.1:${provider.address().port}/v1`;
+  folder.env.OPENAI_API_KEY = "expired";
+  const { url } = await serve(t, folder);
+  const participants = [{ ...seats.participants[0], model: "openai/x" }];
   const tableId = await draft(url, 1, { participants });
   const plenary = await connected(t, url);
   await does(plenary, "start", tableId);
