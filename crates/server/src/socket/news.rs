@@ -156,3 +156,115 @@ fn standing(name: &str, step: &Step, state: &State) -> (&'static str, Value) {
 fn name(id: &SeatId, state: &State) -> String {
     state.seat(id).map_or_else(|| id.0.clone(), |seat| seat.name.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use plenary_domain::discussion;
+    use serde_json::{Value, json};
+
+    use super::words;
+
+    /// What is told of an event in a discussion of Chair, Ann and Bob.
+    fn check(event: Value, expected: Value) {
+        let seat = |id: &str, name: &str| {
+            json!({ "id": id, "name": name, "role": "devil_advocate",
+                "sitter": { "model": { "model": "ollama/a", "windowTokens": 8192 } } })
+        };
+        let at = "2026-01-01T00:00:00Z";
+        let created = json!({ "type": "created", "name": "n", "topic": "t", "format": "review",
+            "facilitator": seat("chair", "Chair"),
+            "participants": [seat("ann", "Ann"), seat("bob", "Bob")],
+            "maxRounds": 4, "at": at });
+        let created: discussion::Event = serde_json::from_value(created).unwrap();
+        let state = discussion::apply(None, &created).unwrap();
+        let mut event = event;
+        event["at"] = json!(at);
+        let event: discussion::Event = serde_json::from_value(event).unwrap();
+        assert_eq!(json!(words(&event, &state)), expected);
+    }
+
+    fn step(mut what: Value) -> Value {
+        what["nonce"] = json!("n");
+        what["tries"] = json!(1);
+        what
+    }
+
+    #[test]
+    fn a_turn_has_its_speaker_and_a_failed_one_says_why() {
+        let data = json!({ "agentName": "Ann", "role": "devil_advocate", "content": "Yes.",
+            "participantId": "ann", "round": 2 });
+        check(
+            json!({ "type": "spoke", "turn": 2, "speaker": "ann", "answer": { "text": "Yes." } }),
+            json!([["discussion:turn", data]]),
+        );
+        let failure = json!({ "kind": "timedOut", "message": "It took 120 s." });
+        let data = json!({ "agentName": "Bob", "role": "devil_advocate", "participantId": "bob",
+            "content": "No answer (timed out). It took 120 s.", "round": 3,
+            "failed": true, "partial": "We" });
+        check(
+            json!({ "type": "turnFailed", "turn": 3, "speaker": "bob", "failure": failure,
+                "partial": "We" }),
+            json!([["discussion:turn", data]]),
+        );
+        let data = json!({ "agentName": "Dora", "role": "person", "content": "Wait." });
+        check(
+            json!({ "type": "interjected", "by": "Dora", "text": "Wait." }),
+            json!([["discussion:turn", data]]),
+        );
+    }
+
+    #[test]
+    fn a_decision_names_who_is_next_and_where_it_comes_from() {
+        let data = json!({ "agentName": "Chair", "decision": "continue", "reasoning": "Not yet.",
+            "how": "repaired", "note": "A comma.", "question": "Why?", "round": 1,
+            "nextParticipantId": "bob", "nextAgentName": "Bob" });
+        check(
+            json!({ "type": "decided", "turn": 1, "decision": "continue", "next": "bob",
+                "question": "Why?", "reasoning": "Not yet.", "how": "repaired",
+                "note": "A comma." }),
+            json!([["discussion:moderator", data]]),
+        );
+        let data = json!({ "agentName": "Chair", "decision": "synthesize", "reasoning": "",
+            "how": "rule", "round": 4 });
+        check(
+            json!({ "type": "decided", "turn": 4, "decision": "synthesize", "how": "rule" }),
+            json!([["discussion:moderator", data]]),
+        );
+    }
+
+    #[test]
+    fn the_status_comes_with_the_round_and_what_is_under_way() {
+        let what = json!({ "step": "turn", "turn": 3, "speaker": "ann", "question": "Why?" });
+        let step = step(json!({ "what": what }));
+        let told = |status: &str| {
+            json!({ "status": status, "round": 3, "maxRounds": 4, "step": "turn",
+                "agentName": "Ann" })
+        };
+        let mut began = step.clone();
+        began["type"] = json!("began");
+        check(began, json!([["discussion:status", told("active")]]));
+        check(
+            json!({ "type": "paused", "next": step }),
+            json!([["discussion:status", told("paused")]]),
+        );
+        check(
+            json!({ "type": "stopped", "next": step }),
+            json!([["discussion:status", told("stopped")]]),
+        );
+        let mut failed = told("failed");
+        failed["problem"] = json!("No model.");
+        check(
+            json!({ "type": "failed", "why": "No model.", "next": step }),
+            json!([["discussion:status", failed]]),
+        );
+        let concluded = json!({ "status": "concluded", "round": 0, "maxRounds": 4 });
+        check(
+            json!({ "type": "concluded", "by": "chair", "why": "asked",
+                "answer": { "text": "So be it." } }),
+            json!([
+                ["discussion:concluded", { "conclusion": "So be it.", "why": "asked" }],
+                ["discussion:status", concluded],
+            ]),
+        );
+    }
+}
