@@ -76,7 +76,7 @@ pub fn foresee(
 ) -> Option<Estimate> {
     let create = Create { start: None, ..create };
     let events = super::check::create(create, at, Nonce(String::new())).ok()?;
-    let state = events.iter().fold(None, |state, event| super::apply(state, event))?;
+    let state = events.iter().fold(None, super::apply)?;
     Some(state.foresee(measured, price))
 }
 
@@ -228,7 +228,9 @@ impl State {
         let mut speakers = self.participants.iter().filter(|p| p.role.speaks());
         let people = self.facilitator.is_person() || speakers.any(|p| p.seat.is_person());
         [
-            slow.map(|names| format!("The time is not known: nothing has been measured here for {names}.")),
+            slow.map(|names| {
+                format!("The time is not known: nothing has been measured here for {names}.")
+            }),
             dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
             people.then(|| "The time that people take is not counted.".to_owned()),
         ]
