@@ -79,7 +79,7 @@ pub fn foresee(
 ) -> Option<Estimate> {
     let create = Create { start: None, ..create };
     let events = super::check::create(create, at, Nonce(String::new())).ok()?;
-    let state = events.iter().fold(None, |state, event| super::apply(state, event))?;
+    let state = events.iter().fold(None, super::apply)?;
     Some(state.foresee(measured, price))
 }
 
