@@ -94,3 +94,21 @@ fn a_budget_that_has_no_room_for_a_turn_does_not_start() {
     let wrong = Err(Reject::Invalid(vec![Wrong::new("budgetTokens", problem)]));
     assert_eq!(decide(None, Command::Create(Box::new(create)), at(0), nonce()), wrong);
 }
+
+/// A provider may have read the prompt of a call that failed, and says nothing of it.
+#[test]
+fn failures_count_by_what_was_read_and_said() {
+    let used = |held: &Held, id: &str| {
+        let used = held.state.used[&SeatId(id.into())];
+        (used.calls, used.tokens)
+    };
+    // "Half" is one token more.
+    let held = Held::new(draft()).picks("ann").fails();
+    assert_eq!(used(&held, "ann"), (1, 259 + 1));
+    // The facilitator's first decision used 110; the question of turn 1 has 10 bytes.
+    let held = held.fails();
+    assert_eq!(used(&held, "chair"), (2, 110 + 260 + 10 / 4 + 1));
+    let held = held.told(Command::Conclude).fails();
+    let (calls, tokens) = used(&held, "chair");
+    assert_eq!((calls, tokens > 110 + 2 * 260), (3, true), "{tokens}");
+}
