@@ -140,12 +140,9 @@ impl Problem {
         }))
     }
 
-    /// What is wrong, and what to do about it, for where there is one text only.
-    pub fn sentence(&self) -> String {
-        match &self.0.hint {
-            Some(hint) => format!("{} {hint}", self.0.message),
-            None => self.0.message.clone(),
-        }
+    /// What is wrong, and what to do about it.
+    pub fn words(self) -> (String, Option<String>) {
+        (self.0.message, self.0.hint)
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
