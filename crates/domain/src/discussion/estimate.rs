@@ -1,5 +1,8 @@
 //! What a discussion may take, before; what it took, after.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,17 @@
 //! Whole discussions as lists of commands and what comes of them.
 
+mod budgets;
+mod drafts;
+mod golden;
+mod people;
+mod prompts;
+mod properties;
+mod reports;
+mod steering;
+
 use super::*;
 use crate::call::FailureKind;
+use crate::reject::Wrong;
 
 pub fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).expect("a time")
@@ -174,6 +184,16 @@ fn short(said: &Said) -> String {
 #[track_caller]
 fn check(held: &Held, expect: &str) {
     assert_eq!(held.shown(), expect);
+}
+
+/// The command is not for now, is told so in these words, and changes nothing.
+#[track_caller]
+fn refused(held: &mut Held, command: Command, message: &str) {
+    let before = held.state.clone();
+    let (state, allowed) = (before.status(), before.allowed());
+    let reject = Reject::NotNow { state, message: message.into(), allowed };
+    assert_eq!(held.tell(command), Err(reject));
+    assert_eq!(held.state, before);
 }
 
 #[test]
