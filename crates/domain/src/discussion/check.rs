@@ -102,6 +102,18 @@ pub fn other(
     }
 }
 
+/// Nobody else is called so: whoever leads may name a speaker by name.
+pub fn called<'a>(
+    wrong: &mut Vec<Wrong>,
+    field: &str,
+    seat: &Seat,
+    mut others: impl Iterator<Item = &'a Seat>,
+) {
+    if others.any(|other| other.name.to_lowercase() == seat.name.to_lowercase()) {
+        wrong.push(Wrong::new(field, format!("two seats are called {:?}", seat.name)));
+    }
+}
+
 pub fn seat(wrong: &mut Vec<Wrong>, field: &str, seat: &Seat) {
     let name = format!("{field}.name");
     text(wrong, &name, &seat.name, limits::SEAT_NAME_BYTES);

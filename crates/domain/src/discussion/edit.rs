@@ -87,6 +87,9 @@ impl State {
             let name = &participant.seat.name;
             let problem = format!("{name} takes part and cannot lead the discussion too");
             wrong.push(Wrong::new("facilitator", problem));
+        } else {
+            let others = self.participants.iter().map(|p| p.seat.as_ref());
+            check::called(&mut wrong, "facilitator.name", &seat, others);
         }
         settled(wrong)?;
         Ok(vec![Event::FacilitatorChanged { facilitator: Arc::new(seat) }])
@@ -98,6 +101,11 @@ impl State {
         check::seat(&mut wrong, "participant", &participant.seat);
         let field = "participant";
         check::other(&mut wrong, field, &participant.seat, &self.facilitator, &self.participants);
+        if wrong.is_empty() {
+            let others = self.participants.iter().map(|p| p.seat.as_ref());
+            let others = others.chain([self.facilitator.as_ref()]);
+            check::called(&mut wrong, "participant.name", &participant.seat, others);
+        }
         if self.participants.len() >= limits::PARTICIPANTS {
             let most = limits::PARTICIPANTS;
             wrong.push(Wrong::new("participants", format!("at most {most} can take part")));
