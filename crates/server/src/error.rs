@@ -1,5 +1,7 @@
 //! Errors on the wire. The only file with status codes of errors.
 
+use std::fmt;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -166,6 +168,11 @@ impl Problem {
         problem
     }
 
+    /// As it stands in a body.
+    pub fn body(self) -> ProblemBody {
+        ProblemBody { success: false, error: *self.0 }
+    }
+
     pub fn no_such_session(id: impl std::fmt::Display) -> Self {
         Problem::new(Code::NotFound, format!("There is no session {id}."))
             .hint("List them with GET /api/sessions.")
@@ -231,10 +238,18 @@ impl From<StoreError> for Problem {
     }
 }
 
+/// In one line, where there is room for nothing else.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code.name(), self.0.message)?;
+        self.0.hint.as_ref().map_or(Ok(()), |hint| write!(f, " {hint}"))
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (code, status) = (self.0.code, self.0.code.status());
-        let body = Json(ProblemBody { success: false, error: *self.0 });
+        let body = Json(self.body());
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         match code {

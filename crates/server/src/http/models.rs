@@ -13,9 +13,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use self::names::Names;
-use super::agents::TierName;
 use crate::App;
 use crate::error::ReadProblems;
+use crate::views::agents::TierName;
 use crate::views::{Reply, reply};
 
 pub fn routes() -> OpenApiRouter<App> {

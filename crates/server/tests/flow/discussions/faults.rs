@@ -55,12 +55,26 @@ async fn a_decision_is_mended_or_falls_to_the_next_in_turn() {
     .await;
     let bob = "```json\n{\"decision\": \"continue\", \"nextParticipantId\": \"Bob\", \
                \"question\": \"Why?\", \"reasoning\": \"So.\",}\n```";
-    check(Reply::text(bob), "repaired", "bob", "took off a code fence; left out a trailing comma; took “Bob” for bob", Some(bob)).await;
+    check(
+        Reply::text(bob),
+        "repaired",
+        "bob",
+        "took off a code fence; left out a trailing comma; took “Bob” for bob",
+        Some(bob),
+    )
+    .await;
     let ends = json!({ "decision": "synthesize", "nextParticipantId": "none", "question": "",
         "reasoning": "" });
     let ends = ends.to_string();
-    check(Reply::text(&ends), "fallback", "ann", "It wants to synthesize, but nobody has spoken yet.", Some(&ends)).await;
-    check(Reply::fault(Fault::NoSuchModel), "fallback", "ann", "Gone.", None).await;
+    check(
+        Reply::text(&ends),
+        "fallback",
+        "ann",
+        "It wants to synthesize, but nobody has spoken yet.",
+        Some(&ends),
+    )
+    .await;
+    check(Reply::fault(Fault::NoSuchModel), "fallback", "ann", "The facilitator did not answer: ollama has no model `lead`. Get it with `ollama pull lead`.", None).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -346,7 +346,7 @@ async fn concluding_breaks_off_what_runs_and_says_that_it_was_asked_for() {
     talk.command("conclude", json!({})).await;
     let view = talk.until_status("concluded").await;
     assert_eq!(view["conclusion"], "So be it.");
-    assert_eq!(view["degraded"], "Not heard: Ann (was not asked); Bob (was not asked).");
+    assert_eq!(view["degraded"], "Not heard: Ann (was not asked); Bob (was stopped).");
     assert_eq!(
         talk.lines().await,
         ["1 decision done Lead: parsed continue bob", "2 turn stopped Bob: one two "]
