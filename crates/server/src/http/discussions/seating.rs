@@ -26,6 +26,7 @@ pub struct NewDiscussion {
     #[serde(default)]
     #[schema(max_length = 200)]
     name: Option<String>,
+    /// What is discussed.
     #[schema(min_length = 1, max_length = 65536)]
     topic: String,
     /// `deliberation` when absent.
