@@ -303,6 +303,14 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Library(state)), Command::Library(command)) => {
             events(library::decide(Some(state), command), Event::Library)
         }
+        // It is no session to anybody who knows its id.
+        (
+            Some(Room::Library(_)),
+            Command::Boardroom(_)
+            | Command::Whiteboard(_)
+            | Command::Council(_)
+            | Command::Discussion(_),
+        ) => Err(Reject::Unknown("There is no such session.".into())),
         (
             Some(room),
             Command::Boardroom(_)
