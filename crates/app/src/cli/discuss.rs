@@ -203,7 +203,7 @@ fn end(followed: &Followed, quiet: bool) -> u8 {
     let discussion = &followed.discussion;
     let resume = format!("plenary sessions resume {}", discussion.id);
     let rests = |how: &str| {
-        terminal::note(&format!("{how} Due next: {}.", timeline::due(discussion)));
+        terminal::note(&format!("{how} Due next: {}", timeline::due(discussion)));
         terminal::note(&format!("Go on with: {resume}"));
         exit::INTERRUPTED
     };

@@ -180,7 +180,7 @@ impl Following<'_> {
         earlier.iter().for_each(|entry| self.failures.count(entry));
         self.printed = earlier.last().map_or(0, |entry| entry.number);
         if !self.discussion.status.rests() && self.discussion.awaited().is_none() {
-            let due = self.paper.ink.dim(&format!("Now: {}.\n", timeline::due(&self.discussion)));
+            let due = self.paper.ink.dim(&format!("Now: {}\n", timeline::due(&self.discussion)));
             self.say(&due);
         }
         Ok(())
@@ -288,7 +288,13 @@ impl Following<'_> {
         let now = &self.under_way;
         let elapsed = now.since.map_or(0, |since| since.elapsed().as_millis() as u64);
         let doing = timeline::doing(&self.discussion);
-        let mut head = format!("● {doing} · {}", duration(elapsed / 100 * 100));
+        let kind = self.discussion.step.as_ref().map(|step| step.kind);
+        let mut head = format!("● {doing}");
+        if kind == Some(StepKind::Turn) {
+            let (round, most) = (self.discussion.round, self.discussion.max_rounds);
+            head.push_str(&format!(" · round {round} of {most}"));
+        }
+        head.push_str(&format!(" · {}", duration(elapsed / 100 * 100)));
         if now.thinking {
             head.push_str(" · thinking");
         }
@@ -302,7 +308,6 @@ impl Following<'_> {
         if let Some(held_up) = &now.held_up {
             lines.extend(render::wrapped(held_up, width).iter().map(|line| ink.yellow(line)));
         }
-        let kind = self.discussion.step.as_ref().map(|step| step.kind);
         if matches!(kind, Some(StepKind::Turn | StepKind::Synthesis)) && !now.text.is_empty() {
             let text = render::wrapped(clean(&now.text).trim(), width);
             let room = usize::from(terminal::height().saturating_sub(ROWS_LEFT));

@@ -134,7 +134,7 @@ impl Steer<'_> {
         if discussion.status == Status::Concluded {
             terminal::note(&format!("  → plenary sessions show {}", self.id));
         } else {
-            terminal::note(&format!("Now: {}.", timeline::due(&discussion)));
+            terminal::note(&format!("Now: {}", timeline::due(&discussion)));
             terminal::note(&format!("  → to follow it: plenary sessions resume {}", self.id));
         }
         Ok(exit::DONE)

@@ -15,6 +15,8 @@ pub struct Discussion {
     pub status: Status,
     pub moderator: Seat,
     pub participants: Vec<Seat>,
+    /// The one under way, from 1.
+    pub round: u32,
     pub max_rounds: u32,
     pub step: Option<Step>,
     pub problem: Option<String>,

@@ -206,11 +206,15 @@ pub fn doing(discussion: &Discussion) -> String {
     }
 }
 
-/// The step that is due, with its question.
+/// The step that is due, with its question, as a sentence.
 pub fn due(discussion: &Discussion) -> String {
     let question = discussion.step.as_ref().and_then(|step| step.question.as_deref());
-    let question = question.map(|question| format!(": {}", clean(question).trim()));
-    format!("{}{}", doing(discussion), question.unwrap_or_default())
+    let doing = doing(discussion);
+    let said = match question {
+        Some(question) => format!("{doing}: {}", clean(question).trim()),
+        None => doing,
+    };
+    if said.ends_with(['.', '?', '!', '…']) { said } else { format!("{said}.") }
 }
 
 /// `about 4 to 11 calls, 900 to 5200 tokens in, 200 to 1900 out, 20 s to 1 min 20 s`,
