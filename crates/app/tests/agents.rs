@@ -20,9 +20,9 @@ const ADD: [&str; 26] = [
     "add",
     "Tea Lover",
     "--persona",
-    "You love tea.\nSay so.",
+    "You love tea.\x1b[2J\nSay so.",
     "--description",
-    "Warm \x1b[2Jdrinks",
+    "Warm drinks",
     "--model",
     "qwen3:8b",
     "--facilitator",
@@ -108,7 +108,7 @@ async fn it_says_what_is_wrong() {
         "--tool",
         " ",
         "--description",
-        "a\nb",
+        "a \n b",
     ];
     let story = home
         .story(&[

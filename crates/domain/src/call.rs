@@ -157,7 +157,7 @@ impl Usage {
     pub fn plus(self, other: Usage) -> Usage {
         let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
             (None, None) => None,
-            (left, right) => Some(left.unwrap_or(0) + right.unwrap_or(0)),
+            (left, right) => Some(left.unwrap_or(0).saturating_add(right.unwrap_or(0))),
         };
         Usage {
             input_tokens: sum(self.input_tokens, other.input_tokens),

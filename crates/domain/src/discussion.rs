@@ -37,6 +37,7 @@ pub use markdown::markdown;
 use crate::agent::{AgentId, Bounds};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
 use crate::ids::{CallId, ModelName, Nonce};
+use crate::limits;
 use crate::quote::ContextFile;
 use crate::reject::Reject;
 
@@ -67,6 +68,8 @@ pub struct State {
     /// has ended, because the step did not hear it.
     pub aside: Vec<Arc<Entry>>,
     pub used: BTreeMap<SeatId, Used>,
+    /// How often each step has begun, by its name: no call is made twice by one id.
+    begun: BTreeMap<String, u32>,
     pub stage: Stage,
 }
 
@@ -412,14 +415,14 @@ pub fn decide(
     match command {
         Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
         Command::Edit(edit) => state.edit(edit, at),
-        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat),
-        Command::AddParticipant(participant) => state.add_participant(*participant),
-        Command::RemoveParticipant(seat) => state.remove_participant(seat),
+        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, at),
+        Command::AddParticipant(participant) => state.add_participant(*participant, at),
+        Command::RemoveParticipant(seat) => state.remove_participant(seat, at),
         Command::Start { estimate } => state.start(estimate, at, nonce),
         Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
         Command::Pause => state.pause(at),
         Command::Resume => state.resume(at, nonce),
-        Command::Stop => state.stop(at, nonce),
+        Command::Stop => state.stop(at),
         Command::Conclude => state.conclude(at, nonce),
         Command::Interject { by, text } => state.interject(by, text, at),
         Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
@@ -433,13 +436,26 @@ pub fn decide(
 impl Step {
     /// The call that brings the outcome of this step.
     pub fn call_id(&self) -> CallId {
-        let tries = self.tries;
-        CallId(match &self.what {
-            What::Opening => format!("opening#{tries}"),
-            What::Turn { turn, .. } => format!("turn/{turn}#{tries}"),
-            What::Evaluation { turn } => format!("evaluation/{turn}#{tries}"),
-            What::Synthesis { .. } => format!("synthesis#{tries}"),
-        })
+        CallId(format!("{}#{}", self.what.name(), self.tries))
+    }
+}
+
+impl What {
+    /// The same for all tries.
+    fn name(&self) -> String {
+        match self {
+            What::Opening => "opening".to_owned(),
+            What::Turn { turn, .. } => format!("turn/{turn}"),
+            What::Evaluation { turn } => format!("evaluation/{turn}"),
+            What::Synthesis { .. } => "synthesis".to_owned(),
+        }
+    }
+
+    fn is_synthesis(&self) -> bool {
+        match self {
+            What::Synthesis { .. } => true,
+            What::Opening | What::Turn { .. } | What::Evaluation { .. } => false,
+        }
     }
 }
 
@@ -476,17 +492,13 @@ impl State {
     pub fn allowed(&self) -> Vec<&'static str> {
         let mut allowed = match &self.stage {
             Stage::Draft => vec!["start", "edit"],
-            Stage::Active(step) => match step.what {
-                What::Opening | What::Turn { .. } | What::Evaluation { .. } => {
-                    vec!["pause", "stop", "conclude", "interject"]
-                }
-                What::Synthesis { .. } => vec!["pause", "stop"],
-            },
-            Stage::Pausing(_) => vec!["resume", "stop", "conclude", "interject"],
-            Stage::Paused(_) => vec!["resume", "stop", "conclude", "interject"],
-            Stage::Stopped(_) | Stage::Failed { .. } => vec!["resume", "conclude", "interject"],
+            Stage::Active(_) => vec!["pause", "stop"],
+            Stage::Pausing(_) | Stage::Paused(_) => vec!["resume", "stop"],
+            Stage::Stopped(_) | Stage::Failed { .. } => vec!["resume"],
             Stage::Concluded(_) => vec![],
         };
+        allowed.extend(self.no_conclusion().is_none().then_some("conclude"));
+        allowed.extend(self.no_interjection().is_none().then_some("interject"));
         if let Some(step) = self.awaited() {
             allowed.push(match step.what {
                 What::Turn { .. } | What::Synthesis { .. } => "reply",
@@ -589,7 +601,9 @@ impl State {
         match self.stage {
             Stage::Draft => {
                 check::seats(&self.facilitator, &self.participants)?;
-                Ok(plan::opening(&self.facilitator, estimate, at, nonce))
+                check::budget(self)?;
+                let started = Event::Started { estimate, at };
+                Ok(self.then(started, |state| state.choose_next(at, nonce)))
             }
             Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {
                 Err(self.not_now("This discussion has been started; resume it."))
@@ -624,7 +638,8 @@ impl State {
             // The step under way was never broken off.
             Stage::Pausing(_) => Ok(vec![Event::Resumed { at }]),
             Stage::Paused(step) | Stage::Stopped(step) | Stage::Failed { next: step, .. } => {
-                Ok(vec![Event::Resumed { at }, self.begin_again(step, at, nonce)])
+                let resumed = Event::Resumed { at };
+                Ok(self.then(resumed, |state| state.begin_again(step, at, nonce)))
             }
             Stage::Active(_) => Err(self.not_now("This discussion is under way.")),
             Stage::Draft => Err(self.not_now("This discussion has not been started; start it.")),
@@ -632,10 +647,10 @@ impl State {
         }
     }
 
-    fn stop(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    fn stop(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) | Stage::Paused(step) => {
-                Ok(vec![Event::Stopped { next: Step { nonce, ..step.clone() }, at }])
+                Ok(vec![Event::Stopped { next: step.clone(), at }])
             }
             Stage::Draft => Err(self.not_now("This discussion has not been started.")),
             Stage::Stopped(_) => Err(self.not_now("This discussion is stopped already.")),
@@ -645,46 +660,60 @@ impl State {
     }
 
     fn conclude(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
-        let step = match &self.stage {
-            Stage::Draft => return Err(self.not_now("Nothing has been said; start it first.")),
-            Stage::Concluded(_) => return Err(self.not_now("This discussion is concluded.")),
-            Stage::Active(step)
-            | Stage::Pausing(step)
-            | Stage::Paused(step)
-            | Stage::Stopped(step)
-            | Stage::Failed { next: step, .. } => step,
-        };
-        match (&step.what, &self.stage) {
-            (What::Synthesis { .. }, Stage::Active(_)) => {
-                Err(self.not_now("The conclusion is being written."))
+        if let Some(why) = self.no_conclusion() {
+            return Err(self.not_now(why));
+        }
+        if let Stage::Pausing(step) = &self.stage
+            && step.what.is_synthesis()
+        {
+            return Ok(vec![Event::Resumed { at }]);
+        }
+        let asked = Event::ConcludeAsked { at };
+        Ok(self.then(asked, |state| vec![state.begin_synthesis(Why::Asked, at, nonce)]))
+    }
+
+    /// Why a conclusion cannot be asked for now.
+    fn no_conclusion(&self) -> Option<&'static str> {
+        match &self.stage {
+            Stage::Draft => Some("Nothing has been said; start it first."),
+            Stage::Active(step) if step.what.is_synthesis() => {
+                Some("The conclusion is being written.")
             }
-            (What::Synthesis { .. }, _) => self.resume(at, nonce),
-            (What::Opening | What::Turn { .. } | What::Evaluation { .. }, _) => {
-                let asked = Event::ConcludeAsked { at };
-                // The step that is broken off counts when the next one is numbered.
-                let mut after = self.clone();
-                after.take(&asked);
-                let began = after.begin_synthesis(Why::Asked, at, nonce);
-                Ok(vec![asked, began])
-            }
+            Stage::Active(_)
+            | Stage::Pausing(_)
+            | Stage::Paused(_)
+            | Stage::Stopped(_)
+            | Stage::Failed { .. } => None,
+            Stage::Concluded(_) => Some("This discussion is concluded."),
         }
     }
 
     fn interject(&self, by: String, text: String, at: Timestamp) -> Result<Vec<Event>, Reject> {
-        match &self.stage {
-            Stage::Draft => {
-                return Err(self.not_now("This discussion has not been started; edit its topic."));
-            }
-            Stage::Concluded(_) => return Err(self.not_now("This discussion is concluded.")),
-            Stage::Active(step) | Stage::Pausing(step) => {
-                if let What::Synthesis { .. } = step.what {
-                    return Err(self.not_now("The conclusion is being written."));
-                }
-            }
-            Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {}
+        if let Some(why) = self.no_interjection() {
+            return Err(self.not_now(why));
         }
         check::interjection(self, &by, &text)?;
-        Ok(vec![Event::Interjected { by, text, at }])
+        Ok(vec![Event::Interjected { by: by.trim().to_owned(), text, at }])
+    }
+
+    /// Why nobody can interject now.
+    fn no_interjection(&self) -> Option<&'static str> {
+        match &self.stage {
+            Stage::Draft => return Some("This discussion has not been started; edit its topic."),
+            Stage::Concluded(_) => return Some("This discussion is concluded."),
+            Stage::Active(step) | Stage::Pausing(step) if step.what.is_synthesis() => {
+                return Some("The conclusion is being written.");
+            }
+            Stage::Active(_)
+            | Stage::Pausing(_)
+            | Stage::Paused(_)
+            | Stage::Stopped(_)
+            | Stage::Failed { .. } => {}
+        }
+        let entries = self.transcript.iter().chain(&self.aside);
+        let kept = entries.filter(|entry| matches!(entry.said, Said::Interjection { .. })).count();
+        (kept >= limits::INTERJECTIONS)
+            .then_some("This discussion has as many interjections as it can keep.")
     }
 }
 

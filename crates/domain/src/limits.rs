@@ -235,6 +235,22 @@ pub const MCP_SLICE_SECONDS: u32 = 10;
 /// the pause in between.
 pub const HANDOVER_MS: u64 = 15_000;
 pub const HANDOVER_PAUSE_MS: u64 = 200;
+/// Socket.IO: clients at once, how long one may take to say who it is, bytes of what
+/// one says at once, and discussions that one may name.
+pub const SOCKETS: usize = 1_024;
+pub const SOCKET_CONNECT_MS: u64 = 10_000;
+pub const SOCKET_BYTES: usize = 64 * 1024;
+pub const SOCKET_TABLES: usize = 256;
+/// Commands of one client that may wait, and packets that may wait for it to read. A
+/// client whose packets fill this when it should show that it lives is disconnected.
+pub const SOCKET_COMMANDS: usize = 16;
+pub const SOCKET_PACKETS: usize = 64;
+/// How long we wait before we look again whether such a client has read.
+pub const SOCKET_PAUSE_MS: u64 = 50;
+/// Events that are kept in the words of Socket.IO, for all clients together.
+pub const SOCKET_NEWS: usize = 256;
+/// Time in which a websocket must take at least something of what is sent to it.
+pub const SOCKET_STALL_MS: u64 = 30_000;
 /// A comment is sent to silent event streams this often.
 pub const KEEP_ALIVE_MS: u64 = 15_000;
 

@@ -247,7 +247,15 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
             let command = discussion::Command::Stop;
             events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
         }
-        (Some(Room::Library(_)), Command::Stop) => {
+        (
+            Some(Room::Library(_)),
+            Command::Stop
+            | Command::Boardroom(_)
+            | Command::Whiteboard(_)
+            | Command::Council(_)
+            | Command::Discussion(_),
+        ) => {
+            // It is no session, and whoever takes it for one is told so.
             Err(Reject::Unknown("There is no such session.".into()))
         }
         (Some(Room::Library(_)), Command::Settle { .. }) => Err(Reject::Stale),

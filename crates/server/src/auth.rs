@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::{Code, Problem};
+use crate::socket;
 
 /// What the server demands of a caller.
 #[derive(Clone, Debug, Default)]
@@ -40,39 +41,53 @@ pub async fn check(
     next: Next,
 ) -> Response {
     match admit(&access, request.headers(), request.uri().path()) {
-        Ok(principal) => {
+        Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
-            next.run(request).await
         }
-        Err(problem) => problem.into_response(),
+        Ok(None) => {}
+        Err(problem) => return problem.into_response(),
     }
+    next.run(request).await
 }
 
-fn admit(access: &Access, headers: &HeaderMap, path: &str) -> Result<Principal, Problem> {
-    if access.inside {
-        return Ok(Principal("local".into()));
+/// `None` for whoever proves itself later.
+fn admit(access: &Access, headers: &HeaderMap, path: &str) -> Result<Option<Principal>, Problem> {
+    if !access.inside {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let host = host.unwrap_or_default();
+        check_host(access, host)?;
+        check_origin(headers, host)?;
     }
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    check_host(access, host)?;
-    check_origin(headers, host)?;
-    let given = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
-    if let (Some(given), Some(local)) = (given, &access.local_token)
-        && same(given, local)
-    {
-        return Ok(Principal("local".into()));
+    // A page cannot set headers of a websocket: its token comes in the first packet.
+    if socket::is_handshake(path) {
+        return Ok(None);
     }
     // Whoever watches over the server needs no token to see that it lives.
-    if access.tokens.is_empty() || matches!(path, "/healthz" | "/readyz") {
-        return Ok(Principal("local".into()));
+    if matches!(path, "/healthz" | "/readyz") {
+        return Ok(Some(Principal("local".into())));
     }
-    let known = given.and_then(|given| access.tokens.iter().position(|token| same(given, token)));
-    match known {
-        Some(place) => Ok(Principal(format!("token-{}", place + 1))),
-        None => Err(Problem::new(Code::Unauthorized, "This server wants a token.")
-            .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN.")),
+    access.prove(bearer(headers)).map(Some)
+}
+
+/// The token that a request carries.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    value.strip_prefix("Bearer ")
+}
+
+impl Access {
+    /// Who comes with this token.
+    pub fn prove(&self, given: Option<&str>) -> Result<Principal, Problem> {
+        let is_local = |given| self.local_token.as_deref().is_some_and(|local| same(given, local));
+        if self.inside || self.tokens.is_empty() || given.is_some_and(is_local) {
+            return Ok(Principal("local".into()));
+        }
+        let known = given.and_then(|given| self.tokens.iter().position(|token| same(given, token)));
+        match known {
+            Some(place) => Ok(Principal(format!("token-{}", place + 1))),
+            None => Err(Problem::new(Code::Unauthorized, "This server wants a token.")
+                .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN.")),
+        }
     }
 }
 

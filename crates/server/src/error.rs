@@ -1,5 +1,7 @@
 //! Errors on the wire. The only file with status codes of errors.
 
+use std::fmt;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -138,12 +140,9 @@ impl Problem {
         }))
     }
 
-    /// What is wrong, and what to do about it, for where there is one text only.
-    pub fn sentence(&self) -> String {
-        match &self.0.hint {
-            Some(hint) => format!("{} {hint}", self.0.message),
-            None => self.0.message.clone(),
-        }
+    /// What is wrong, and what to do about it.
+    pub fn words(self) -> (String, Option<String>) {
+        (self.0.message, self.0.hint)
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -167,6 +166,11 @@ impl Problem {
             many => format!("{} fields are wrong.", many.len()),
         };
         problem
+    }
+
+    /// As it stands in a body.
+    pub fn body(self) -> ProblemBody {
+        ProblemBody { success: false, error: *self.0 }
     }
 
     pub fn no_such_session(id: impl std::fmt::Display) -> Self {
@@ -234,10 +238,18 @@ impl From<StoreError> for Problem {
     }
 }
 
+/// In one line, where there is room for nothing else.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code.name(), self.0.message)?;
+        self.0.hint.as_ref().map_or(Ok(()), |hint| write!(f, " {hint}"))
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (code, status) = (self.0.code, self.0.code.status());
-        let body = Json(ProblemBody { success: false, error: *self.0 });
+        let body = Json(self.body());
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         match code {

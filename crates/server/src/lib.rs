@@ -1,4 +1,4 @@
-//! The ways in: REST, live events, MCP, the page.
+//! The ways in: REST, live events, MCP, Socket.IO, the page.
 //!
 //! This crate must not know SQL or a provider's wire, and holds no rule of any
 //! form: a handler parses, submits, and shows.
@@ -12,6 +12,7 @@ mod listen;
 mod live;
 pub mod mcp;
 mod prices;
+mod socket;
 mod tiers;
 mod views;
 mod web;
@@ -54,9 +55,13 @@ pub fn router(app: App, access: Access) -> Router {
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(app)
         .layer(CatchPanicLayer::custom(error::panicked));
-    let mcp = mcp::http::routes(rest.clone(), engine, &json, &access);
+    let door: Arc<dyn mcp::Door> = Arc::new(mcp::http::Inside::new(rest.clone(), engine.clone()));
+    let mcp = mcp::http::routes(door.clone(), &json, &access);
+    let access = Arc::new(access);
+    let socket = socket::routes(door, engine, access.clone());
     rest.merge(mcp)
-        .layer(axum::middleware::from_fn_with_state(Arc::new(access), auth::check))
+        .merge(socket)
+        .layer(axum::middleware::from_fn_with_state(access, auth::check))
         .layer(CatchPanicLayer::custom(error::panicked))
 }
 

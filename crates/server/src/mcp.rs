@@ -8,6 +8,7 @@ mod agents;
 mod boardrooms;
 mod call;
 mod councils;
+mod discussions;
 pub(crate) mod http;
 mod models;
 mod names;
@@ -124,6 +125,7 @@ fn rows() -> impl Iterator<Item = Row> {
         .into_iter()
         .chain(whiteboards::ROWS)
         .chain(councils::ROWS)
+        .chain(discussions::ROWS)
         .chain(sessions::ROWS)
         .chain(agents::ROWS)
         .chain(models::ROWS)

@@ -1,5 +1,6 @@
 //! Wire types: what goes out, in camelCase, and how a state becomes it.
 
+pub mod agents;
 pub mod discussions;
 pub mod whiteboards;
 
@@ -18,6 +19,28 @@ use plenary_engine::ports::SessionRow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+/// An enum of the domain as the document knows it, and the ways between the two.
+macro_rules! mirror {
+    ($(#[$attribute:meta])* $name:ident = $domain:ident { $($variant:ident),+ $(,)? }) => {
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+        $(#[$attribute])*
+        pub enum $name { $($variant),+ }
+
+        impl From<$domain> for $name {
+            fn from(value: $domain) -> Self {
+                match value { $($domain::$variant => $name::$variant),+ }
+            }
+        }
+
+        impl From<$name> for $domain {
+            fn from(value: $name) -> Self {
+                match value { $($name::$variant => $domain::$variant),+ }
+            }
+        }
+    };
+}
+pub(crate) use mirror;
 
 /// Every good answer.
 #[derive(Serialize, ToSchema)]

@@ -51,13 +51,13 @@ fn print_tiers(tiers: &[Value]) {
     if !tiers.iter().any(|tier| tier["model"].is_string() || tier["configured"] == true) {
         return;
     }
-    terminal::say("tiers");
+    terminal::say("Tiers:");
     for tier in tiers {
         let text = |key: &str| clean(tier[key].as_str().unwrap_or_default());
         let means = match (tier["model"].is_string(), tier["configured"] == true) {
             (true, true) => format!("{}  (set)", text("model")),
             (true, false) => text("model"),
-            (false, _) => text("problem"),
+            (false, _) => format!("{}\n            → {}", text("problem"), text("hint")),
         };
         terminal::say(&format!("  {:<9} {means}", text("tier")));
     }

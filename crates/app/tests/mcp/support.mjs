@@ -1,13 +1,7 @@
-// The real program in a folder of its own, a scripted model server to ask, and
-// the official client on either transport. A story is a file `*.test.mjs` beside
+// The official client on either transport. A story is a file `*.test.mjs` beside
 // this one.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -15,43 +9,9 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import Ajv2020 from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
-const { PLENARY_BIN, SCRIPTED_BIN } = process.env;
-assert(PLENARY_BIN && SCRIPTED_BIN, "run this by scripts/mcp");
+import { PLENARY_BIN, holder, home, serve } from "./program.mjs";
 
-/** Starts a program and resolves with the address that it prints first. */
-async function listening(t, program, args, env) {
-  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "inherit"] });
-  t.after(() => child.kill("SIGKILL"));
-  for await (const line of createInterface(child.stdout)) {
-    const found = line.match(/http:\/\/[0-9.:]+/);
-    if (found) return { child, url: found[0] };
-  }
-  throw new Error(`${program} printed no address`);
-}
-
-/** A data folder, and a model server that answers as `args` say. */
-export async function home(t, ...args) {
-  const folder = mkdtempSync(join(tmpdir(), "plenary-mcp-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const models = await listening(t, SCRIPTED_BIN, ["--models", "a,b,c,d", ...args], {});
-  const env = {
-    HOME: folder,
-    PLENARY_HOME: join(folder, "data"),
-    OLLAMA_HOST: models.url,
-    PLENARY_EMBEDDED: "off",
-  };
-  return { folder, env, models: models.url };
-}
-
-/** What the process that holds the folder says about itself. */
-export function holder(home) {
-  const text = readFileSync(join(home.env.PLENARY_HOME, "plenary.lock"), "utf8");
-  return text ? JSON.parse(text) : undefined;
-}
-
-export function serve(t, home) {
-  return listening(t, PLENARY_BIN, ["serve", "--listen", "127.0.0.1:0"], home.env);
-}
+export { holder, home, serve };
 
 /** A client that started `plenary mcp` as its own process. */
 export async function overStdio(t, home, ...args) {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod kills;
+
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;

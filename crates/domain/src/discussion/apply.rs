@@ -43,6 +43,7 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             transcript: vec![],
             aside: vec![],
             used: BTreeMap::new(),
+            begun: BTreeMap::new(),
             stage: Stage::Draft,
         });
     }
@@ -62,21 +63,29 @@ impl State {
                 self.max_rounds = max_rounds.unwrap_or(self.max_rounds);
                 self.changed_at = *at;
             }
-            Event::FacilitatorChanged { facilitator } => self.facilitator = facilitator.clone(),
-            Event::ParticipantAdded { participant } => {
+            Event::FacilitatorChanged { facilitator, at } => {
+                self.facilitator = facilitator.clone();
+                self.changed_at = *at;
+            }
+            Event::ParticipantAdded { participant, at } => {
                 let all = self.participants.iter().chain([participant]);
                 self.participants = all.cloned().collect();
+                self.changed_at = *at;
             }
-            Event::ParticipantRemoved { seat } => {
+            Event::ParticipantRemoved { seat, at } => {
                 let stays = |participant: &&Participant| participant.seat.id != *seat;
                 self.participants = self.participants.iter().filter(stays).cloned().collect();
+                self.changed_at = *at;
             }
             Event::Started { estimate, at } => {
                 self.estimate = estimate.clone();
                 self.started_at = Some(*at);
                 self.changed_at = *at;
             }
-            Event::Began { step, at } => self.rest(Stage::Active(step.clone()), *at),
+            Event::Began { step, at } => {
+                self.begun.insert(step.what.name(), step.tries);
+                self.rest(Stage::Active(step.clone()), *at);
+            }
             Event::Decided { decided, at } => self.take_decision(decided, *at),
             Event::Spoke { turn, speaker, answer, condensed, at } => {
                 self.count_answer(speaker, answer);
@@ -98,6 +107,7 @@ impl State {
                 let said = Said::Interjection { by: by.clone(), text: text.clone() };
                 if self.under_way().is_some() && self.awaited().is_none() {
                     self.aside.push(Arc::new(Entry { number: 0, at: *at, said }));
+                    self.changed_at = *at;
                 } else {
                     self.write(*at, said);
                 }
@@ -209,23 +219,9 @@ impl State {
         let input = usage.input_tokens.unwrap_or_else(|| self.prompt_tokens(&seat));
         let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
         let used = self.used.entry(id.clone()).or_insert_with(Used::default);
-        used.calls += 1;
+        used.calls = used.calls.saturating_add(1);
         used.usage = used.usage.plus(usage);
         used.tokens = used.tokens.saturating_add(input).saturating_add(output);
         used.latency_ms = used.latency_ms.saturating_add(timing.latency_ms);
-    }
-}
-
-/// Tries at the same thing have the same name and number.
-pub(super) fn is_same(one: &What, other: &What) -> bool {
-    match (one, other) {
-        (What::Opening, What::Opening) => true,
-        (What::Turn { turn: one, .. }, What::Turn { turn: other, .. }) => one == other,
-        (What::Evaluation { turn: one }, What::Evaluation { turn: other }) => one == other,
-        (What::Synthesis { .. }, What::Synthesis { .. }) => true,
-        (
-            What::Opening | What::Turn { .. } | What::Evaluation { .. } | What::Synthesis { .. },
-            _,
-        ) => false,
     }
 }

@@ -1,11 +1,10 @@
 //! What a discussion's input must be like. Every wrong field is named at once.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Choice, Create, Event, Participant, Said, Seat, SeatId, Sitter, State, plan};
+use super::{Choice, Create, Event, Participant, Seat, SeatId, Sitter, State};
 use crate::ids::Nonce;
 use crate::limits;
 use crate::names::check_model_name;
@@ -30,20 +29,21 @@ pub fn create(create: Create, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>,
     settled(wrong)?;
     let name = create.name.trim();
     let name = if name.is_empty() { title(&create.topic) } else { name.to_owned() };
-    let facilitator = Arc::new(create.facilitator);
     let created = Event::Created {
         name,
         topic: Arc::from(create.topic),
         format: create.format,
         context: Arc::from(create.context),
-        facilitator: facilitator.clone(),
+        facilitator: Arc::new(create.facilitator),
         participants: Arc::from(create.participants),
         max_rounds: create.max_rounds,
         budget_tokens: create.budget_tokens,
         project: create.project,
         at,
     };
-    let started = create.start.map(|estimate| plan::opening(&facilitator, estimate, at, nonce));
+    let Some(estimate) = create.start else { return Ok(vec![created]) };
+    let draft = super::apply(None, &created);
+    let started = draft.map(|draft| draft.start(estimate, at, nonce)).transpose()?;
     Ok([created].into_iter().chain(started.into_iter().flatten()).collect())
 }
 
@@ -61,21 +61,30 @@ pub fn seats(facilitator: &Seat, participants: &[Participant]) -> Result<(), Rej
     settled(wrong)
 }
 
+/// Whether somebody's budget has room for a first turn.
+pub fn budget(state: &State) -> Result<(), Reject> {
+    if !state.speakers().is_empty() {
+        return Ok(());
+    }
+    let speakers = state.participants.iter().filter(|participant| participant.role.speaks());
+    let least = speakers.map(|participant| state.prompt_tokens(&participant.seat)).min();
+    let problem = format!(
+        "no participant's budget has room for one turn, which reads about {} tokens",
+        least.unwrap_or_default()
+    );
+    Err(Reject::Invalid(vec![Wrong::new("budgetTokens", problem)]))
+}
+
 fn check_seats(wrong: &mut Vec<Wrong>, facilitator: &Seat, participants: &[Participant]) {
     seat(wrong, "facilitator", facilitator);
     if !participants.iter().any(|participant| participant.role.speaks()) {
         let problem = "at least one participant who speaks is needed; observers only listen";
         wrong.push(Wrong::new("participants", problem));
     }
-    let mut taken = BTreeSet::from([facilitator.name.to_lowercase()]);
     for (place, participant) in participants.iter().enumerate() {
         let field = format!("participants[{place}]");
         seat(wrong, &field, &participant.seat);
         other(wrong, &field, &participant.seat, facilitator, &participants[..place]);
-        if !taken.insert(participant.seat.name.to_lowercase()) {
-            let problem = format!("two seats are called {:?}", participant.seat.name);
-            wrong.push(Wrong::new(format!("{field}.name"), problem));
-        }
     }
     let most = limits::PARTICIPANTS;
     if participants.len() > most {
@@ -91,15 +100,24 @@ pub fn other(
     facilitator: &Seat,
     others: &[Participant],
 ) {
-    let same =
-        |other: &Seat| other.id == seat.id || other.agent.is_some() && other.agent == seat.agent;
-    if same(facilitator) {
-        let problem = format!("{} leads the discussion and cannot take part too", seat.name);
+    if let Some(name) = same(seat, [facilitator]) {
+        let problem = format!("{name} leads the discussion and cannot take part too");
         wrong.push(Wrong::new(field, problem));
     }
-    if others.iter().any(|participant| same(&participant.seat)) {
-        wrong.push(Wrong::new(field, format!("{} takes part already", seat.name)));
+    if let Some(name) = same(seat, others.iter().map(|participant| &*participant.seat)) {
+        wrong.push(Wrong::new(field, format!("{name} takes part already")));
     }
+}
+
+/// The name of a seat that cannot be told from this one: by its id, its agent or its
+/// name.
+pub fn same<'a>(seat: &Seat, others: impl IntoIterator<Item = &'a Seat>) -> Option<&'a str> {
+    let is_same = |other: &&Seat| {
+        other.id == seat.id
+            || other.agent.is_some() && other.agent == seat.agent
+            || other.name.to_lowercase() == seat.name.to_lowercase()
+    };
+    others.into_iter().find(is_same).map(|other| other.name.as_str())
 }
 
 pub fn seat(wrong: &mut Vec<Wrong>, field: &str, seat: &Seat) {
@@ -109,6 +127,7 @@ pub fn seat(wrong: &mut Vec<Wrong>, field: &str, seat: &Seat) {
         wrong.push(Wrong::new(name, "must not hold control characters"));
     }
     text(wrong, &format!("{field}.id"), &seat.id.0, limits::SEAT_NAME_BYTES);
+    size(wrong, &format!("{field}.description"), &seat.description, limits::DESCRIPTION_BYTES);
     size(wrong, &format!("{field}.persona"), &seat.persona, limits::STORED_PERSONA_BYTES);
     match &seat.sitter {
         Sitter::Model { model, .. } => {
@@ -132,19 +151,14 @@ pub fn interjection(state: &State, by: &str, said: &str) -> Result<(), Reject> {
     if by.chars().any(char::is_control) {
         wrong.push(Wrong::new("by", "must not hold control characters"));
     }
-    let same = |seat: &Seat| !seat.is_person() && seat.name.eq_ignore_ascii_case(by.trim());
+    let name = by.trim().to_lowercase();
+    let same = |seat: &Seat| !seat.is_person() && seat.name.to_lowercase() == name;
     let seats = state.participants.iter().map(|p| &p.seat).chain([&state.facilitator]);
     if seats.into_iter().any(|seat| same(seat)) {
         wrong.push(Wrong::new("by", "a model here is called that; use your own name"));
     }
     text(&mut wrong, "text", said, limits::INTERJECTION_BYTES);
-    settled(wrong)?;
-    let is_one = |said: &Said| matches!(said, Said::Interjection { .. });
-    let entries = state.transcript.iter().chain(&state.aside);
-    if entries.filter(|entry| is_one(&entry.said)).count() >= limits::INTERJECTIONS {
-        return Err(state.not_now("This discussion has as many interjections as it can keep."));
-    }
-    Ok(())
+    settled(wrong)
 }
 
 pub fn reply(said: &str) -> Result<(), Reject> {

@@ -129,7 +129,8 @@ pub fn read(text: &str, choices: &Choices) -> Result<Read, String> {
         return Ok(read);
     }
     let mut fields = find::fields(text)?;
-    let mut mended = Mended(std::mem::take(&mut fields.mended));
+    let mut mended = Mended(vec![]);
+    std::mem::take(&mut fields.mended).into_iter().for_each(|what| mended.add(what));
     let decision = decided(&fields, choices, &mut mended)?;
     let reasoning =
         said(&fields, Key::Reasoning, &mut mended).map_or(String::new(), |(words, whole)| {
@@ -293,7 +294,12 @@ impl Mended {
     }
 
     fn key(&mut self, written: &str, key: Key) {
-        if written != key.asked_for() {
+        if written == key.asked_for() {
+            return;
+        }
+        if folded(written) == folded(key.asked_for()) {
+            self.add("put right how keys are written");
+        } else {
             self.add(format!("took the key {} for {}", shown(written), key.asked_for()));
         }
     }

@@ -56,9 +56,13 @@ impl State {
         }])
     }
 
-    /// Turns that have ended, and the one that is next or under way.
+    /// Turns that have ended, and the one that is next, under way, or being decided on.
     fn rounds_begun(&self) -> u32 {
-        let planned = self.step().is_some_and(|step| matches!(step.what, What::Turn { .. }));
+        let planned = self.step().is_some_and(|step| match step.what {
+            What::Turn { .. } => true,
+            What::Opening | What::Evaluation { .. } => self.under_way().is_some(),
+            What::Synthesis { .. } => false,
+        });
         self.turns() + u32::from(planned)
     }
 
@@ -76,23 +80,27 @@ impl State {
         }
     }
 
-    pub(super) fn change_facilitator(&self, seat: Seat) -> Result<Vec<Event>, Reject> {
+    pub(super) fn change_facilitator(
+        &self,
+        seat: Seat,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
         self.is_draft("The facilitator")?;
         let mut wrong = vec![];
         check::seat(&mut wrong, "facilitator", &seat);
-        let takes_part = |p: &&Participant| {
-            p.seat.id == seat.id || p.seat.agent.is_some() && p.seat.agent == seat.agent
-        };
-        if let Some(participant) = self.participants.iter().find(takes_part) {
-            let name = &participant.seat.name;
+        if let Some(name) = check::same(&seat, self.participants.iter().map(|p| &*p.seat)) {
             let problem = format!("{name} takes part and cannot lead the discussion too");
             wrong.push(Wrong::new("facilitator", problem));
         }
         settled(wrong)?;
-        Ok(vec![Event::FacilitatorChanged { facilitator: Arc::new(seat) }])
+        Ok(vec![Event::FacilitatorChanged { facilitator: Arc::new(seat), at }])
     }
 
-    pub(super) fn add_participant(&self, participant: Participant) -> Result<Vec<Event>, Reject> {
+    pub(super) fn add_participant(
+        &self,
+        participant: Participant,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
         self.is_draft("Who takes part")?;
         let mut wrong = vec![];
         check::seat(&mut wrong, "participant", &participant.seat);
@@ -103,14 +111,18 @@ impl State {
             wrong.push(Wrong::new("participants", format!("at most {most} can take part")));
         }
         settled(wrong)?;
-        Ok(vec![Event::ParticipantAdded { participant }])
+        Ok(vec![Event::ParticipantAdded { participant, at }])
     }
 
-    pub(super) fn remove_participant(&self, seat: SeatId) -> Result<Vec<Event>, Reject> {
+    pub(super) fn remove_participant(
+        &self,
+        seat: SeatId,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
         self.is_draft("Who takes part")?;
         if !self.participants.iter().any(|participant| participant.seat.id == seat) {
             return Err(Reject::Unknown(format!("Nobody with the id {:?} takes part.", seat.0)));
         }
-        Ok(vec![Event::ParticipantRemoved { seat }])
+        Ok(vec![Event::ParticipantRemoved { seat, at }])
     }
 }

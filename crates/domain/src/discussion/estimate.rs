@@ -105,10 +105,10 @@ impl State {
 
     pub fn actual(&self) -> Actual {
         let total = self.used.values().fold(Used::default(), |sum, used| Used {
-            calls: sum.calls + used.calls,
+            calls: sum.calls.saturating_add(used.calls),
             usage: sum.usage.plus(used.usage),
-            tokens: sum.tokens + used.tokens,
-            latency_ms: sum.latency_ms + used.latency_ms,
+            tokens: sum.tokens.saturating_add(used.tokens),
+            latency_ms: sum.latency_ms.saturating_add(used.latency_ms),
         });
         let elapsed = self.started_at.map_or(0, |start| {
             self.changed_at.as_millisecond().saturating_sub(start.as_millisecond())
@@ -153,16 +153,29 @@ impl State {
             calls.iter().map(each).sum()
         };
         let both = |low: Option<f64>, high: Option<f64>| Some(Range { low: low?, high: high? });
-        let mut estimate = Estimate {
+        // Whom the facilitator will choose is not known, so every model counts.
+        let models = self.models();
+        let is_timed = models.iter().all(|model| measured(model).is_some());
+        let is_priced = models.iter().all(|model| price(model).is_some());
+        Estimate {
             calls: Range { low: low.len() as f64, high: high.len() as f64 },
             input_tokens: range(|call| call.input),
             output_tokens: range(|call| call.output),
-            seconds: both(seconds(&low, |m| m.low_ms), seconds(&high, |m| m.high_ms)),
-            cost: both(money(&low), money(&high)),
-            notes: vec![],
-        };
-        estimate.notes = self.unknown(&measured, &price);
-        estimate
+            seconds: both(seconds(&low, |m| m.low_ms), seconds(&high, |m| m.high_ms))
+                .filter(|_| is_timed),
+            cost: both(money(&low), money(&high)).filter(|_| is_priced),
+            notes: self.unknown(&measured, &price),
+        }
+    }
+
+    /// The models that may be asked, each once.
+    fn models(&self) -> Vec<&ModelName> {
+        let speakers = self.participants.iter().filter(|p| p.role.speaks()).map(|p| &p.seat);
+        let seats = speakers.chain([&self.facilitator]);
+        let mut models: Vec<&ModelName> = seats.filter_map(|seat| seat.model()).collect();
+        models.sort();
+        models.dedup();
+        models
     }
 
     /// The model calls of a discussion with so many rounds: the opening, the turns,
@@ -204,12 +217,7 @@ impl State {
         measured: impl Fn(&ModelName) -> Option<Measure>,
         price: impl Fn(&ModelName) -> Option<Money>,
     ) -> Vec<String> {
-        let seats = self.participants.iter().filter(|p| p.role.speaks()).map(|p| &p.seat);
-        let seats: Vec<&Seat> =
-            seats.chain([&self.facilitator]).map(|seat| seat.as_ref()).collect();
-        let mut models: Vec<&ModelName> = seats.iter().filter_map(|seat| seat.model()).collect();
-        models.sort();
-        models.dedup();
+        let models = self.models();
         let list = |which: &dyn Fn(&ModelName) -> bool| -> Option<String> {
             let names: Vec<&str> =
                 models.iter().filter(|m| which(m)).map(|m| m.0.as_str()).collect();
@@ -217,9 +225,10 @@ impl State {
         };
         let slow = list(&|model| measured(model).is_none());
         let dear = list(&|model| price(model).is_none());
-        let people = seats.iter().any(|seat| seat.is_person());
+        let mut speakers = self.participants.iter().filter(|p| p.role.speaks());
+        let people = self.facilitator.is_person() || speakers.any(|p| p.seat.is_person());
         [
-            slow.map(|names| format!("The time is not known: {names} has not answered here yet.")),
+            slow.map(|names| format!("The time is not known: nothing has been measured here for {names}.")),
             dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
             people.then(|| "The time that people take is not counted.".to_owned()),
         ]

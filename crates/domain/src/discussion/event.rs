@@ -42,12 +42,15 @@ pub enum Event {
     },
     FacilitatorChanged {
         facilitator: Arc<Seat>,
+        at: Timestamp,
     },
     ParticipantAdded {
         participant: Participant,
+        at: Timestamp,
     },
     ParticipantRemoved {
         seat: SeatId,
+        at: Timestamp,
     },
     Started {
         #[serde(default, skip_serializing_if = "Option::is_none")]

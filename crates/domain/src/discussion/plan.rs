@@ -1,11 +1,12 @@
 //! What comes next: after the start, after a turn, after a decision, after a rest.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 
-use super::apply::is_same;
 use super::{
-    Choice, Decided, Estimate, Event, How, Participant, Said, Seat, Sitter, Spoken, Stage, State,
-    Step, What, Why,
+    Choice, Decided, Entry, Event, How, Participant, Said, Seat, SeatId, Sitter, Spoken, Stage,
+    State, Step, What, Why,
 };
 use crate::call::{Timing, Usage};
 use crate::ids::Nonce;
@@ -15,17 +16,7 @@ pub const FIRST_QUESTION: &str = "What is your view of the topic, and what matte
 /// Asked later in the same case.
 pub const NEXT_QUESTION: &str = "Where do you agree with what has been said, where not, and what \
     is still missing?";
-
-pub fn opening(
-    facilitator: &Seat,
-    estimate: Option<Estimate>,
-    at: Timestamp,
-    nonce: Nonce,
-) -> Vec<Event> {
-    let reply_by = reply_by(facilitator, at);
-    let step = Step { what: What::Opening, tries: 1, reply_by, nonce };
-    vec![Event::Started { estimate, at }, Event::Began { step, at }]
-}
+const NO_ROOM: &str = "The budget has no room for another turn.";
 
 fn reply_by(seat: &Seat, at: Timestamp) -> Option<Timestamp> {
     match seat.sitter {
@@ -44,20 +35,21 @@ impl State {
         self.participants.iter().filter(can).collect()
     }
 
-    /// Whether the seat's budget has room for one more call. What the call will
-    /// read is reserved before it is made.
-    pub(super) fn affords(&self, seat: &Seat) -> bool {
-        let Sitter::Model { bounds, .. } = &seat.sitter else { return true };
-        let used = self.used.get(&seat.id).map_or(0, |used| used.tokens);
-        let next = used.saturating_add(self.prompt_tokens(seat));
-        bounds.budget_tokens.is_none_or(|budget| next <= budget)
+    fn may_speak(&self, id: &SeatId) -> bool {
+        self.speakers().iter().any(|participant| participant.seat.id == *id)
     }
 
-    /// Whether the discussion's own budget has room for this seat's next call.
-    fn room_affords(&self, seat: &Seat) -> bool {
-        let used: u64 = self.used.values().map(|used| used.tokens).sum();
-        let next = used.saturating_add(self.prompt_tokens(seat));
-        seat.is_person() || self.budget_tokens.is_none_or(|budget| next <= budget)
+    /// Whether the seat's budget and the discussion's have room for one more call.
+    /// What the call will read is reserved before it is made.
+    pub(super) fn affords(&self, seat: &Seat) -> bool {
+        let Sitter::Model { bounds, .. } = &seat.sitter else { return true };
+        let next = self.prompt_tokens(seat);
+        let own = self.used.get(&seat.id).map_or(0, |used| used.tokens);
+        let all = self.used.values().fold(0, |sum: u64, used| sum.saturating_add(used.tokens));
+        let has_room = |budget: Option<u64>, used: u64| {
+            budget.is_none_or(|budget| used.saturating_add(next) <= budget)
+        };
+        has_room(bounds.budget_tokens, own) && has_room(self.budget_tokens, all)
     }
 
     /// Whoever comes after the last speaker, in the order of the seats.
@@ -71,19 +63,14 @@ impl State {
         });
         let place = last.and_then(|last| self.participants.iter().position(|p| p.seat.id == *last));
         let from = place.map_or(0, |place| place + 1);
-        let can = |p: &&Participant| p.role.speaks() && self.affords(&p.seat);
+        let can = |p: &&Participant| self.may_speak(&p.seat.id);
         let (before, after) = self.participants.split_at(from.min(self.participants.len()));
         after.iter().chain(before).find(can)
     }
 
     /// A step that has not been begun yet, as the next try at it.
     fn step_for(&self, what: What, at: Timestamp, nonce: Nonce) -> Step {
-        let earlier = self.transcript.iter().filter(|entry| match &entry.said {
-            Said::Cut { what: cut, .. } => is_same(cut, &what),
-            Said::SynthesisFailed { .. } => matches!(what, What::Synthesis { .. }),
-            Said::Decision(_) | Said::Turn { .. } | Said::Interjection { .. } => false,
-        });
-        let tries = earlier.count() as u32 + 1;
+        let tries = self.begun.get(&what.name()).map_or(1, |tries| tries.saturating_add(1));
         let mut step = Step { what, tries, reply_by: None, nonce };
         step.reply_by = self.seat_of(&step).and_then(|seat| reply_by(seat, at));
         step
@@ -103,18 +90,19 @@ impl State {
         }
     }
 
-    /// The same step once more, with the whole time that a person has for it. A
-    /// synthesis that was due because no round remained is not, when there are more
-    /// rounds now.
-    pub(super) fn begin_again(&self, step: &Step, at: Timestamp, nonce: Nonce) -> Event {
-        let turns = self.turns();
-        let what = match &step.what {
-            What::Synthesis { why: Why::Rounds, .. } if turns < self.max_rounds => {
-                What::Evaluation { turn: turns }
-            }
-            what => what.clone(),
+    /// The same step once more, with the whole time that a person has for it, unless
+    /// rounds or budget are others by now.
+    pub(super) fn begin_again(&self, step: &Step, at: Timestamp, nonce: Nonce) -> Vec<Event> {
+        let goes_on = match &step.what {
+            What::Opening | What::Evaluation { .. } => false,
+            What::Turn { speaker, .. } => self.may_speak(speaker),
+            What::Synthesis { why: Why::Rounds, .. } => self.turns() >= self.max_rounds,
+            What::Synthesis { why: Why::Decided | Why::Budget | Why::Asked, .. } => true,
         };
-        Event::Began { step: self.step_for(what, at, nonce), at }
+        if !goes_on {
+            return self.choose_next(at, nonce);
+        }
+        vec![self.go_on(step.what.clone(), at, nonce)]
     }
 
     /// The facilitator writes the conclusion now.
@@ -125,36 +113,37 @@ impl State {
 
     /// After a turn, which stands in the transcript by now.
     pub(super) fn after_turn(&self, at: Timestamp, nonce: Nonce) -> Vec<Event> {
-        let turns = self.turns();
-        let by = self.facilitator.id.clone();
-        if let Some(why) = self.nobody_answers() {
-            let what = if turns < self.max_rounds {
-                What::Evaluation { turn: turns }
-            } else {
-                What::Synthesis { by, why: Why::Rounds }
-            };
-            return vec![Event::Failed { why, next: self.step_for(what, at, nonce), at }];
-        }
-        if turns >= self.max_rounds {
+        let Some(why) = self.nobody_answers() else { return self.choose_next(at, nonce) };
+        let turn = self.turns();
+        let what = if turn < self.max_rounds {
+            What::Evaluation { turn }
+        } else {
+            What::Synthesis { by: self.facilitator.id.clone(), why: Why::Rounds }
+        };
+        vec![Event::Failed { why, next: self.step_for(what, at, nonce), at }]
+    }
+
+    /// Nobody is at it: the facilitator says how to go on, if anything is left to say.
+    pub(super) fn choose_next(&self, at: Timestamp, nonce: Nonce) -> Vec<Event> {
+        let turn = self.turns();
+        if turn >= self.max_rounds {
             let note = match self.max_rounds {
                 1 => "The only round is over.".to_owned(),
                 all => format!("All {all} rounds are over."),
             };
-            return self.by_rule(turns, note, Why::Rounds, at, nonce);
+            return self.by_rule(turn, note, Why::Rounds, at, nonce);
         }
-        let speakers = self.speakers();
-        let dry = !speakers.iter().any(|participant| self.room_affords(&participant.seat));
-        if dry {
-            let note = "The budget has no room for another turn.".to_owned();
-            return self.by_rule(turns, note, Why::Budget, at, nonce);
+        if self.speakers().is_empty() {
+            return self.by_rule(turn, NO_ROOM.to_owned(), Why::Budget, at, nonce);
         }
         if self.affords(&self.facilitator) {
-            return vec![self.go_on(What::Evaluation { turn: turns }, at, nonce)];
+            let what = if turn == 0 { What::Opening } else { What::Evaluation { turn } };
+            return vec![self.go_on(what, at, nonce)];
         }
         let note = "The facilitator's budget is spent: the next in turn speaks.";
-        let decided = self.in_turn(turns, How::Rule, note.to_owned());
-        let next = self.after_decision(&decided, at, nonce);
-        vec![Event::Decided { decided, at }, next]
+        let decided = self.in_turn(turn, How::Rule, note.to_owned());
+        let event = Event::Decided { decided: decided.clone(), at };
+        self.then(event, |state| state.after_decision(&decided, at, nonce))
     }
 
     fn by_rule(
@@ -202,23 +191,37 @@ impl State {
         }
     }
 
-    /// What a decision makes next.
-    pub(super) fn after_decision(&self, decided: &Decided, at: Timestamp, nonce: Nonce) -> Event {
+    /// What a decision makes next. It may have used up what the turn would need.
+    pub(super) fn after_decision(
+        &self,
+        decided: &Decided,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Vec<Event> {
+        let by = self.facilitator.id.clone();
         let what = match (decided.decision, &decided.next) {
-            (Choice::Continue, Some(next)) => What::Turn {
+            (Choice::Continue, Some(next)) if self.may_speak(next) => What::Turn {
                 turn: self.turns() + 1,
                 speaker: next.clone(),
                 question: decided.question.clone().unwrap_or_default(),
             },
-            (Choice::Synthesize, _) | (Choice::Continue, None) => {
-                What::Synthesis { by: self.facilitator.id.clone(), why: Why::Decided }
+            (Choice::Continue, _) => {
+                return self.by_rule(decided.turn, NO_ROOM.to_owned(), Why::Budget, at, nonce);
             }
+            (Choice::Synthesize, _) => match decided.how {
+                How::Parsed | How::Repaired | How::Person => {
+                    What::Synthesis { by, why: Why::Decided }
+                }
+                // Only for want of somebody who could speak.
+                How::Fallback | How::Rule => What::Synthesis { by, why: Why::Budget },
+            },
         };
-        self.go_on(what, at, nonce)
+        vec![self.go_on(what, at, nonce)]
     }
 
-    /// After a model could not write the synthesis: the next model does, and when
-    /// there is none left the discussion has failed.
+    /// After a model could not write the synthesis: the next model does that has been
+    /// tried less often than the facilitator's, and when there is none left the
+    /// discussion has failed.
     pub(super) fn after_failed_synthesis(
         &self,
         why: Why,
@@ -226,20 +229,20 @@ impl State {
         at: Timestamp,
         nonce: Nonce,
     ) -> Event {
-        let failed: Vec<&Seat> = self
-            .transcript
-            .iter()
-            .filter_map(|entry| match &entry.said {
-                Said::SynthesisFailed { by, .. } => self.seat(by).map(AsRef::as_ref),
+        let failures = |seat: &Seat| {
+            let of = |entry: &&Arc<Entry>| match &entry.said {
+                Said::SynthesisFailed { by, .. } => {
+                    self.seat(by).is_some_and(|other| other.model() == seat.model())
+                }
                 Said::Decision(_)
                 | Said::Turn { .. }
                 | Said::Interjection { .. }
-                | Said::Cut { .. } => None,
-            })
-            .collect();
-        let untried = |seat: &&Seat| {
-            !seat.is_person() && !failed.iter().any(|other| other.model() == seat.model())
+                | Said::Cut { .. } => false,
+            };
+            self.transcript.iter().filter(of).count()
         };
+        let most = failures(&self.facilitator);
+        let untried = |seat: &&Seat| !seat.is_person() && failures(seat) < most;
         // An observer's model stays silent here too.
         let speakers = self.participants.iter().filter(|participant| participant.role.speaks());
         match speakers.map(|participant| participant.seat.as_ref()).find(untried) {

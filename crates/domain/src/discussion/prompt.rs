@@ -76,7 +76,7 @@ fn decide(state: &State, step: &Step, turn: u32) -> Option<Asked> {
         let rounds =
             if left == 1 { "1 round remains".into() } else { format!("{left} rounds remain") };
         let lead = format!(
-            "{turn} of {} rounds are over; {rounds}. Decide: go on with `continue`, or end with \
+            "Round {turn} of at most {} is over; {rounds}. Decide: go on with `continue`, or end with \
              `synthesize` when enough has been said.",
             state.max_rounds
         );
@@ -134,6 +134,9 @@ pub fn absent(state: &State) -> Vec<String> {
             Said::Turn { speaker, spoken: Spoken::Failed { failure, .. }, .. } if speaker == id => {
                 Some(failure.kind.words())
             }
+            Said::Cut { what: What::Turn { speaker, .. }, .. } if speaker == id => {
+                Some("was stopped")
+            }
             Said::Turn { .. }
             | Said::Decision(_)
             | Said::Interjection { .. }
@@ -180,11 +183,8 @@ fn roster(state: &State) -> String {
         state.transcript.iter().filter(by).count()
     };
     let line = |p: &super::Participant| {
-        let about = if p.seat.description.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", p.seat.description)
-        };
+        let about: Vec<&str> = p.seat.description.split_whitespace().collect();
+        let about = if about.is_empty() { String::new() } else { format!(": {}", about.join(" ")) };
         let note = match (p.role.speaks(), state.affords(&p.seat), turns(&p.seat.id)) {
             (false, _, _) => "listens only, cannot be chosen".to_owned(),
             (true, false, _) => "has no budget left, cannot be chosen".to_owned(),
@@ -203,6 +203,8 @@ fn words(seat: &Seat) -> u32 {
     let most = bounds.output_tokens.map_or(TURN_WORDS, |tokens| tokens / 2);
     most.min(TURN_WORDS).min((window_tokens / 20).max(10))
 }
+
+const SO_FAR: &str = "The discussion so far:\n\n";
 
 /// Words that a turn should not pass.
 const TURN_WORDS: u32 = 250;
@@ -224,19 +226,19 @@ fn asked(
     let answer_tokens = bounds.output_tokens.unwrap_or(limits::ANSWER_TOKENS);
     // At most a quarter of a small window is kept for the answer.
     let reserved = answer_tokens.min(window_tokens / 4).max(1);
-    let bytes = u64::from(window_tokens - reserved) * estimate::DENSE_TOKEN_BYTES;
-    let taken = system.len() + topic.len() + request.len();
+    let bytes = u64::from(window_tokens.saturating_sub(reserved)) * estimate::DENSE_TOKEN_BYTES;
+    let taken = system.len() + topic.len() + SO_FAR.len() + request.len();
     let room = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(taken);
     let fitted = condense::fit(pieces(state), room.max(limits::TRANSCRIPT_LEAST_BYTES));
     let mut text = topic;
     if !fitted.pieces.is_empty() {
-        text.push_str("The discussion so far:\n\n");
+        text.push_str(SO_FAR);
     }
     if let Some(left_out) = &fitted.left_out {
         text.push_str(&format!("[{left_out}]\n\n"));
     }
     for piece in &fitted.pieces {
-        text.push_str(&quoted(&piece.label, &piece.text, nonce));
+        text.push_str(&quoted(&piece.label, &piece.words(), nonce));
         text.push('\n');
     }
     text.push_str(&request);
@@ -272,12 +274,15 @@ fn piece(state: &State, entry: &Entry) -> Option<Piece> {
             };
             Some(Piece {
                 label: format!("turn {turn} by {name}, {role}"),
-                text: format!("Asked: {question}\n{said}"),
+                asked: format!("Asked: {question}\n"),
+                text: said,
             })
         }
-        Said::Interjection { by, text } => {
-            Some(Piece { label: format!("said by {by}, a person in the room"), text: text.clone() })
-        }
+        Said::Interjection { by, text } => Some(Piece {
+            label: format!("said by {by}, a person in the room"),
+            asked: String::new(),
+            text: text.clone(),
+        }),
         Said::Decision(_) | Said::Cut { .. } | Said::SynthesisFailed { .. } => None,
     }
 }

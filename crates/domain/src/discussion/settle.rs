@@ -77,7 +77,7 @@ impl State {
     }
 
     /// The event, and what follows from it.
-    fn then(&self, event: Event, next: impl FnOnce(&State) -> Vec<Event>) -> Vec<Event> {
+    pub(super) fn then(&self, event: Event, next: impl FnOnce(&State) -> Vec<Event>) -> Vec<Event> {
         let mut after = self.clone();
         after.take(&event);
         let next = next(&after);
@@ -94,7 +94,7 @@ impl State {
     ) -> Vec<Event> {
         let decided = Decided { condensed, ..self.read(turn, outcome) };
         let event = Event::Decided { decided: decided.clone(), at };
-        self.then(event, |state| vec![state.after_decision(&decided, at, nonce)])
+        self.then(event, |state| state.after_decision(&decided, at, nonce))
     }
 
     /// The decision in an answer. What cannot be read falls to the next in turn.
@@ -260,7 +260,7 @@ impl State {
             condensed: 0,
         };
         let event = Event::Decided { decided: decided.clone(), at };
-        Ok(self.then(event, |state| vec![state.after_decision(&decided, at, nonce)]))
+        Ok(self.then(event, |state| state.after_decision(&decided, at, nonce)))
     }
 }
 

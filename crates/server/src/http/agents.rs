@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use plenary_domain::agent::{self, Agent, ModelChoice, Tier};
+use plenary_domain::agent::{self, Agent, Tier};
 use plenary_domain::discussion::Format;
 use plenary_domain::library::{self, Command, Event, Given};
 use plenary_domain::{ModelName, Nonce, Reject, limits, room};
 use plenary_engine::{By, EngineError, Snapshot};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -21,6 +21,7 @@ use super::within;
 use crate::App;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
+use crate::views::agents::{DiscussionFormat, StoredAgent, TierName};
 use crate::views::{Nothing, Reply, page, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -121,9 +122,8 @@ async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl Into
 /// A body of requests that write. Serde cannot share fields between bodies and refuse
 /// unknown ones too, so those that adding and editing have in common stand here.
 macro_rules! body {
-    ($name:ident: $($own:tt)*) => {
-        #[derive(Deserialize, ToSchema)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $(#[$meta])*
         pub struct $name {
             $($own)*
             /// One line for lists.
@@ -193,29 +193,37 @@ macro_rules! body {
     };
 }
 
-body! { NewStoredAgent:
-    /// An agent whose values the new one begins with, by id or name. What else is
-    /// given takes their place.
-    #[serde(default)]
-    copy_of: Option<String>,
-    /// A copy that is given none is called `… (copy)`.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 80)]
-    name: Option<String>,
-    /// Who the agent is, said to the model: its system prompt.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 16384)]
-    persona: Option<String>,
+body! {
+    #[derive(Deserialize, ToSchema)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    pub struct NewStoredAgent {
+        /// An agent whose values the new one begins with, by id or name. What else is
+        /// given takes their place.
+        #[serde(default)]
+        copy_of: Option<String>,
+        /// A copy that is given none is called `… (copy)`.
+        #[serde(default)]
+        #[schema(min_length = 1, max_length = 80)]
+        name: Option<String>,
+        /// Who the agent is, said to the model: its system prompt.
+        #[serde(default)]
+        #[schema(min_length = 1, max_length = 16384)]
+        persona: Option<String>,
+    }
 }
 
-body! { AgentChanges:
-    #[serde(default, deserialize_with = "not_null")]
-    #[schema(min_length = 1, max_length = 80, nullable = false)]
-    name: Option<String>,
-    /// Who the agent is, said to the model: its system prompt.
-    #[serde(default, deserialize_with = "not_null")]
-    #[schema(min_length = 1, max_length = 16384, nullable = false)]
-    persona: Option<String>,
+body! {
+    #[derive(Deserialize, ToSchema)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    pub struct AgentChanges {
+        #[serde(default, deserialize_with = "not_null")]
+        #[schema(min_length = 1, max_length = 80, nullable = false)]
+        name: Option<String>,
+        /// Who the agent is, said to the model: its system prompt.
+        #[serde(default, deserialize_with = "not_null")]
+        #[schema(min_length = 1, max_length = 16384, nullable = false)]
+        persona: Option<String>,
+    }
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -405,140 +413,5 @@ async fn written(app: &App, snapshot: &Snapshot) -> Result<Arc<Agent>, Problem> 
             Ok(stored(snapshot)?.agents.get(&agent.id).cloned().unwrap_or(agent))
         }
         Ok(Event::AgentRemoved { .. }) | Err(_) => Err(gone()),
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StoredAgent {
-    id: String,
-    name: String,
-    /// One line for lists.
-    description: String,
-    /// Who the agent is, said to the model. Lists have it with `detail=full`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    persona: Option<String>,
-    /// The one model that it speaks by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    model: Option<String>,
-    /// How able its model should be. Without this and `model` it takes any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    tier: Option<TierName>,
-    /// Made to lead discussions.
-    is_facilitator: bool,
-    /// Ships with Plenary; it can be copied, not changed or removed.
-    is_built_in: bool,
-    /// Formats of discussions that it suits best.
-    formats: Vec<DiscussionFormat>,
-    /// Time for one turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    turn_seconds: Option<u64>,
-    /// Tokens of one answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    output_tokens: Option<u32>,
-    /// Tokens that it may use in one session.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    budget_tokens: Option<u64>,
-    /// For command-line agents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    workspace: Option<WorkspaceView>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct WorkspaceView {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    folder: Option<String>,
-    tools: Vec<String>,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TierName {
-    Fast,
-    Balanced,
-    Strong,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DiscussionFormat {
-    Brainstorm,
-    Review,
-    Deliberation,
-}
-
-impl StoredAgent {
-    fn new(agent: &Agent, full: bool) -> Self {
-        let (model, tier) = match &agent.model {
-            ModelChoice::Any => (None, None),
-            ModelChoice::Tier(tier) => (None, Some(TierName::from(*tier))),
-            ModelChoice::Model(model) => (Some(model.0.clone()), None),
-        };
-        StoredAgent {
-            id: agent.id.0.clone(),
-            name: agent.name.clone(),
-            description: agent.description.clone(),
-            persona: full.then(|| agent.persona.to_string()),
-            model,
-            tier,
-            is_facilitator: agent.facilitator,
-            is_built_in: agent.built_in,
-            formats: agent.formats.iter().copied().map(DiscussionFormat::from).collect(),
-            turn_seconds: agent.bounds.turn_ms.map(|ms| ms / 1000),
-            output_tokens: agent.bounds.output_tokens,
-            budget_tokens: agent.bounds.budget_tokens,
-            workspace: agent
-                .workspace
-                .clone()
-                .map(|place| WorkspaceView { folder: place.folder, tools: place.tools }),
-        }
-    }
-}
-
-impl From<TierName> for Tier {
-    fn from(name: TierName) -> Self {
-        match name {
-            TierName::Fast => Tier::Fast,
-            TierName::Balanced => Tier::Balanced,
-            TierName::Strong => Tier::Strong,
-        }
-    }
-}
-
-impl From<Tier> for TierName {
-    fn from(tier: Tier) -> Self {
-        match tier {
-            Tier::Fast => TierName::Fast,
-            Tier::Balanced => TierName::Balanced,
-            Tier::Strong => TierName::Strong,
-        }
-    }
-}
-
-impl From<DiscussionFormat> for Format {
-    fn from(name: DiscussionFormat) -> Self {
-        match name {
-            DiscussionFormat::Brainstorm => Format::Brainstorm,
-            DiscussionFormat::Review => Format::Review,
-            DiscussionFormat::Deliberation => Format::Deliberation,
-        }
-    }
-}
-
-impl From<Format> for DiscussionFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Brainstorm => DiscussionFormat::Brainstorm,
-            Format::Review => DiscussionFormat::Review,
-            Format::Deliberation => DiscussionFormat::Deliberation,
-        }
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::discussion::{self, Command, Edit, Measure, Money, SeatId};
+use plenary_domain::discussion::{self, Command, Edit, Measure, SeatId};
 use plenary_domain::{ModelName, SessionId, limits, room};
 use plenary_engine::{By, Latencies, Snapshot};
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ async fn create(
         let latencies = app.engine.latencies().await;
         let measured = |model: &ModelName| usual(&latencies, model);
         let at = app.engine.clock().now();
-        let price = |model: &ModelName| price(&app, model);
+        let price = |model: &ModelName| app.prices.of(model);
         create.start = Some(discussion::foresee(create.clone(), at, measured, price));
     }
     let command = room::Command::Discussion(Command::Create(Box::new(create)));
@@ -420,7 +420,7 @@ async fn estimate(
 ) -> Result<impl IntoResponse, Problem> {
     let now = app.engine.get(session_id(&id)?).await?;
     let estimate = foreseen(&app, state(&now)?).await;
-    Ok(reply(EstimateView::new(&estimate)))
+    Ok(reply(EstimateView::new(&estimate, &app.prices)))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -511,13 +511,12 @@ fn show(app: &App, snapshot: &Snapshot) -> Result<axum::Json<Reply<DiscussionVie
 
 fn view(app: &App, snapshot: &Snapshot) -> Result<DiscussionView, Problem> {
     let running = |call: &_| app.engine.running_text(snapshot.id, call);
-    let price = |model: &ModelName| price(app, model);
-    Ok(DiscussionView::new(snapshot.id, state(snapshot)?, &running, &price))
+    Ok(DiscussionView::new(snapshot.id, state(snapshot)?, &running, &app.prices))
 }
 
 async fn foreseen(app: &App, state: &discussion::State) -> discussion::Estimate {
     let latencies = app.engine.latencies().await;
-    state.foresee(|model| usual(&latencies, model), |model| price(app, model))
+    state.foresee(|model| usual(&latencies, model), |model| app.prices.of(model))
 }
 
 /// The middle and the slow end of what was measured.
@@ -525,8 +524,4 @@ fn usual(latencies: &Latencies, model: &ModelName) -> Option<Measure> {
     let times = latencies.get(model)?;
     let at = |part: f64| times.get((times.len().saturating_sub(1) as f64 * part) as usize).copied();
     Some(Measure { low_ms: at(0.25)?, high_ms: at(0.9)? })
-}
-
-fn price(app: &App, model: &ModelName) -> Option<Money> {
-    app.prices.of(model)
 }

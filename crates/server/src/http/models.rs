@@ -13,9 +13,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use self::names::Names;
-use super::agents::TierName;
 use crate::App;
 use crate::error::ReadProblems;
+use crate::views::agents::TierName;
 use crate::views::{Reply, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -64,6 +64,10 @@ pub struct TierView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     problem: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    hint: Option<String>,
 }
 
 /// Every model that can be used now.
@@ -89,12 +93,15 @@ async fn tiers(State(app): State<App>) -> impl IntoResponse {
     let mut names = Names::new(&app);
     let mut views = vec![];
     for tier in Tier::ALL {
-        let (model, problem) = match names.tier(tier).await {
-            Ok(model) => (Some(model.0), None),
-            Err(problem) => (None, Some(problem.sentence())),
+        let (model, problem, hint) = match names.tier(tier).await {
+            Ok(model) => (Some(model.0), None, None),
+            Err(problem) => {
+                let (problem, hint) = problem.words();
+                (None, Some(problem), hint)
+            }
         };
         let configured = app.tiers.of(tier).is_some();
-        views.push(TierView { tier: tier.into(), model, configured, problem });
+        views.push(TierView { tier: tier.into(), model, configured, problem, hint });
     }
     reply(views)
 }

@@ -31,7 +31,9 @@ pub fn request(
     if !wrong.is_empty() {
         return Err(invalid(&wrong));
     }
-    let (mut path, mut query, mut body) = (row.path.to_owned(), String::new(), Map::new());
+    let (mut path, mut query) = (row.path.to_owned(), String::new());
+    let sent = row.sent.iter().map(|(name, value)| ((*name).to_owned(), Value::Bool(*value)));
+    let mut body: Map<String, Value> = sent.collect();
     for argument in &shape.arguments {
         let Some(value) = arguments.get(&argument.name).filter(|value| !value.is_null()) else {
             continue;

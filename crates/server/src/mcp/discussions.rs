@@ -12,7 +12,7 @@ pub const ROWS: [Row; 1] = [Row {
                   is then chosen to suit the format. agents_list names the agents that are there.",
     effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
     hidden: &["start"],
-    sent: &[("start", "true")],
+    sent: &[("start", true)],
     // A handle: what comes later is told by session_wait.
     kept: &["id", "name", "status", "max_rounds"],
     next: &[

@@ -22,10 +22,8 @@ use super::{Door, Reply, Server};
 use crate::auth::{Access, Principal};
 use crate::error::{Code, Problem};
 
-/// `rest` is the REST interface without the check at the door, which whoever comes
-/// here has passed.
-pub fn routes(rest: Router, engine: Arc<Engine>, document: &Value, access: &Access) -> Router {
-    let server = Server::new(Arc::new(Inside { rest, engine }), document);
+pub fn routes(door: Arc<dyn Door>, document: &Value, access: &Access) -> Router {
+    let server = Server::new(door, document);
     let mut sessions = SessionConfig::default();
     sessions.keep_alive = Some(Duration::from_millis(limits::MCP_IDLE_MS));
     let mut manager = LocalSessionManager::default();
@@ -69,10 +67,17 @@ async fn admit(manager: Arc<LocalSessionManager>, request: Request, next: Next) 
     next.run(request).await
 }
 
-/// The REST interface in this process.
-struct Inside {
+/// The REST interface in this process, without the check of tokens, which whoever
+/// comes here has passed.
+pub struct Inside {
     rest: Router,
     engine: Arc<Engine>,
+}
+
+impl Inside {
+    pub fn new(rest: Router, engine: Arc<Engine>) -> Self {
+        Inside { rest, engine }
+    }
 }
 
 impl Door for Inside {
@@ -104,6 +109,6 @@ impl Door for Inside {
 }
 
 fn failed(problem: &str) -> Value {
-    tracing::error!(problem, "a tool's request failed");
+    tracing::error!(problem, "a request inside failed");
     json!({ "code": "internal", "message": "Something went wrong inside Plenary." })
 }

@@ -1,99 +1,40 @@
 //! Discussions as they go out.
 
 use plenary_domain::discussion::{
-    self, Choice, Decided, Entry, Estimate, How, Money, Participant, Range, Role, Said, Seat,
-    SeatId, Sitter, Spoken, Stage, State, Step, What,
+    self, Choice, Decided, Entry, Estimate, How, Participant, Range, Role, Said, Seat, SeatId,
+    Sitter, Spoken, Stage, State, Step, What,
 };
-use plenary_domain::{Answer, ModelName, SessionId, Timestamp, Usage, Workspace};
+use plenary_domain::{Answer, SessionId, Timestamp, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-pub use crate::http::agents::DiscussionFormat as FormatName;
+pub use super::agents::DiscussionFormat as FormatName;
 
-use super::{FailureView, Running, UsageView, failure_view, usage};
+use crate::prices::Prices;
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = DiscussionRole)]
-pub enum RoleName {
-    Participant,
-    Observer,
-    DevilAdvocate,
+use super::agents::WorkspaceView;
+use super::{FailureView, Running, UsageView, failure_view, mirror, usage};
+
+mirror! {
+    #[serde(rename_all = "snake_case")]
+    #[schema(as = DiscussionRole)]
+    RoleName = Role { Participant, Observer, DevilAdvocate }
 }
 
-impl From<Role> for RoleName {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Participant => RoleName::Participant,
-            Role::Observer => RoleName::Observer,
-            Role::DevilAdvocate => RoleName::DevilAdvocate,
-        }
-    }
+mirror! {
+    #[serde(rename_all = "camelCase")]
+    #[schema(as = Decision)]
+    ChoiceName = Choice { Continue, Synthesize }
 }
 
-impl From<RoleName> for Role {
-    fn from(role: RoleName) -> Self {
-        match role {
-            RoleName::Participant => Role::Participant,
-            RoleName::Observer => Role::Observer,
-            RoleName::DevilAdvocate => Role::DevilAdvocate,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Decision)]
-pub enum ChoiceName {
-    Continue,
-    Synthesize,
-}
-
-impl From<Choice> for ChoiceName {
-    fn from(choice: Choice) -> Self {
-        match choice {
-            Choice::Continue => ChoiceName::Continue,
-            Choice::Synthesize => ChoiceName::Synthesize,
-        }
-    }
-}
-
-impl From<ChoiceName> for Choice {
-    fn from(choice: ChoiceName) -> Self {
-        match choice {
-            ChoiceName::Continue => Choice::Continue,
-            ChoiceName::Synthesize => Choice::Synthesize,
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = DecisionSource)]
-pub enum HowName {
-    /// The model's answer was as asked for.
-    Parsed,
-    /// It could be read after mending; `note` says what was mended.
-    Repaired,
-    /// It could not be read, or there was none: the next in turn speaks.
-    Fallback,
-    /// A person decided.
-    Person,
-    /// Nothing was left to decide: no round, or no budget.
-    Rule,
-}
-
-impl From<How> for HowName {
-    fn from(how: How) -> Self {
-        match how {
-            How::Parsed => HowName::Parsed,
-            How::Repaired => HowName::Repaired,
-            How::Fallback => HowName::Fallback,
-            How::Person => HowName::Person,
-            How::Rule => HowName::Rule,
-        }
-    }
+mirror! {
+    /// `parsed`: the model's answer was as asked for. `repaired`: it could be read after
+    /// mending. `fallback`: it could not, or there was none, so the next in turn speaks.
+    /// `person`: a person decided. `rule`: no round or no budget was left.
+    #[serde(rename_all = "camelCase")]
+    #[schema(as = DecisionSource)]
+    HowName = How { Parsed, Repaired, Fallback, Person, Rule }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -200,7 +141,7 @@ pub struct SeatView {
     budget_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    workspace: Option<SeatWorkspace>,
+    workspace: Option<WorkspaceView>,
     /// How long a person has for a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -208,14 +149,6 @@ pub struct SeatView {
     /// What this seat has taken so far.
     calls: u32,
     usage: UsageView,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct SeatWorkspace {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    folder: Option<String>,
-    tools: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -292,18 +225,23 @@ pub struct EstimateView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<RangeView>,
+    /// Of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
     /// What the numbers do not say.
     notes: Vec<String>,
 }
 
 impl EstimateView {
-    pub fn new(estimate: &Estimate) -> Self {
+    pub fn new(estimate: &Estimate, prices: &Prices) -> Self {
         EstimateView {
             calls: estimate.calls.into(),
             input_tokens: estimate.input_tokens.into(),
             output_tokens: estimate.output_tokens.into(),
             seconds: estimate.seconds.map(RangeView::from),
             cost: estimate.cost.map(RangeView::from),
+            currency: estimate.cost.map(|_| prices.currency.clone()),
             notes: estimate.notes.clone(),
         }
     }
@@ -328,13 +266,14 @@ pub struct ActualView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
+    /// Of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
 }
 
-/// Gives the price of a model, where it is known.
-pub type Prices<'a> = &'a dyn Fn(&ModelName) -> Option<Money>;
-
 impl DiscussionView {
-    pub fn new(id: SessionId, state: &State, running: Running, prices: Prices) -> Self {
+    pub fn new(id: SessionId, state: &State, running: Running, prices: &Prices) -> Self {
         let (status, problem) = match &state.stage {
             Stage::Draft => (DiscussionStatus::Draft, None),
             Stage::Active(_) => (DiscussionStatus::Active, None),
@@ -347,6 +286,8 @@ impl DiscussionView {
         let leader = &state.facilitator;
         let moderator_id = leader.agent.as_ref().map_or(&leader.id.0, |agent| &agent.0).clone();
         let actual = state.actual();
+        let known = (actual.calls > 0).then(|| state.cost(|model| prices.of(model)));
+        let cost = known.flatten();
         DiscussionView {
             id: id.0,
             name: state.name.clone(),
@@ -368,14 +309,15 @@ impl DiscussionView {
             conclusion: state.conclusion().map(|conclusion| conclusion.answer.text.clone()),
             degraded: state.degraded(),
             entries: state.transcript.len(),
-            estimate: state.estimate.as_ref().map(EstimateView::new),
+            estimate: state.estimate.as_ref().map(|estimate| EstimateView::new(estimate, prices)),
             actual: ActualView {
                 calls: actual.calls,
                 input_tokens: actual.usage.input_tokens,
                 output_tokens: actual.usage.output_tokens,
                 model_seconds: actual.model_ms as f64 / 1000.0,
                 elapsed_seconds: actual.elapsed_ms as f64 / 1000.0,
-                cost: (actual.calls > 0).then(|| state.cost(prices)).flatten(),
+                cost,
+                currency: cost.map(|_| prices.currency.clone()),
             },
             allowed: state.allowed(),
             next: state.next(),
@@ -414,8 +356,7 @@ fn seat(state: &State, seat: &Seat, role: Option<RoleName>) -> SeatView {
             view.turn_seconds = bounds.turn_ms.map(|ms| ms / 1000);
             view.output_tokens = bounds.output_tokens;
             view.budget_tokens = bounds.budget_tokens;
-            let shown = |Workspace { folder, tools }: Workspace| SeatWorkspace { folder, tools };
-            view.workspace = workspace.clone().map(shown);
+            view.workspace = workspace.as_ref().map(WorkspaceView::new);
         }
         Sitter::Person { reply_within_ms } => {
             view.reply_within_seconds = reply_within_ms.map(|ms| ms / 1000);

@@ -10,26 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// An enum of the domain as the document knows it, and the ways between the two.
-macro_rules! mirror {
-    ($(#[$attribute:meta])* $name:ident = $domain:ident { $($variant:ident),+ $(,)? }) => {
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-        $(#[$attribute])*
-        pub enum $name { $($variant),+ }
-
-        impl From<$domain> for $name {
-            fn from(value: $domain) -> Self {
-                match value { $($domain::$variant => $name::$variant),+ }
-            }
-        }
-
-        impl From<$name> for $domain {
-            fn from(value: $name) -> Self {
-                match value { $($name::$variant => $domain::$variant),+ }
-            }
-        }
-    };
-}
+use super::mirror;
 
 mirror!(
     #[serde(rename_all = "lowercase")]

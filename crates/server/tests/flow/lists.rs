@@ -109,13 +109,13 @@ async fn a_tier_means_the_model_that_was_set_or_one_whose_name_fits() {
     };
     let app = TestApp::with_tiers(script(), tiers).await;
     let problem = "The tier `strong` cannot be used: there is no model \"opuss\"; did you mean \
-                   anthropic/opus, gemini/opus, ollama/opus, openai/opus? Mend `strong` in \
-                   [tiers], or PLENARY_TIERS__STRONG, or take it away: then a model is chosen \
-                   by its name.";
+                   anthropic/opus, gemini/opus, ollama/opus, openai/opus?";
+    let hint = "Mend `strong` in [tiers], or PLENARY_TIERS__STRONG, or take it away: then a \
+                model is chosen by its name.";
     let set = json!([
         means("fast", "openai/not-listed", true),
         means("balanced", "ollama/d", false),
-        { "tier": "strong", "configured": true, "problem": problem },
+        { "tier": "strong", "configured": true, "problem": problem, "hint": hint },
     ]);
     assert_eq!(app.get("/api/tiers").await.1["data"], set);
 }

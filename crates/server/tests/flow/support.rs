@@ -129,6 +129,10 @@ impl TestApp {
         answer(request.header("agent-token", token).json(body)).await
     }
 
+    pub async fn patch(&self, path: &str, body: &Value) -> (u16, Value) {
+        answer(self.http.patch(format!("{}{path}", self.url)).json(body)).await
+    }
+
     pub async fn delete(&self, path: &str) -> (u16, Value) {
         answer(self.http.delete(format!("{}{path}", self.url))).await
     }

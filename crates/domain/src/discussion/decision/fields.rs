@@ -110,6 +110,9 @@ const WRAPPERS: [&str; 20] = [
     "properties",
 ];
 
+/// Texts inside texts in which JSON is looked for.
+const TEXTS: usize = 3;
+
 impl Key {
     pub fn asked_for(self) -> &'static str {
         match self {
@@ -118,6 +121,11 @@ impl Key {
             Key::Question => KEYS[2].1,
             Key::Reasoning => KEYS[3].1,
         }
+    }
+
+    /// Whether a key may have been meant that was cut off.
+    pub fn is_begun(word: &str) -> bool {
+        KEYS.iter().any(|(_, asked, _)| asked.starts_with(word))
     }
 
     /// Which one a key means, and how sure that is: 0 is the key that was asked for.
@@ -136,7 +144,7 @@ impl Key {
 #[derive(Default, Debug)]
 pub(super) struct Fields {
     /// Surety, the key as it was written, and the value.
-    pub(super) entries: Vec<(Key, usize, String, Value)>,
+    entries: Vec<(Key, usize, String, Value)>,
     pub mended: Vec<String>,
 }
 
@@ -150,23 +158,37 @@ impl Fields {
     /// The fields of a value, or none if it says neither who is next nor what is
     /// decided: any object may stand in prose.
     pub fn of(value: &Value) -> Result<Option<Fields>, String> {
+        Fields::inside(value, TEXTS)
+    }
+
+    fn inside(value: &Value, texts: usize) -> Result<Option<Fields>, String> {
         match value {
             Value::Null | Value::Text { .. } => Ok(None),
-            Value::List(items) => Fields::of_list(items),
-            Value::Object(entries) => Fields::of_object(entries),
+            Value::List(items) => Fields::of_list(items, texts),
+            Value::Object(entries) => Fields::of_object(entries, texts),
         }
     }
 
-    pub fn add(&mut self, key: &str, value: Value) {
-        if let Some((found, place)) = Key::of(key) {
-            self.entries.push((found, place, key.to_owned(), value));
+    /// Of a key that is given twice the last counts, as in every reader of JSON.
+    pub fn add(&mut self, key: &str, value: &Value) {
+        let Some((found, place)) = Key::of(key) else { return };
+        let entry = (found, place, key.to_owned(), value.clone());
+        match self.entries.iter_mut().find(|entry| (entry.0, entry.1) == (found, place)) {
+            Some(earlier) => {
+                *earlier = entry;
+                let told = format!("took the last {}", shown(key));
+                if !self.mended.contains(&told) {
+                    self.mended.push(told);
+                }
+            }
+            None => self.entries.push(entry),
         }
     }
 
-    /// The surest key wins; among equals the last, as in every reader of JSON.
+    /// The surest key wins.
     pub fn get(&self, key: Key) -> Option<Said<'_>> {
         let all = self.entries.iter().filter(|entry| entry.0 == key);
-        let (_, _, key, value) = all.rev().min_by_key(|entry| entry.1)?;
+        let (_, _, key, value) = all.min_by_key(|entry| entry.1)?;
         Some(Said { key, value })
     }
 
@@ -177,10 +199,10 @@ impl Fields {
         decides || self.get(Key::Next).is_some_and(names)
     }
 
-    fn of_list(items: &[Value]) -> Result<Option<Fields>, String> {
+    fn of_list(items: &[Value], texts: usize) -> Result<Option<Fields>, String> {
         let mut all = vec![];
         for item in items {
-            all.extend(Fields::of(item)?);
+            all.extend(Fields::inside(item, texts)?);
         }
         match all.len() {
             0 | 1 => Ok(all.pop().map(|fields| fields.told("took it out of a list"))),
@@ -188,31 +210,37 @@ impl Fields {
         }
     }
 
-    fn of_object(entries: &[(String, Value)]) -> Result<Option<Fields>, String> {
+    fn of_object(entries: &[(String, Value)], texts: usize) -> Result<Option<Fields>, String> {
         let mut fields = Fields::default();
-        entries.iter().for_each(|(key, value)| fields.add(key, value.clone()));
+        for (key, value) in entries {
+            fields.add(key, value);
+        }
         if fields.is_decision() {
             return Ok(Some(fields));
         }
         for (key, value) in entries.iter().filter(|(key, _)| WRAPPERS.contains(&&*folded(key))) {
             let inner = match value {
-                // Arguments of a call often come as JSON in a string.
-                Value::Text { text, .. } => {
-                    match text.find('{').map(|at| lenient::read(text, at)) {
-                        Some(Ok(found)) => Fields::of(&found.value)?.map(|mut inner| {
-                            inner.mended.extend(found.mended.into_iter().map(str::to_owned));
-                            inner.told("read it out of a string")
-                        }),
-                        Some(Err(_)) | None => None,
-                    }
-                }
-                other => Fields::of(other)?,
+                Value::Text { text, .. } => Fields::of_text(text, texts)?,
+                other => Fields::inside(other, texts)?,
             };
             if let Some(inner) = inner {
                 return Ok(Some(inner.within(fields, key)));
             }
         }
         Ok(None)
+    }
+
+    /// Arguments of a call often come as JSON in a string.
+    fn of_text(text: &str, texts: usize) -> Result<Option<Fields>, String> {
+        let (Some(start), Some(texts)) = (text.find('{'), texts.checked_sub(1)) else {
+            return Ok(None);
+        };
+        let Ok(found) = lenient::read(text, start) else { return Ok(None) };
+        let fields = Fields::inside(&found.value, texts)?;
+        Ok(fields.map(|mut fields| {
+            fields.mended.extend(found.mended.into_iter().map(str::to_owned));
+            fields.told("read it out of a string")
+        }))
     }
 
     /// What stands beside the wrapped answer counts where the answer says nothing.

@@ -14,6 +14,15 @@ const THINKING: [&str; 7] =
     ["think", "thinking", "thought", "reasoning", "reflection", "analysis", "scratchpad"];
 
 pub(super) fn fields(text: &str) -> Result<Fields, String> {
+    // Inside a string the marks are escaped, so that it must be opened before
+    // anything is looked for.
+    match serde_json::from_str::<String>(text.trim()) {
+        Ok(inner) => Ok(told(bare(&inner)?, "read it out of a string")),
+        Err(_) => bare(text),
+    }
+}
+
+fn bare(text: &str) -> Result<Fields, String> {
     let (answer, thinking) = after_thinking(text);
     if answer.trim().is_empty() {
         let why =
@@ -61,16 +70,35 @@ fn after_thinking(text: &str) -> (&str, Thinking) {
         }
     }
     // Some chat templates open the tag themselves, so that only its end is seen.
-    if !rest.starts_with(['{', '[', '"']) {
-        let ends = THINKING[..3].iter().filter_map(|tag| {
-            let tag = format!("</{tag}>");
-            rest.rfind(&tag).map(|at| at + tag.len())
-        });
-        if let Some(end) = ends.max() {
-            (rest, thinking) = (rest[end..].trim(), Thinking::Closed);
-        }
+    if let Some(end) = unopened(rest) {
+        (rest, thinking) = (rest[end..].trim(), Thinking::Closed);
     }
     (rest, thinking)
+}
+
+/// The end of thinking whose beginning is not shown. A tag inside an answer's own
+/// words is none.
+fn unopened(text: &str) -> Option<usize> {
+    let ends = THINKING[..3].iter().flat_map(|tag| {
+        let tag = format!("</{tag}>");
+        let ends = text.match_indices(&tag).map(|(at, tag)| at + tag.len());
+        ends.collect::<Vec<_>>()
+    });
+    let ends: Vec<usize> = ends.collect();
+    if ends.is_empty() || text.starts_with('"') {
+        return None;
+    }
+    let mut answers = vec![];
+    each(text, |start, found| {
+        if !matches!(Fields::of(&found.value), Ok(None)) {
+            answers.push(start..found.end);
+        }
+    });
+    let is_outside = |end: &usize| {
+        let before = answers.partition_point(|answer| answer.start < *end);
+        before.checked_sub(1).is_none_or(|last| !answers[last].contains(end))
+    };
+    ends.into_iter().filter(is_outside).max()
 }
 
 fn opened<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
@@ -118,7 +146,8 @@ fn objects(text: &str, thinking: Thinking) -> Result<Option<Fields>, String> {
     }
     mended.extend(found.mended.into_iter().map(str::to_owned));
     mended.append(&mut fields.mended);
-    Ok(Some(Fields { mended, ..fields }))
+    fields.mended = mended;
+    Ok(Some(fields))
 }
 
 /// Every object, and every list that begins with one, which is not inside another.
@@ -157,7 +186,7 @@ fn around<'a>(before: &'a str, after: &'a str) -> (bool, (&'a str, &'a str)) {
     (opens || closes, (before, after))
 }
 
-/// JSON that was put into a JSON string, with or without the marks around it.
+/// JSON with the marks of a JSON string inside, but not quite a string.
 fn unescaped(text: &str) -> Option<String> {
     if !text.contains("\\\"") {
         return None;

@@ -5,7 +5,7 @@
 //! pass whatever it is given.
 
 use super::marks::{
-    Inside, ahead, closes, closing, is_bare, is_blank, is_colon, is_comma, key_ahead, parts,
+    Inside, Quotes, ahead, closes, closing, is_bare, is_blank, is_colon, is_comma, key_ahead, parts,
 };
 
 /// Objects and lists inside one another.
@@ -124,9 +124,12 @@ impl<'a> Reader<'a> {
         self.told_quotes(opening);
         self.skip();
         let mut text = String::new();
+        let mut quotes = Quotes::default();
         while let Some(next) = self.rest().chars().next() {
+            quotes.pass(next);
             if closing(opening).contains(&next) {
-                if closes(ahead(&self.rest()[next.len_utf8()..]), inside) {
+                let after = ahead(&self.rest()[next.len_utf8()..]);
+                if closes(after, inside) && !quotes.holds(after) {
                     self.skip();
                     return Value::Text { text, whole: true };
                 }
@@ -135,6 +138,7 @@ impl<'a> Reader<'a> {
                     let text = text.trim_end().trim_end_matches(is_comma).to_owned();
                     return Value::Text { text, whole: true };
                 }
+                quotes.any = true;
                 self.mend("kept quotation marks inside a text");
             }
             if next == '\\' {
@@ -142,8 +146,10 @@ impl<'a> Reader<'a> {
                 text.extend(self.escape());
                 continue;
             }
-            if next.is_control() {
-                self.mend("kept a line break inside a text");
+            match next {
+                '\n' | '\r' => self.mend("kept a line break inside a text"),
+                next if next.is_control() => self.mend("kept a control character inside a text"),
+                _ => {}
             }
             text.push(next);
             self.skip();

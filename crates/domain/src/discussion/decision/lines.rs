@@ -50,13 +50,18 @@ fn entry(line: &str) -> Option<(&str, &str)> {
 fn add(fields: &mut Fields, entry: Option<(&str, String)>) {
     let Some((key, value)) = entry else { return };
     let mut words = value.trim().trim_start_matches("**").trim();
+    // YAML's mark of a text over several lines.
+    words = [">\n", "|\n", ">-\n", "|-\n"]
+        .iter()
+        .find_map(|mark| words.strip_prefix(mark))
+        .unwrap_or(words);
     words = words.strip_suffix(',').unwrap_or(words);
     words = words.strip_suffix("**").unwrap_or(words);
     for (open, close) in [('"', '"'), ('\'', '\''), ('“', '”'), ('`', '`')] {
         let inside = words.strip_prefix(open).and_then(|words| words.strip_suffix(close));
         words = inside.unwrap_or(words);
     }
-    fields.add(key, text(words));
+    fields.add(key, &text(words));
 }
 
 /// `<decision>continue</decision>`, and `<parameter=decision>` or
@@ -73,7 +78,10 @@ pub(super) fn tags(answer: &str) -> Option<Fields> {
         let name = tag.split(['=', ' ']).next().unwrap_or(tag);
         let inside = &after[tag.len() + 1..];
         let key = match name == "parameter" {
-            true => tag[name.len()..].trim_start_matches([' ', '=']).trim_start_matches("name="),
+            true => tag[name.len()..]
+                .trim_start_matches([' ', '='])
+                .trim_start_matches("name=")
+                .trim_matches('"'),
             false => tag,
         };
         if Key::of(key).is_none() || unclosed.contains(&name) {
@@ -81,7 +89,7 @@ pub(super) fn tags(answer: &str) -> Option<Fields> {
         }
         match inside.split_once(&format!("</{name}>")) {
             Some((words, after)) => {
-                fields.add(key, text(words.trim()));
+                fields.add(key, &text(words.trim()));
                 rest = after;
             }
             None => unclosed.push(name),

@@ -26,7 +26,7 @@ fn answers_are_read_as_the_corpus_says() {
         let text = std::fs::read_to_string(&file).unwrap();
         let (about, cases) = text.split_once("\n=== ").unwrap();
         let is: Vec<String> = cases.split("\n=== ").map(told).collect();
-        let is = format!("{about}\n=== {}\n", is.join("\n=== "));
+        let is = format!("{about}\n=== {}", is.join("\n=== "));
         if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
             std::fs::write(&file, &is).unwrap();
         } else {
@@ -39,6 +39,7 @@ fn answers_are_read_as_the_corpus_says() {
 fn told(case: &str) -> String {
     let (name, rest) = case.split_once('\n').unwrap();
     let answer = rest.split_once("\n--- ").map_or(rest, |(answer, _)| answer);
+    let answer = answer.trim_end_matches('\n');
     // Marks that no editor shows or that make a file hard to read are spelt out.
     let given = answer.replace("␣", " ").replace("␉", "\t").replace("␀", "\0");
     let may_synthesize = !name.ends_with(OPENING);

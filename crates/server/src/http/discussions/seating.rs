@@ -13,9 +13,10 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::error::Problem;
-use crate::http::agents::{self, TierName};
+use crate::http::agents;
 use crate::http::boardrooms::seating::{NewContext, against_the_rules};
 use crate::http::models::Names;
+use crate::views::agents::TierName;
 use crate::views::discussions::{FormatName, RoleName};
 
 #[derive(Deserialize, ToSchema)]

@@ -27,7 +27,7 @@ fn check(answer: &str) {
 }
 
 proptest! {
-    #![proptest_config(quick(2_000))]
+    #![proptest_config(quick(1_000))]
 
     #[test]
     fn any_text_is_read_or_refused(text in any::<String>()) {
@@ -80,10 +80,10 @@ proptest! {
     }
 }
 
-/// A megabyte of what makes a careless reader slow or deep.
+/// A lot of what makes a careless reader slow or deep.
 #[test]
-fn a_megabyte_of_marks_is_read_or_refused() {
-    let long = |piece: &str| piece.repeat((1 << 20) / piece.len());
+fn marks_without_end_are_read_or_refused() {
+    let long = |piece: &str| piece.repeat((1 << 14) / piece.len());
     let pieces = [
         "{",
         "[",
@@ -120,11 +120,20 @@ fn a_megabyte_of_marks_is_read_or_refused() {
         "{“a”:“",
         "{'",
         "{'a':'b' ",
+        "{response:x",
+        "{\"next\":1}</think>",
+        "\"next\":1,",
+        "<next>1</next>",
     ];
     for piece in pieces {
         check(&long(piece));
         check(&format!("{{\"decision\":\"continue\",\"next\":\"{}", long(piece)));
         check(&format!("{{\"next\":\"{}\"}}", long(piece)));
+        check(&format!("{{{}", long(piece)));
+    }
+    // Long enough to overflow the stack of whoever follows them down.
+    for piece in ["{", "[", "{\"a\":", "{response:x", "{response:'", "[{\"response\":"] {
+        check(&piece.repeat((1 << 17) / piece.len()));
     }
 }
 

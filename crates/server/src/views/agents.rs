@@ -1,0 +1,101 @@
+//! Stored agents on the wire.
+
+use plenary_domain::Workspace;
+use plenary_domain::agent::{Agent, ModelChoice, Tier};
+use plenary_domain::discussion::Format;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::mirror;
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredAgent {
+    id: String,
+    name: String,
+    /// One line for lists.
+    description: String,
+    /// Who the agent is, said to the model. Lists have it with `detail=full`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    persona: Option<String>,
+    /// The one model that it speaks by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// How able its model should be. Without this and `model` it takes any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tier: Option<TierName>,
+    /// Made to lead discussions.
+    is_facilitator: bool,
+    /// Ships with Plenary; it can be copied, not changed or removed.
+    is_built_in: bool,
+    /// Formats of discussions that it suits best.
+    formats: Vec<DiscussionFormat>,
+    /// Time for one turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    turn_seconds: Option<u64>,
+    /// Tokens of one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    output_tokens: Option<u32>,
+    /// Tokens that it may use in one session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget_tokens: Option<u64>,
+    /// For command-line agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    workspace: Option<WorkspaceView>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct WorkspaceView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    folder: Option<String>,
+    tools: Vec<String>,
+}
+
+impl WorkspaceView {
+    pub fn new(workspace: &Workspace) -> Self {
+        WorkspaceView { folder: workspace.folder.clone(), tools: workspace.tools.clone() }
+    }
+}
+
+mirror! {
+    #[serde(rename_all = "lowercase")]
+    TierName = Tier { Fast, Balanced, Strong }
+}
+
+mirror! {
+    #[serde(rename_all = "lowercase")]
+    DiscussionFormat = Format { Brainstorm, Review, Deliberation }
+}
+
+impl StoredAgent {
+    pub fn new(agent: &Agent, full: bool) -> Self {
+        let (model, tier) = match &agent.model {
+            ModelChoice::Any => (None, None),
+            ModelChoice::Tier(tier) => (None, Some(TierName::from(*tier))),
+            ModelChoice::Model(model) => (Some(model.0.clone()), None),
+        };
+        StoredAgent {
+            id: agent.id.0.clone(),
+            name: agent.name.clone(),
+            description: agent.description.clone(),
+            persona: full.then(|| agent.persona.to_string()),
+            model,
+            tier,
+            is_facilitator: agent.facilitator,
+            is_built_in: agent.built_in,
+            formats: agent.formats.iter().copied().map(DiscussionFormat::from).collect(),
+            turn_seconds: agent.bounds.turn_ms.map(|ms| ms / 1000),
+            output_tokens: agent.bounds.output_tokens,
+            budget_tokens: agent.bounds.budget_tokens,
+            workspace: agent.workspace.as_ref().map(WorkspaceView::new),
+        }
+    }
+}
