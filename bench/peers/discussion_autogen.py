@@ -44,7 +44,7 @@ async def main(given: argparse.Namespace) -> None:
                 participant,
                 description=persona,
                 system_message=f"You are {name}. {persona}",
-                model_client_stream=True,
+                model_client_stream=given.stream,
             )
             for name, persona in measure.PARTICIPANTS.items()
         ]
@@ -55,20 +55,22 @@ async def main(given: argparse.Namespace) -> None:
             termination_condition=MaxMessageTermination(measure.TURNS + 1),
             # Of two, only one could speak next otherwise, and the selector would not be asked.
             allow_repeated_speaker=True,
-            model_client_streaming=True,
+            model_client_streaming=given.stream,
         )
         said = (await team.run(task=measure.TOPIC)).messages
         transcript = "\n\n".join(f"{message.source}: {message.to_text()}" for message in said)
-        return await synthesis(chair, transcript)
+        return await synthesis(chair, transcript, given.stream)
 
     await measure.measure(given, hold)
 
 
-async def synthesis(chair: OpenAIChatCompletionClient, transcript: str) -> str:
+async def synthesis(chair: OpenAIChatCompletionClient, transcript: str, stream: bool) -> str:
     messages = [
         SystemMessage(content=f"{measure.CHAIR} {measure.SYNTHESIS}"),
         UserMessage(content=transcript, source="user"),
     ]
+    if not stream:
+        return str((await chair.create(messages)).content)
     async for piece in chair.create_stream(messages):
         if isinstance(piece, CreateResult):
             return str(piece.content)

@@ -33,8 +33,8 @@ class State(TypedDict):
     conclusion: str
 
 
-def graph(url: str, discussions: int) -> StateGraph:
-    http = measure.client(discussions)
+def graph(given: argparse.Namespace) -> StateGraph:
+    http = measure.client(given.discussions)
 
     async def ask(model: ChatOpenAI, system: str, state: State, task: str) -> str:
         transcript = "\n\n".join(state["transcript"])
@@ -45,11 +45,11 @@ def graph(url: str, discussions: int) -> StateGraph:
     def model(name: str) -> ChatOpenAI:
         return ChatOpenAI(
             model=name,
-            base_url=f"{url}/v1",
+            base_url=f"{given.url}/v1",
             api_key=measure.KEY,
             http_async_client=http,
             timeout=None,
-            streaming=True,
+            streaming=given.stream,
         )
 
     chair, participant = model("facilitator"), model("participant")
@@ -87,7 +87,7 @@ async def main(given: argparse.Namespace) -> None:
         if given.checkpoints:
             saving = AsyncSqliteSaver.from_conn_string(given.checkpoints)
             saver, durability = await stack.enter_async_context(saving), given.durability
-        compiled = graph(given.url, given.discussions).compile(checkpointer=saver)
+        compiled = graph(given).compile(checkpointer=saver)
         empty: State = {
             "transcript": [], "speaker": "", "question": "", "turns": 0, "conclusion": ""
         }

@@ -31,6 +31,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--discussions", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600, help="after which it gives up")
     parser.add_argument("--conclusion", required=True, help="words of the right conclusion")
+    parser.add_argument("--stream", action="store_true", help="answers come token by token")
     return parser
 
 

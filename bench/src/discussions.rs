@@ -75,7 +75,7 @@ impl Discussions {
         if !self.peers {
             holders.push(Holder::Plenary);
         }
-        let peers = Peer::ALL.into_iter().flat_map(|peer| Some(Holder::Peer(peer, python?)));
+        let peers = Peer::all().flat_map(|peer| Some(Holder::Peer(peer, python?)));
         holders.extend(peers);
         holders
     }
@@ -109,7 +109,7 @@ impl Discussions {
         let known = own_cpu()? + scripted.process.cpu()? + cpu - known;
         let others = (machine_cpu()? - machine).saturating_sub(known);
         let others = others.as_secs_f64() / start.elapsed().as_secs_f64();
-        println!("{}", held.row(at_once, holder.name(), ideal, others));
+        println!("{}", held.row(at_once, &holder.name(), ideal, others));
         if let Some(problem) = &held.first_problem {
             println!("  the first that failed: {problem}");
         }
@@ -124,10 +124,10 @@ impl Discussions {
 }
 
 impl Holder<'_> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> String {
         match self {
-            Holder::Bare => "nobody: bare requests",
-            Holder::Plenary => "Plenary",
+            Holder::Bare => "nobody: bare requests".to_owned(),
+            Holder::Plenary => "Plenary".to_owned(),
             Holder::Peer(peer, _) => peer.name(),
         }
     }

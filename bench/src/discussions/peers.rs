@@ -11,7 +11,15 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers");
 const REQUIREMENTS: &str = include_str!("../../peers/requirements.txt");
 
 #[derive(Clone, Copy)]
-pub enum Peer {
+pub struct Peer {
+    framework: Framework,
+    /// Answers come token by token, as Plenary has them. Neither framework does so
+    /// unless it is told to.
+    stream: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Framework {
     AutoGen,
     LangGraph,
     /// Every step is on the disk before the next one begins.
@@ -19,20 +27,25 @@ pub enum Peer {
 }
 
 impl Peer {
-    pub const ALL: [Peer; 3] = [Peer::AutoGen, Peer::LangGraph, Peer::LangGraphSqlite];
+    pub fn all() -> impl Iterator<Item = Peer> {
+        [Framework::AutoGen, Framework::LangGraph, Framework::LangGraphSqlite]
+            .into_iter()
+            .flat_map(|framework| [true, false].map(|stream| Peer { framework, stream }))
+    }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Peer::AutoGen => "AutoGen, in memory",
-            Peer::LangGraph => "LangGraph, in memory",
-            Peer::LangGraphSqlite => "LangGraph, SQLite",
-        }
+    pub fn name(self) -> String {
+        let framework = match self.framework {
+            Framework::AutoGen => "AutoGen, in memory",
+            Framework::LangGraph => "LangGraph, in memory",
+            Framework::LangGraphSqlite => "LangGraph, SQLite",
+        };
+        format!("{framework}{}", if self.stream { "" } else { ", whole answers" })
     }
 
     fn program(self) -> &'static str {
-        match self {
-            Peer::AutoGen => "discussion_autogen.py",
-            Peer::LangGraph | Peer::LangGraphSqlite => "discussion_langgraph.py",
+        match self.framework {
+            Framework::AutoGen => "discussion_autogen.py",
+            Framework::LangGraph | Framework::LangGraphSqlite => "discussion_langgraph.py",
         }
     }
 }
@@ -78,9 +91,12 @@ impl Python {
             // Nothing is compiled into the source folder, and nothing told to others.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("LANGSMITH_TRACING", "false");
-        match peer {
-            Peer::AutoGen | Peer::LangGraph => {}
-            Peer::LangGraphSqlite => {
+        if peer.stream {
+            command.arg("--stream");
+        }
+        match peer.framework {
+            Framework::AutoGen | Framework::LangGraph => {}
+            Framework::LangGraphSqlite => {
                 command.arg("--checkpoints").arg(folder.join("checkpoints.db"));
             }
         }
