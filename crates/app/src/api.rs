@@ -67,6 +67,14 @@ impl Api {
         self.json(Method::POST, path, Some(body)).await.and_then(data)
     }
 
+    pub async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<T, ApiError> {
+        self.json(Method::PATCH, path, Some(body)).await.and_then(data)
+    }
+
     pub async fn delete(&self, path: &str) -> Result<(), ApiError> {
         self.json(Method::DELETE, path, None).await.map(|_| ())
     }

@@ -1,5 +1,6 @@
 //! The command line. One file per noun.
 
+mod agents;
 mod ask;
 mod board;
 mod council;
@@ -45,6 +46,8 @@ enum Command {
     Whiteboard(whiteboard::Whiteboard),
     /// Talk in a long-lived thread with a charter and members
     Council(council::Council),
+    /// Keep agents: who they are, and by which model they speak
+    Agents(agents::Agents),
     /// Work with sessions that are running or kept
     Sessions(sessions::Sessions),
     /// Show what models can be used now, and why others cannot
@@ -84,6 +87,7 @@ pub async fn run(arguments: Arguments) -> u8 {
     let noun = match &arguments.command {
         Command::Whiteboard(_) => Noun::Whiteboard,
         Command::Council(_) => Noun::Council,
+        Command::Agents(_) => Noun::Agents,
         Command::Ask(_)
         | Command::Sessions(_)
         | Command::Models(_)
@@ -95,6 +99,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Ask(ask) => ask.run(config).await,
         Command::Whiteboard(whiteboard) => whiteboard.run(config).await,
         Command::Council(council) => council.run(config).await,
+        Command::Agents(agents) => agents.run(config).await,
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
         Command::Doctor(doctor) => doctor.run(config).await,
@@ -110,6 +115,7 @@ enum Noun {
     Sessions,
     Whiteboard,
     Council,
+    Agents,
 }
 
 impl Noun {
@@ -118,6 +124,7 @@ impl Noun {
             Noun::Sessions => "sessions",
             Noun::Whiteboard => "whiteboard",
             Noun::Council => "council",
+            Noun::Agents => "agents",
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use plenary_domain::ModelName;
 use plenary_providers::{
     CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret, discover,
 };
+use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
 
 use crate::weights;
@@ -26,6 +29,8 @@ pub struct Config {
     /// A server to use in place of a store of one's own.
     pub server: Option<String>,
     pub providers: Vec<ProviderConfig>,
+    pub tiers: Tiers,
+    pub prices: Prices,
 }
 
 #[derive(Default, Deserialize)]
@@ -39,8 +44,31 @@ struct File {
     hosts: Vec<String>,
     server: Option<String>,
     embedded: Option<bool>,
+    /// Of the prices.
+    currency: Option<String>,
     #[serde(default)]
     providers: BTreeMap<String, Provider>,
+    #[serde(default)]
+    tiers: TierModels,
+    /// By `provider/model`.
+    #[serde(default)]
+    prices: BTreeMap<String, ModelPrice>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TierModels {
+    fast: Option<String>,
+    balanced: Option<String>,
+    strong: Option<String>,
+}
+
+/// For a million tokens.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelPrice {
+    input: f64,
+    output: f64,
 }
 
 #[derive(Deserialize)]
@@ -52,12 +80,14 @@ struct Provider {
     key_env: Option<String>,
     models: Option<Models>,
     num_ctx: Option<u32>,
+    window_tokens: Option<NonZeroU32>,
     preset: Option<String>,
     program: Option<String>,
     args: Option<Vec<String>>,
     output: Option<String>,
     env: Option<Vec<String>>,
     folder: Option<PathBuf>,
+    folders: Option<Vec<PathBuf>>,
     timeout_seconds: Option<u64>,
 }
 
@@ -90,16 +120,17 @@ impl Config {
             parts.map(str::to_owned).collect()
         };
         let home = home.ok_or("no data folder could be found; set PLENARY_HOME")?;
+        let embedded = embedded(env, settings.embedded)?.then(|| weights::embedded(&home));
+        let providers = providers(settings.providers, env, embedded)?;
+        let currency = set("PLENARY_CURRENCY").or(settings.currency);
         Ok(Config {
             listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
             tokens: set("PLENARY_TOKEN").map_or(settings.tokens, listed),
             hosts: set("PLENARY_HOSTS").map_or(settings.hosts, listed),
             server: set("PLENARY_SERVER").or(settings.server),
-            providers: providers(
-                settings.providers,
-                env,
-                embedded(env, settings.embedded)?.then(|| weights::embedded(&home)),
-            )?,
+            tiers: tiers(settings.tiers, &set)?,
+            prices: prices(settings.prices, currency, &providers)?,
+            providers,
             home,
             file,
         })
@@ -183,15 +214,69 @@ fn providers(
     Ok(all)
 }
 
+/// A tier that is set to nothing is a slip: without it a model is chosen anyway.
+fn tiers(written: TierModels, set: &dyn Fn(&str) -> Option<String>) -> Result<Tiers, String> {
+    let tier = |name: &str, written: Option<String>| {
+        let variable = format!("PLENARY_TIERS__{}", name.to_uppercase());
+        match set(&variable).or(written) {
+            Some(model) if model.trim().is_empty() => {
+                Err(format!("[tiers]: `{name}` is empty; name a model, or take it away"))
+            }
+            other => Ok(other),
+        }
+    };
+    Ok(Tiers {
+        fast: tier("fast", written.fast)?,
+        balanced: tier("balanced", written.balanced)?,
+        strong: tier("strong", written.strong)?,
+    })
+}
+
+fn prices(
+    written: BTreeMap<String, ModelPrice>,
+    currency: Option<String>,
+    providers: &[ProviderConfig],
+) -> Result<Prices, String> {
+    let currency = currency.unwrap_or_else(|| Prices::default().currency);
+    if currency.len() != 3 || !currency.bytes().all(|letter| letter.is_ascii_uppercase()) {
+        return Err(format!("`currency` is {currency:?}; write a code such as USD or EUR"));
+    }
+    let mut models = BTreeMap::new();
+    for (name, price) in written {
+        let wrong = |problem: &str| format!("[prices.{name:?}]: {problem}");
+        let model = ModelName(name.clone());
+        if model.parts().0.is_empty() || model.parts().1.is_empty() {
+            return Err(wrong("write the model's full name, as `provider/model`"));
+        }
+        for (field, money) in [("input", price.input), ("output", price.output)] {
+            if !money.is_finite() || money < 0.0 {
+                let problem = format!("`{field}` is {money}; write what a million tokens cost");
+                return Err(wrong(&problem));
+            }
+        }
+        models.insert(model, Price { input: price.input, output: price.output });
+    }
+    let local = providers.iter().filter(|provider| provider.kind == Kind::Local);
+    Ok(Prices { currency, models, free: local.map(|provider| provider.name.clone()).collect() })
+}
+
 fn provider(
     name: &str,
     settings: Provider,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ProviderConfig, String> {
     let kind: Kind = settings.kind.as_deref().unwrap_or(name).parse()?;
+    if settings.folders.is_some() && kind != Kind::Command {
+        return Err("`folders` belongs to kind = \"command\"".into());
+    }
     let mut config = match kind {
         Kind::Command => command(name, &settings)?,
         Kind::Local => {
+            if settings.window_tokens.is_some() {
+                return Err(
+                    "a local model's window cannot be set; leave `window_tokens` away".into()
+                );
+            }
             let files = match settings.models {
                 Some(Models::Files(files)) => files,
                 Some(Models::Names(_)) => {
@@ -222,6 +307,7 @@ fn provider(
         None => {}
     }
     config.num_ctx = settings.num_ctx;
+    config.window_tokens = settings.window_tokens.map(NonZeroU32::get);
     Ok(config)
 }
 
@@ -244,11 +330,99 @@ fn command(name: &str, settings: &Provider) -> Result<ProviderConfig, String> {
         command.output = output.parse()?;
     }
     command.env.extend(settings.env.iter().flatten().cloned());
-    command.folder = settings.folder.clone();
+    command.folder.clone_from(&settings.folder);
+    command.folders.clone_from(&settings.folders);
     if let Some(seconds) = settings.timeout_seconds {
         command.limit_ms = Duration::from_secs(seconds).as_millis() as u64;
     }
     let mut config = ProviderConfig::command(name, command);
     config.models = Some(models);
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file says about models, with one variable set.
+    fn settled(text: &str, variable: (&str, &str)) -> Result<(Tiers, Prices), String> {
+        let env = |name: &str| (name == variable.0).then(|| variable.1.to_owned());
+        let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let providers = providers(file.providers, &env, None)?;
+        Ok((tiers(file.tiers, &env)?, prices(file.prices, file.currency, &providers)?))
+    }
+
+    #[test]
+    fn tiers_and_prices_are_read() {
+        let text = r#"
+            currency = "EUR"
+            [tiers]
+            fast = "openai/m1"
+            strong = "m2"
+            [prices."openai/m1"]
+            input = 0.15
+            output = 1
+            [providers.mine]
+            kind = "local"
+        "#;
+        let expected_tiers = Tiers {
+            fast: Some("openai/m1".into()),
+            balanced: Some("m3".into()),
+            strong: Some("m2".into()),
+        };
+        let price = Price { input: 0.15, output: 1.0 };
+        let expected_prices = Prices {
+            currency: "EUR".into(),
+            models: [(ModelName::new("openai", "m1"), price)].into(),
+            free: vec!["mine".into()],
+        };
+        let found = settled(text, ("PLENARY_TIERS__BALANCED", "m3"));
+        assert_eq!(found, Ok((expected_tiers, expected_prices)));
+        assert_eq!(settled("", ("", "")), Ok(Default::default()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_setting() {
+        for (text, expected) in [
+            ("tiers.fast = ' '", "[tiers]: `fast` is empty; name a model, or take it away"),
+            ("currency = 'dollars'", "`currency` is \"dollars\"; write a code such as USD or EUR"),
+            (
+                "prices.'a/b' = { input = -0.5, output = 1 }",
+                "[prices.\"a/b\"]: `input` is -0.5; write what a million tokens cost",
+            ),
+            (
+                "prices.'a/b' = { input = 1, output = inf }",
+                "[prices.\"a/b\"]: `output` is inf; write what a million tokens cost",
+            ),
+            (
+                "prices.'a/b' = { input = nan, output = 1 }",
+                "[prices.\"a/b\"]: `input` is NaN; write what a million tokens cost",
+            ),
+            ("prices.'a/b' = { input = 1 }", "missing field `output`"),
+            (
+                "prices.b = { input = 1, output = 1 }",
+                "[prices.\"b\"]: write the model's full name, as `provider/model`",
+            ),
+            (
+                "providers.openai.folders = ['/srv']",
+                "[providers.openai]: `folders` belongs to kind = \"command\"",
+            ),
+            (
+                "providers.local.window_tokens = 9000",
+                "[providers.local]: a local model's window cannot be set; leave `window_tokens` away",
+            ),
+        ] {
+            assert_eq!(settled(text, ("", "")), Err(expected.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_gets_its_folders_and_a_window() {
+        let text = "providers.claude = { kind = 'command', preset = 'claude', \
+                    folders = ['~/work'], window_tokens = 200000 }";
+        let file: File = toml::from_str(text).unwrap();
+        let found = providers(file.providers, &|_| None, None).unwrap();
+        let folders = found[0].command.as_ref().unwrap().folders.clone();
+        assert_eq!((folders, found[0].window()), (Some(vec!["~/work".into()]), 200_000));
+    }
 }

@@ -4,7 +4,6 @@
 //! It must not hold a rule of any form or know a provider's wire. Every command
 //! is a client of the same REST interface, inside this process or over the net.
 
-mod agents;
 mod api;
 mod cli;
 mod config;
@@ -13,6 +12,7 @@ mod held;
 mod reach;
 mod sse;
 mod terminal;
+mod tokens;
 mod weights;
 
 use std::process::ExitCode;

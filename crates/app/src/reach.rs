@@ -123,7 +123,8 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let store = Arc::new(store);
     let models = Arc::new(Providers::new(config.providers.clone()));
     let engine = Engine::new(store.clone(), models, clock);
-    Ok(Own { app: App { engine }, store })
+    let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
+    Ok(Own { app: App { engine, tiers: tiers.into(), prices: prices.into() }, store })
 }
 
 fn store_error(error: StoreError) -> ApiError {

@@ -139,6 +139,13 @@ async fn models_and_doctor() {
     let json = home.run(&["models", "--json"]).await;
     let providers: Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(providers[0]["models"].as_array().unwrap().len(), 3);
+    let text = "[tiers]\nfast = \"gemma3\"\nstrong = \"qwen3:8b\"\n";
+    std::fs::write(home.path().join("plenary.toml"), text).unwrap();
+    assert_snapshot!("models_tiers", home.run(&["models"]).await.shown());
+    let mut command = home.command(&["models"]);
+    command.env("PLENARY_TIERS__FAST", "ollama/gemma3:4b");
+    let ran = home.finish(command).await;
+    assert!(ran.out.contains("\n  fast      ollama/gemma3:4b  (set)\n"), "{}", ran.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,6 +167,8 @@ async fn a_mistake_in_the_configuration_is_named_with_its_line() {
     assert_snapshot!("config_unknown_key_doctor", home.run(&["doctor"]).await.shown());
     write("[providers.mine]\nkind = \"oracle\"\n");
     assert_snapshot!("config_unknown_kind", home.run(&["models"]).await.shown());
+    write("[prices.\"openai/gpt-5\"]\ninput = -1\noutput = 2\n");
+    assert_snapshot!("config_wrong_price", home.run(&["models"]).await.shown());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,10 @@
 //! A room that seats an agent takes a copy: what is edited later changes no
 //! session that has begun.
 
+mod builtin;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +15,12 @@ use serde::{Deserialize, Serialize};
 use crate::call::Workspace;
 use crate::discussion::Format;
 use crate::ids::ModelName;
+use crate::models::distance;
+
+pub use builtin::built_in;
+
+/// How many near matches an error lists.
+const NEAR: usize = 5;
 
 /// A short name in small letters, made from the agent's name once: `the-socratic`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -94,4 +104,35 @@ pub struct Bounds {
     /// Tokens that it may use in all, those that it reads included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_tokens: Option<u64>,
+}
+
+/// The agent that somebody means, by its id or its name, whatever the case. The
+/// error says which ones are near.
+pub fn find(agents: &[Arc<Agent>], written: &str) -> Result<Arc<Agent>, String> {
+    let wanted = written.trim().to_lowercase();
+    let by_id = agents.iter().find(|agent| agent.id.0 == wanted);
+    let by_name = || agents.iter().find(|agent| agent.name.to_lowercase() == wanted);
+    by_id.or_else(by_name).cloned().ok_or_else(|| {
+        let near = near(agents, &wanted);
+        match near.is_empty() {
+            true => format!("there is no agent {written:?}"),
+            false => format!("there is no agent {written:?}; did you mean {}?", near.join(", ")),
+        }
+    })
+}
+
+fn near(agents: &[Arc<Agent>], wanted: &str) -> Vec<String> {
+    let length = wanted.chars().count();
+    let score = |agent: &Arc<Agent>| {
+        let name = agent.name.to_lowercase();
+        let near = distance(wanted, &agent.id.0).min(distance(wanted, &name));
+        // `socratic` means `the-socratic`, and so does `socrates`, by a word of it.
+        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let near = words.map(|word| distance(wanted, word)).chain([near]).min().unwrap_or(near);
+        let part = length > 2 && (agent.id.0.contains(wanted) || name.contains(wanted));
+        (part || near <= length / 3).then(|| (near, agent.id.0.clone()))
+    };
+    let mut scored: Vec<(usize, String)> = agents.iter().filter_map(score).collect();
+    scored.sort();
+    scored.into_iter().take(NEAR).map(|(_, id)| id).collect()
 }

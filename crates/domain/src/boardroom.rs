@@ -22,6 +22,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use crate::quote::ContextFile;
 pub use apply::apply;
 pub use event::Event;
 pub use markdown::markdown;
@@ -79,12 +80,6 @@ pub enum Wait {
 pub struct Quorum {
     pub need: usize,
     pub grace_ms: u64,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ContextFile {
-    pub name: String,
-    pub text: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]

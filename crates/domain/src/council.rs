@@ -11,7 +11,7 @@ mod markdown;
 mod prompt;
 mod report;
 mod settle;
-mod spoken;
+
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,709 @@
 //! Turns led by a facilitator who picks the next speaker and concludes.
+//!
+//! opening → turn → evaluation → turn → … → synthesis → concluded. One step is due
+//! at a time. `began` in the log says which: whoever restarts, resumes or reads
+//! along knows exactly whose turn it is and what was asked.
 
+mod apply;
+mod check;
+mod condense;
+pub mod decision;
+mod edit;
+mod estimate;
+mod event;
 mod format;
+mod markdown;
+mod plan;
+mod prompt;
+mod report;
+mod settle;
+#[cfg(test)]
+mod tests;
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use apply::apply;
+pub use edit::Edit;
+pub use estimate::{Actual, Estimate, Measure, Money, Range, foresee};
+pub use event::Event;
 pub use format::{Format, Role};
+pub use markdown::markdown;
+
+use crate::agent::{AgentId, Bounds};
+use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
+use crate::ids::{CallId, ModelName, Nonce};
+use crate::quote::ContextFile;
+use crate::reject::Reject;
+
+// ---------------------------------------------------------------------------
+// State
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    pub name: String,
+    pub topic: Arc<str>,
+    pub format: Format,
+    pub context: Arc<[ContextFile]>,
+    pub facilitator: Arc<Seat>,
+    pub participants: Arc<[Participant]>,
+    pub max_rounds: u32,
+    /// Tokens that all seats may use together.
+    pub budget_tokens: Option<u64>,
+    pub project: Option<String>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    /// When the last thing happened.
+    pub changed_at: Timestamp,
+    /// What it was thought to take, when it started.
+    pub estimate: Option<Estimate>,
+    /// Numbered from 1 without a gap.
+    pub transcript: Vec<Arc<Entry>>,
+    /// Said while a step was under way. It comes into the transcript when the step
+    /// has ended, because the step did not hear it.
+    pub aside: Vec<Arc<Entry>>,
+    pub used: BTreeMap<SeatId, Used>,
+    pub stage: Stage,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stage {
+    Draft,
+    Active(Step),
+    /// The step under way is the last one for now.
+    Pausing(Step),
+    Paused(Step),
+    Stopped(Step),
+    /// It can go on with the step when what was wrong is mended.
+    Failed {
+        why: String,
+        next: Step,
+    },
+    Concluded(Arc<Conclusion>),
+}
+
+/// What is under way, or will be when the discussion goes on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    pub what: What,
+    /// Which try this is, from 1: a step that was stopped is begun again.
+    pub tries: u32,
+    /// When a person must have replied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_by: Option<Timestamp>,
+    nonce: Nonce,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum What {
+    /// The facilitator chooses who speaks first.
+    Opening,
+    Turn {
+        /// From 1.
+        turn: u32,
+        speaker: SeatId,
+        question: String,
+    },
+    /// The facilitator decides how to go on after this turn.
+    Evaluation { turn: u32 },
+    Synthesis {
+        /// Whose model writes; it is the facilitator's unless that failed.
+        by: SeatId,
+        why: Why,
+    },
+}
+
+/// Why a discussion comes to its synthesis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Why {
+    /// The facilitator found that enough was said.
+    Decided,
+    /// No round remains.
+    Rounds,
+    /// Nobody has tokens left.
+    Budget,
+    /// Somebody asked for it.
+    Asked,
+}
+
+/// A name within one discussion: an agent's id, or made from the seat's name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SeatId(pub String);
+
+impl fmt::Display for SeatId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A copy of who sits there, so that later edits of an agent change nothing here.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seat {
+    pub id: SeatId,
+    /// The stored agent that this is a copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    #[serde(default)]
+    pub persona: Arc<str>,
+    pub sitter: Sitter,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Sitter {
+    Model {
+        model: ModelName,
+        /// What the model takes, prompt and answer together.
+        window_tokens: u32,
+        #[serde(default)]
+        bounds: Bounds,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workspace: Option<Workspace>,
+    },
+    Person {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_within_ms: Option<u64>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Participant {
+    #[serde(flatten)]
+    pub seat: Arc<Seat>,
+    pub role: Role,
+}
+
+/// One piece of the transcript.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Entry {
+    pub number: u32,
+    pub at: Timestamp,
+    pub said: Said,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Said {
+    Decision(Decided),
+    Turn {
+        turn: u32,
+        speaker: SeatId,
+        question: String,
+        spoken: Spoken,
+        /// Earlier pieces that the speaker was shown in short.
+        condensed: u32,
+    },
+    Interjection {
+        by: String,
+        text: String,
+    },
+    /// A step that a stop or a conclusion broke off.
+    Cut {
+        what: What,
+        call: CallId,
+        /// `None` until the cancelled call has handed its text back.
+        partial: Option<String>,
+    },
+    /// A model that should have written the synthesis and could not.
+    SynthesisFailed {
+        by: SeatId,
+        failure: Failure,
+        partial: String,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Spoken {
+    Words(Answer),
+    Failed { failure: Failure, partial: String },
+}
+
+/// How the facilitator chose to go on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decided {
+    /// The turn that it follows; 0 for the opening.
+    pub turn: u32,
+    pub decision: Choice,
+    /// Set when the discussion goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<SeatId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    #[serde(default)]
+    pub reasoning: String,
+    pub how: How,
+    /// What was mended, or why the choice fell to the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The answer as it came, unless it was as asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    #[serde(default)]
+    pub usage: Usage,
+    #[serde(default)]
+    pub timing: Timing,
+    #[serde(default)]
+    pub condensed: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Choice {
+    Continue,
+    Synthesize,
+}
+
+impl Choice {
+    pub fn name(self) -> &'static str {
+        match self {
+            Choice::Continue => "continue",
+            Choice::Synthesize => "synthesize",
+        }
+    }
+}
+
+/// Where a decision comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum How {
+    /// The model's answer was as asked for.
+    Parsed,
+    /// It could be read after mending.
+    Repaired,
+    /// It could not be read, or there was none: the next in turn speaks.
+    Fallback,
+    /// A person decided.
+    Person,
+    /// Nothing was left to decide: no round, or no budget.
+    Rule,
+}
+
+impl How {
+    pub fn name(self) -> &'static str {
+        match self {
+            How::Parsed => "parsed",
+            How::Repaired => "repaired",
+            How::Fallback => "fallback",
+            How::Person => "person",
+            How::Rule => "rule",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Conclusion {
+    pub by: SeatId,
+    pub why: Why,
+    pub answer: Answer,
+    pub condensed: u32,
+    pub at: Timestamp,
+}
+
+/// What one seat has taken so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Used {
+    pub calls: u32,
+    pub usage: Usage,
+    /// Tokens that count against a budget: where a provider does not say, a guess
+    /// by length.
+    pub tokens: u64,
+    pub latency_ms: u64,
+}
+
+// ---------------------------------------------------------------------------
+// Command
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Command {
+    Create(Box<Create>),
+    Edit(Edit),
+    ChangeFacilitator(Box<Seat>),
+    AddParticipant(Box<Participant>),
+    RemoveParticipant(SeatId),
+    Start {
+        estimate: Option<Estimate>,
+    },
+    Settle {
+        call: CallId,
+        outcome: Outcome,
+    },
+    /// Rests after the step that is under way.
+    Pause,
+    /// Goes on with exactly the step that was due.
+    Resume,
+    /// Breaks off what is under way.
+    Stop,
+    /// Goes to the synthesis at once, with what has been said.
+    Conclude,
+    Interject {
+        by: String,
+        text: String,
+    },
+    /// A person's turn, or a person's conclusion.
+    Reply {
+        seat: Option<SeatId>,
+        text: String,
+    },
+    /// The decision of a person who leads.
+    Decide {
+        decision: Choice,
+        next: Option<SeatId>,
+        question: Option<String>,
+        reasoning: Option<String>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Create {
+    /// Made from the topic when it is blank.
+    pub name: String,
+    pub topic: String,
+    pub format: Format,
+    pub context: Vec<ContextFile>,
+    pub facilitator: Seat,
+    pub participants: Vec<Participant>,
+    pub max_rounds: u32,
+    pub budget_tokens: Option<u64>,
+    pub project: Option<String>,
+    /// Starts at once.
+    pub start: Option<Option<Estimate>>,
+}
+
+// ---------------------------------------------------------------------------
+// The rules
+
+pub fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    let Some(state) = state else {
+        return match command {
+            Command::Create(create) => check::create(*create, at, nonce),
+            Command::Settle { .. } => Err(Reject::Stale),
+            Command::Edit(_)
+            | Command::ChangeFacilitator(_)
+            | Command::AddParticipant(_)
+            | Command::RemoveParticipant(_)
+            | Command::Start { .. }
+            | Command::Pause
+            | Command::Resume
+            | Command::Stop
+            | Command::Conclude
+            | Command::Interject { .. }
+            | Command::Reply { .. }
+            | Command::Decide { .. } => Err(Reject::Unknown("There is no such discussion.".into())),
+        };
+    };
+    match command {
+        Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
+        Command::Edit(edit) => state.edit(edit, at),
+        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat),
+        Command::AddParticipant(participant) => state.add_participant(*participant),
+        Command::RemoveParticipant(seat) => state.remove_participant(seat),
+        Command::Start { estimate } => state.start(estimate, at, nonce),
+        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
+        Command::Pause => state.pause(at),
+        Command::Resume => state.resume(at, nonce),
+        Command::Stop => state.stop(at, nonce),
+        Command::Conclude => state.conclude(at, nonce),
+        Command::Interject { by, text } => state.interject(by, text, at),
+        Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
+        Command::Decide { decision, next, question, reasoning } => {
+            let chosen = settle::Chosen { decision, next, question, reasoning };
+            state.decide_by_hand(chosen, at, nonce)
+        }
+    }
+}
+
+impl Step {
+    /// The call that brings the outcome of this step.
+    pub fn call_id(&self) -> CallId {
+        let tries = self.tries;
+        CallId(match &self.what {
+            What::Opening => format!("opening#{tries}"),
+            What::Turn { turn, .. } => format!("turn/{turn}#{tries}"),
+            What::Evaluation { turn } => format!("evaluation/{turn}#{tries}"),
+            What::Synthesis { .. } => format!("synthesis#{tries}"),
+        })
+    }
+}
+
+impl Seat {
+    pub fn is_person(&self) -> bool {
+        match self.sitter {
+            Sitter::Person { .. } => true,
+            Sitter::Model { .. } => false,
+        }
+    }
+
+    pub fn model(&self) -> Option<&ModelName> {
+        match &self.sitter {
+            Sitter::Model { model, .. } => Some(model),
+            Sitter::Person { .. } => None,
+        }
+    }
+}
+
+impl State {
+    pub fn status(&self) -> &'static str {
+        match self.stage {
+            Stage::Draft => "draft",
+            Stage::Active(_) => "active",
+            Stage::Pausing(_) => "pausing",
+            Stage::Paused(_) => "paused",
+            Stage::Stopped(_) => "stopped",
+            Stage::Failed { .. } => "failed",
+            Stage::Concluded(_) => "concluded",
+        }
+    }
+
+    /// What can be done with the discussion now, by the names of the interface.
+    pub fn allowed(&self) -> Vec<&'static str> {
+        let mut allowed = match &self.stage {
+            Stage::Draft => vec!["start", "edit"],
+            Stage::Active(step) => match step.what {
+                What::Opening | What::Turn { .. } | What::Evaluation { .. } => {
+                    vec!["pause", "stop", "conclude", "interject"]
+                }
+                What::Synthesis { .. } => vec!["pause", "stop"],
+            },
+            Stage::Pausing(_) => vec!["resume", "stop", "conclude", "interject"],
+            Stage::Paused(_) => vec!["resume", "stop", "conclude", "interject"],
+            Stage::Stopped(_) | Stage::Failed { .. } => vec!["resume", "conclude", "interject"],
+            Stage::Concluded(_) => vec![],
+        };
+        if let Some(step) = self.awaited() {
+            allowed.push(match step.what {
+                What::Turn { .. } | What::Synthesis { .. } => "reply",
+                What::Opening | What::Evaluation { .. } => "decide",
+            });
+        }
+        allowed.push("export");
+        allowed
+    }
+
+    /// Turns that have ended, whether the speaker answered or not.
+    pub fn turns(&self) -> u32 {
+        let is_turn = |entry: &&Arc<Entry>| matches!(entry.said, Said::Turn { .. });
+        self.transcript.iter().filter(is_turn).count() as u32
+    }
+
+    /// The round that is under way, from 1; after the last turn it stays there.
+    pub fn round(&self) -> u32 {
+        match self.step().map(|step| &step.what) {
+            Some(What::Turn { turn, .. }) => *turn,
+            Some(What::Opening) => 1,
+            Some(What::Evaluation { .. } | What::Synthesis { .. }) | None => self.turns(),
+        }
+    }
+
+    pub fn conclusion(&self) -> Option<&Conclusion> {
+        match &self.stage {
+            Stage::Concluded(conclusion) => Some(conclusion),
+            Stage::Draft
+            | Stage::Active(_)
+            | Stage::Pausing(_)
+            | Stage::Paused(_)
+            | Stage::Stopped(_)
+            | Stage::Failed { .. } => None,
+        }
+    }
+
+    /// The seat with this id, the facilitator's included.
+    pub fn seat(&self, id: &SeatId) -> Option<&Arc<Seat>> {
+        let seats = self.participants.iter().map(|participant| &participant.seat);
+        seats.chain([&self.facilitator]).find(|seat| seat.id == *id)
+    }
+
+    pub fn role(&self, id: &SeatId) -> Option<Role> {
+        self.participants.iter().find(|p| p.seat.id == *id).map(|p| p.role)
+    }
+
+    /// The step that is under way, or that will be next.
+    pub fn step(&self) -> Option<&Step> {
+        match &self.stage {
+            Stage::Active(step)
+            | Stage::Pausing(step)
+            | Stage::Paused(step)
+            | Stage::Stopped(step)
+            | Stage::Failed { next: step, .. } => Some(step),
+            Stage::Draft | Stage::Concluded(_) => None,
+        }
+    }
+
+    /// Whose step it is.
+    pub fn seat_of(&self, step: &Step) -> Option<&Arc<Seat>> {
+        match &step.what {
+            What::Opening | What::Evaluation { .. } => Some(&self.facilitator),
+            What::Turn { speaker, .. } => self.seat(speaker),
+            What::Synthesis { by, .. } => self.seat(by),
+        }
+    }
+
+    /// The step that waits for a person.
+    pub fn awaited(&self) -> Option<&Step> {
+        let step = self.under_way()?;
+        self.seat_of(step).filter(|seat| seat.is_person()).map(|_| step)
+    }
+
+    fn under_way(&self) -> Option<&Step> {
+        match &self.stage {
+            Stage::Active(step) | Stage::Pausing(step) => Some(step),
+            Stage::Draft
+            | Stage::Paused(_)
+            | Stage::Stopped(_)
+            | Stage::Failed { .. }
+            | Stage::Concluded(_) => None,
+        }
+    }
+
+    fn not_now(&self, message: &str) -> Reject {
+        Reject::NotNow {
+            state: self.status(),
+            message: message.to_owned(),
+            allowed: self.allowed(),
+        }
+    }
+
+    fn start(
+        &self,
+        estimate: Option<Estimate>,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        match self.stage {
+            Stage::Draft => {
+                check::seats(&self.facilitator, &self.participants)?;
+                Ok(plan::opening(&self.facilitator, estimate, at, nonce))
+            }
+            Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {
+                Err(self.not_now("This discussion has been started; resume it."))
+            }
+            Stage::Active(_) | Stage::Pausing(_) => {
+                Err(self.not_now("This discussion is under way."))
+            }
+            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+        }
+    }
+
+    fn pause(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
+        match &self.stage {
+            // Nobody's words are lost when the discussion rests while a person thinks.
+            Stage::Active(step) if self.awaited().is_some() => {
+                Ok(vec![Event::Paused { next: step.clone(), at }])
+            }
+            Stage::Active(_) => Ok(vec![Event::PauseAsked { at }]),
+            Stage::Pausing(_) | Stage::Paused(_) => {
+                Err(self.not_now("This discussion is paused already."))
+            }
+            Stage::Draft => Err(self.not_now("This discussion has not been started.")),
+            Stage::Stopped(_) | Stage::Failed { .. } => {
+                Err(self.not_now("Nothing is under way that could be paused."))
+            }
+            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+        }
+    }
+
+    fn resume(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+        match &self.stage {
+            // The step under way was never broken off.
+            Stage::Pausing(_) => Ok(vec![Event::Resumed { at }]),
+            Stage::Paused(step) | Stage::Stopped(step) | Stage::Failed { next: step, .. } => {
+                Ok(vec![Event::Resumed { at }, self.begin_again(step, at, nonce)])
+            }
+            Stage::Active(_) => Err(self.not_now("This discussion is under way.")),
+            Stage::Draft => Err(self.not_now("This discussion has not been started; start it.")),
+            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+        }
+    }
+
+    fn stop(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+        match &self.stage {
+            Stage::Active(step) | Stage::Pausing(step) | Stage::Paused(step) => {
+                Ok(vec![Event::Stopped { next: Step { nonce, ..step.clone() }, at }])
+            }
+            Stage::Draft => Err(self.not_now("This discussion has not been started.")),
+            Stage::Stopped(_) => Err(self.not_now("This discussion is stopped already.")),
+            Stage::Failed { .. } => Err(self.not_now("This discussion has failed; nothing runs.")),
+            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+        }
+    }
+
+    fn conclude(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+        let step = match &self.stage {
+            Stage::Draft => return Err(self.not_now("Nothing has been said; start it first.")),
+            Stage::Concluded(_) => return Err(self.not_now("This discussion is concluded.")),
+            Stage::Active(step)
+            | Stage::Pausing(step)
+            | Stage::Paused(step)
+            | Stage::Stopped(step)
+            | Stage::Failed { next: step, .. } => step,
+        };
+        match (&step.what, &self.stage) {
+            (What::Synthesis { .. }, Stage::Active(_)) => {
+                Err(self.not_now("The conclusion is being written."))
+            }
+            (What::Synthesis { .. }, _) => self.resume(at, nonce),
+            (What::Opening | What::Turn { .. } | What::Evaluation { .. }, _) => {
+                let asked = Event::ConcludeAsked { at };
+                // The step that is broken off counts when the next one is numbered.
+                let mut after = self.clone();
+                after.take(&asked);
+                let began = after.begin_synthesis(Why::Asked, at, nonce);
+                Ok(vec![asked, began])
+            }
+        }
+    }
+
+    fn interject(&self, by: String, text: String, at: Timestamp) -> Result<Vec<Event>, Reject> {
+        match &self.stage {
+            Stage::Draft => {
+                return Err(self.not_now("This discussion has not been started; edit its topic."));
+            }
+            Stage::Concluded(_) => return Err(self.not_now("This discussion is concluded.")),
+            Stage::Active(step) | Stage::Pausing(step) => {
+                if let What::Synthesis { .. } = step.what {
+                    return Err(self.not_now("The conclusion is being written."));
+                }
+            }
+            Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {}
+        }
+        check::interjection(self, &by, &text)?;
+        Ok(vec![Event::Interjected { by, text, at }])
+    }
+}
+
+// ---------------------------------------------------------------------------
+// What should be under way
+
+/// At most one call: the step's, or the time that a person has for it.
+pub fn due(state: &State) -> Vec<Call> {
+    let Some(step) = state.under_way() else { return vec![] };
+    let work = match (state.awaited(), step.reply_by) {
+        (None, _) => Work::Ask,
+        (Some(_), Some(until)) => Work::Sleep { until },
+        (Some(_), None) => return vec![],
+    };
+    vec![Call { id: step.call_id(), work }]
+}
+
+/// The words of a call that is due.
+pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
+    let step = state.under_way().filter(|step| step.call_id() == *call)?;
+    prompt::ask(state, step).map(|asked| asked.ask)
+}

@@ -12,11 +12,14 @@ pub mod discussion;
 #[cfg(test)]
 mod golden;
 pub mod ids;
+pub mod library;
 pub mod limits;
 pub mod models;
 pub mod names;
+mod quote;
 pub mod reject;
 pub mod room;
+mod spoken;
 pub mod view;
 pub mod whiteboard;
 
@@ -26,6 +29,7 @@ pub use call::{
 };
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
+pub use quote::ContextFile;
 pub use reject::{Reject, Wrong};
 pub use room::{Command, Event, Input, Room, Summary};
 pub use view::Viewer;

@@ -86,6 +86,51 @@ pub const UNREAD_BYTES: usize = 96 * 1024;
 pub const EARLIER_POSTS: usize = 6;
 pub const EARLIER_BYTES: usize = 16 * 1024;
 
+// Discussions
+/// Participants, observers included.
+pub const PARTICIPANTS: usize = 16;
+/// Rounds when none are asked for, and the most.
+pub const ROUNDS: u32 = 5;
+pub const ROUNDS_MOST: u32 = 50;
+/// Time for a participant's turn, and for a decision or a conclusion.
+pub const TURN_MS: u64 = 120_000;
+pub const FACILITATOR_MS: u64 = 90_000;
+/// Bytes of a turn or a conclusion.
+pub const TURN_BYTES: usize = 64 * 1024;
+/// Bytes of a discussion's name, and of a seat's.
+pub const DISCUSSION_NAME_BYTES: usize = 200;
+pub const SEAT_NAME_BYTES: usize = 120;
+/// What people may add between the turns.
+pub const INTERJECTIONS: usize = 500;
+pub const INTERJECTION_BYTES: usize = 16 * 1024;
+/// Bytes of a facilitator's question, and of its reasoning.
+pub const QUESTION_BYTES: usize = 4 * 1024;
+pub const REASONING_BYTES: usize = 8 * 1024;
+/// The least room that a transcript gets, however small the window.
+pub const TRANSCRIPT_LEAST_BYTES: usize = 1_500;
+
+// Stored agents
+/// Agents that one store keeps, those that ship with the program left out.
+pub const AGENTS: usize = 1_000;
+/// Characters of a stored agent's name; bytes of its description and its persona.
+pub const STORED_NAME_CHARS: usize = 80;
+pub const DESCRIPTION_BYTES: usize = 300;
+pub const STORED_PERSONA_BYTES: usize = 16 * 1024;
+/// Time for one turn of an agent: least and most.
+pub const TURN_LEAST_MS: u64 = 5_000;
+pub const TURN_MOST_MS: u64 = 3_600_000;
+/// Tokens of one answer of an agent: least and most.
+pub const OUTPUT_TOKENS_LEAST: u32 = 16;
+pub const OUTPUT_TOKENS_MOST: u32 = 65_536;
+/// Tokens that an agent may use in one session: least and most.
+pub const BUDGET_TOKENS_LEAST: u64 = 1_000;
+pub const BUDGET_TOKENS_MOST: u64 = 1_000_000_000_000;
+/// Bytes of the folder that an agent works in; tools that it may use, and the bytes
+/// of each one's name.
+pub const FOLDER_BYTES: usize = 4 * 1024;
+pub const TOOLS: usize = 64;
+pub const TOOL_BYTES: usize = 200;
+
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.
@@ -94,6 +139,10 @@ pub const WIRE_LINE_BYTES: usize = 4 * 1024 * 1024;
 pub const ERROR_BODY_BYTES: usize = 16 * 1024;
 /// Tokens asked of providers that want to be told a maximum.
 pub const ANSWER_TOKENS: u32 = 8192;
+/// Tokens that a model is taken to hold, prompt and answer together, where the
+/// configuration does not say; and what Ollama holds unless it is told otherwise.
+pub const WINDOW_TOKENS: u32 = 128_000;
+pub const OLLAMA_WINDOW_TOKENS: u32 = 4_096;
 
 /// Time for a connection to a provider.
 pub const CONNECT_MS: u64 = 10_000;
@@ -144,6 +193,10 @@ pub const IDLE_EVENTS: usize = 4;
 /// Writes that may wait for the store, and those that one commit gathers.
 pub const WRITES_WAITING: usize = 8_192;
 pub const WRITES_GATHERED: usize = 256;
+/// Sessions from which the usual times of models are taken, and how long those are
+/// believed.
+pub const MEASURED_SESSIONS: u32 = 24;
+pub const MEASURED_FRESH_MS: u64 = 30_000;
 /// Commands of one session that are decided and written together.
 pub const COMMANDS_GATHERED: usize = 256;
 /// Times that a command is decided again because another writer was first.

@@ -1,6 +1,21 @@
 //! Which model a person means.
 
+use crate::agent::Tier;
 use crate::ids::ModelName;
+
+/// Words that vendors put into the names of their small models, and of their
+/// largest ones.
+const FAST: [&str; 12] = [
+    "nano", "tiny", "micro", "mini", "small", "haiku", "flash", "lite", "light", "instant", "fast",
+    "air",
+];
+const STRONG: [&str; 7] = ["opus", "pro", "max", "ultra", "large", "heavy", "super"];
+/// Words in the names of models that do something else than talk.
+const SILENT: [&str; 9] =
+    ["embed", "rerank", "minilm", "bge", "tts", "image", "audio", "whisper", "moderation"];
+/// Models of at most so many billion parameters are fast, of at least so many strong.
+const FAST_BILLIONS: f64 = 4.0;
+const STRONG_BILLIONS: f64 = 30.0;
 
 /// How many near matches an error lists.
 const NEAR: usize = 5;
@@ -66,6 +81,67 @@ fn near(written: &str, available: &[ModelName]) -> Vec<String> {
     scored.into_iter().take(NEAR).map(|(_, name)| name.0.clone()).collect()
 }
 
+/// The model that a tier means when nobody has said: of the provider that comes
+/// first, the first model whose name speaks for that tier, else of the nearest one.
+pub fn of_tier(tier: Tier, available: &[ModelName]) -> Option<&ModelName> {
+    let talks = |name: &&ModelName| {
+        let own = name.parts().1.to_lowercase();
+        !SILENT.iter().any(|word| own.contains(word))
+    };
+    let first = available.iter().find(talks).or(available.first())?;
+    let ours = available.iter().filter(talks);
+    let ours: Vec<&ModelName> = ours.filter(|name| name.parts().0 == first.parts().0).collect();
+    // Between two neighbours the smaller one costs less when it is wrong.
+    let order = match tier {
+        Tier::Fast => [Tier::Fast, Tier::Balanced, Tier::Strong],
+        Tier::Balanced => [Tier::Balanced, Tier::Fast, Tier::Strong],
+        Tier::Strong => [Tier::Strong, Tier::Balanced, Tier::Fast],
+    };
+    let of = |tier: Tier| ours.iter().copied().find(|name| tier_of(name.parts().1) == tier);
+    order.into_iter().find_map(of).or(Some(first))
+}
+
+/// What a model's own name says about it: a word for small wins over everything
+/// else, because vendors put it behind the name of the large one.
+fn tier_of(name: &str) -> Tier {
+    let name = name.to_lowercase();
+    let own = name.rsplit('/').next().unwrap_or(&name);
+    let words: Vec<&str> =
+        own.split(|letter: char| !letter.is_alphanumeric() && letter != '.').collect();
+    let billions = words.iter().filter_map(|word| billions(word)).reduce(f64::max);
+    let says = |all: &[&str]| words.iter().any(|word| all.contains(word));
+    if says(&FAST) || billions.is_some_and(|size| size <= FAST_BILLIONS) {
+        return Tier::Fast;
+    }
+    let flagship = match words.as_slice() {
+        ["gpt", version, ..] => version.starts_with('5'),
+        ["o1" | "o3", ..] => true,
+        [..] => false,
+    };
+    if says(&STRONG) || flagship || billions.is_some_and(|size| size >= STRONG_BILLIONS) {
+        return Tier::Strong;
+    }
+    Tier::Balanced
+}
+
+/// Parameters in billions: `70b`, `1.5b`, `8x7b`, `135m`, `1t`, and `e4b`, which
+/// Gemma has.
+fn billions(word: &str) -> Option<f64> {
+    let word = word.strip_prefix('e').unwrap_or(word);
+    let (size, unit) = match word.chars().last()? {
+        'm' => (word.strip_suffix('m')?, 0.001),
+        'b' => (word.strip_suffix('b')?, 1.0),
+        't' => (word.strip_suffix('t')?, 1000.0),
+        _ => return None,
+    };
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let number = |text: &str| text.parse::<f64>().ok().filter(|_| plain(text));
+    match size.split_once('x') {
+        Some((experts, each)) => Some(number(experts)? * number(each)? * unit),
+        None => Some(number(size)? * unit),
+    }
+}
+
 /// Letters to insert, delete or change between two words.
 pub fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
@@ -120,5 +196,56 @@ mod tests {
             "claude",
             Err("there is no model \"claude\" at any provider (ollama, openai, openrouter)"),
         );
+    }
+    #[test]
+    fn a_models_name_tells_its_tier() {
+        let names = [
+            (Tier::Fast, "gpt-5-mini gpt-5-nano gpt-4o-mini gpt-4.1-nano o4-mini"),
+            (Tier::Fast, "claude-haiku-4-5 claude-3-5-haiku-20241022 haiku"),
+            (Tier::Fast, "gemini-2.5-flash gemini-2.5-flash-lite mistral-small-latest"),
+            (Tier::Fast, "llama3.2:3b gemma3:4b qwen2.5:1.5b smollm2-135m gemma3n:e4b phi3:mini"),
+            (Tier::Fast, "meta-llama/llama-3.2-1b-instruct grok-4-fast nemotron-3-nano:30b"),
+            (Tier::Balanced, "gpt-4o gpt-4.1 claude-sonnet-4-5 sonnet default llama3.2:latest"),
+            (Tier::Balanced, "qwen3:8b gemma3:27b gpt-oss:20b deepseek-chat ministral-8b-latest"),
+            (Tier::Balanced, "llama-3.1-8b-instruct-q4_k_m qwen2.5-7b-instruct-1m codestral:22b"),
+            (Tier::Strong, "gpt-5 gpt-5.1 gpt-5-codex gpt-5-pro o1 o3 o1-pro"),
+            (Tier::Strong, "claude-opus-4-1 opus gemini-2.5-pro mistral-large-latest qwen3-max"),
+            (Tier::Strong, "llama3.3:70b mixtral:8x7b gpt-oss-120b deepseek-r1:671b kimi-k2:1t"),
+        ];
+        for (tier, names) in names {
+            for name in names.split(' ') {
+                assert_eq!(tier_of(name), tier, "{name}");
+            }
+        }
+    }
+
+    fn check_tiers(available: &[&str], expected: [Option<&str>; 3]) {
+        let names: Vec<ModelName> =
+            available.iter().map(|name| ModelName((*name).to_owned())).collect();
+        let found = Tier::ALL.map(|tier| of_tier(tier, &names).map(|name| name.0.as_str()));
+        assert_eq!(found, expected, "{available:?}");
+    }
+
+    #[test]
+    fn a_tier_means_a_model_of_the_first_provider() {
+        check_tiers(&[], [None; 3]);
+        check_tiers(&["lab/x"], [Some("lab/x"); 3]);
+        check_tiers(
+            &["a/gpt-5", "a/gpt-5-mini", "a/gpt-5-nano", "a/gpt-4o", "b/opus"],
+            [Some("a/gpt-5-mini"), Some("a/gpt-4o"), Some("a/gpt-5")],
+        );
+        // The nearest tier, and of two that are as near the smaller one.
+        check_tiers(
+            &["o/qwen3:32b", "o/gemma3:4b", "b/sonnet"],
+            [Some("o/gemma3:4b"), Some("o/gemma3:4b"), Some("o/qwen3:32b")],
+        );
+        check_tiers(
+            &["o/qwen3:8b", "o/gemma3:4b"],
+            [Some("o/gemma3:4b"), Some("o/qwen3:8b"), Some("o/qwen3:8b")],
+        );
+        // What cannot talk is passed over, unless there is nothing else.
+        check_tiers(&["o/mxbai-embed-large:latest", "o/llama3.3:70b"], [Some("o/llama3.3:70b"); 3]);
+        check_tiers(&["o/nomic-embed-text:latest", "p/haiku"], [Some("p/haiku"); 3]);
+        check_tiers(&["o/nomic-embed-text:latest"], [Some("o/nomic-embed-text:latest"); 3]);
     }
 }

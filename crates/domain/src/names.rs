@@ -34,6 +34,21 @@ fn is_name(name: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
         && name.chars().all(allowed)
 }
 
+/// `The User's Voice` → `the-users-voice`.
+pub fn slug(name: &str) -> String {
+    let mut slug = String::with_capacity(name.len());
+    for c in name.chars().filter(|c| !matches!(c, '\'' | '’')) {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    // A name in letters of another kind leaves nothing.
+    if slug.is_empty() { "agent".to_owned() } else { slug.to_owned() }
+}
+
 pub fn check_model_name(model: &ModelName) -> Result<(), &'static str> {
     let (provider, name) = model.parts();
     if provider.is_empty() || name.trim().is_empty() {

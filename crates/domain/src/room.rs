@@ -3,7 +3,9 @@
 use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
 use crate::council;
-use crate::ids::{CallId, Nonce};
+use crate::discussion;
+use crate::ids::{CallId, ModelName, Nonce};
+use crate::library;
 use crate::limits;
 use crate::reject::Reject;
 use crate::view::{self, Viewer};
@@ -16,6 +18,8 @@ pub enum Room {
     Boardroom(boardroom::State),
     Whiteboard(whiteboard::State),
     Council(council::State),
+    Discussion(Box<discussion::State>),
+    Library(library::State),
 }
 
 /// A command with everything that the rules may not make themselves.
@@ -38,6 +42,8 @@ pub enum Command {
     Boardroom(boardroom::Command),
     Whiteboard(whiteboard::Command),
     Council(council::Command),
+    Discussion(discussion::Command),
+    Library(library::Command),
 }
 
 /// What has happened. The log holds these and nothing else.
@@ -46,6 +52,17 @@ pub enum Event {
     Boardroom(boardroom::Event),
     Whiteboard(whiteboard::Event),
     Council(council::Event),
+    Discussion(discussion::Event),
+    Library(library::Event),
+}
+
+/// Kinds of rooms that are no sessions. Lists, searches and counts of sessions leave
+/// them out, and nothing that takes a session takes them.
+pub const APART: [&str; 1] = [library::KIND];
+
+/// Whether a room of this kind is what people call a session.
+pub fn is_session(kind: &str) -> bool {
+    !APART.contains(&kind)
 }
 
 /// What lists and searches know about a session.
@@ -72,6 +89,26 @@ pub struct Progress {
 }
 
 impl Room {
+    pub fn boardroom(&self) -> Option<&boardroom::State> {
+        if let Room::Boardroom(state) = self { Some(state) } else { None }
+    }
+
+    pub fn whiteboard(&self) -> Option<&whiteboard::State> {
+        if let Room::Whiteboard(state) = self { Some(state) } else { None }
+    }
+
+    pub fn council(&self) -> Option<&council::State> {
+        if let Room::Council(state) = self { Some(state) } else { None }
+    }
+
+    pub fn library(&self) -> Option<&library::State> {
+        if let Room::Library(state) = self { Some(state) } else { None }
+    }
+
+    pub fn discussion(&self) -> Option<&discussion::State> {
+        if let Room::Discussion(state) = self { Some(state) } else { None }
+    }
+
     pub fn summary(&self) -> Summary {
         let active = !self.due().is_empty();
         match self {
@@ -99,6 +136,22 @@ impl Room {
                 status: state.status(),
                 active,
             },
+            Room::Discussion(state) => Summary {
+                kind: "discussion",
+                name: None,
+                project: state.project.clone(),
+                title: title(&state.name),
+                status: state.status(),
+                active,
+            },
+            Room::Library(_) => Summary {
+                kind: library::KIND,
+                name: Some(library::NAME.to_owned()),
+                project: None,
+                title: String::new(),
+                status: "open",
+                active,
+            },
         }
     }
 
@@ -108,6 +161,8 @@ impl Room {
             Room::Boardroom(state) => boardroom::due(state),
             Room::Whiteboard(state) => whiteboard::due(state),
             Room::Council(state) => council::due(state),
+            Room::Discussion(state) => discussion::due(state),
+            Room::Library(_) => vec![],
         }
     }
 
@@ -115,8 +170,9 @@ impl Room {
     pub fn ask(&self, call: &CallId) -> Option<Ask> {
         match self {
             Room::Boardroom(state) => boardroom::ask(state, call),
-            Room::Whiteboard(_) => None,
+            Room::Whiteboard(_) | Room::Library(_) => None,
             Room::Council(state) => council::ask(state, call),
+            Room::Discussion(state) => discussion::ask(state, call),
         }
     }
 
@@ -126,6 +182,8 @@ impl Room {
             Room::Boardroom(state) => state.is_over(),
             Room::Whiteboard(state) => state.is_over(),
             Room::Council(state) => state.is_over(),
+            Room::Discussion(state) => state.is_over(),
+            Room::Library(_) => true,
         }
     }
 
@@ -134,6 +192,8 @@ impl Room {
             Room::Boardroom(state) => state.progress(),
             Room::Whiteboard(state) => state.progress(),
             Room::Council(state) => state.progress(),
+            Room::Discussion(state) => state.progress(),
+            Room::Library(_) => Progress { done: 0, total: 0, message: String::new() },
         }
     }
 
@@ -144,6 +204,17 @@ impl Room {
             Room::Boardroom(state) => state.report(full),
             Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
             Room::Council(state) => state.report(full),
+            Room::Discussion(state) => state.report(full),
+            Room::Library(_) => String::new(),
+        }
+    }
+
+    /// How long each answer took, by model, as far as the record says.
+    pub fn measured(&self) -> Vec<(&ModelName, u64)> {
+        match self {
+            Room::Boardroom(state) => state.measured(),
+            Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => vec![],
+            Room::Discussion(state) => state.measured(),
         }
     }
 
@@ -153,6 +224,8 @@ impl Room {
             Room::Boardroom(state) => state.next(),
             Room::Whiteboard(state) => view::glance(state, &Viewer::Outsider).next,
             Room::Council(state) => state.next(),
+            Room::Discussion(state) => state.next(),
+            Room::Library(_) => vec![],
         }
     }
 }
@@ -170,6 +243,14 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Stop) => {
             events(council::decide(Some(state), council::Command::Stop, at, nonce), Event::Council)
         }
+        (Some(Room::Discussion(state)), Command::Stop) => {
+            let command = discussion::Command::Stop;
+            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
+        }
+        (Some(Room::Library(_)), Command::Stop) => {
+            Err(Reject::Unknown("There is no such session.".into()))
+        }
+        (Some(Room::Library(_)), Command::Settle { .. }) => Err(Reject::Stale),
         (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
             let command = boardroom::Command::Settle { call, outcome };
             events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
@@ -181,6 +262,10 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Settle { call, outcome }) => {
             let command = council::Command::Settle { call, outcome };
             events(council::decide(Some(state), command, at, nonce), Event::Council)
+        }
+        (Some(Room::Discussion(state)), Command::Settle { call, outcome }) => {
+            let command = discussion::Command::Settle { call, outcome };
+            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
         }
         (None, Command::Boardroom(command)) => {
             events(boardroom::decide(None, command, at, nonce), Event::Boardroom)
@@ -200,7 +285,24 @@ pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
         (Some(Room::Council(state)), Command::Council(command)) => {
             events(council::decide(Some(state), command, at, nonce), Event::Council)
         }
-        (Some(room), Command::Boardroom(_) | Command::Whiteboard(_) | Command::Council(_)) => {
+        (None, Command::Discussion(command)) => {
+            events(discussion::decide(None, command, at, nonce), Event::Discussion)
+        }
+        (Some(Room::Discussion(state)), Command::Discussion(command)) => {
+            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
+        }
+        (None, Command::Library(command)) => events(library::decide(None, command), Event::Library),
+        (Some(Room::Library(state)), Command::Library(command)) => {
+            events(library::decide(Some(state), command), Event::Library)
+        }
+        (
+            Some(room),
+            Command::Boardroom(_)
+            | Command::Whiteboard(_)
+            | Command::Council(_)
+            | Command::Discussion(_)
+            | Command::Library(_),
+        ) => {
             let kind = room.summary().kind;
             Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
         }
@@ -225,7 +327,24 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
             council::apply(Some(state), event).map(Room::Council)
         }
         (None, Event::Council(event)) => council::apply(None, event).map(Room::Council),
-        (Some(room), Event::Boardroom(_) | Event::Whiteboard(_) | Event::Council(_)) => Some(room),
+        (Some(Room::Discussion(state)), Event::Discussion(event)) => {
+            discussion::apply(Some(*state), event).map(Box::new).map(Room::Discussion)
+        }
+        (None, Event::Discussion(event)) => {
+            discussion::apply(None, event).map(Box::new).map(Room::Discussion)
+        }
+        (Some(Room::Library(state)), Event::Library(event)) => {
+            library::apply(Some(state), event).map(Room::Library)
+        }
+        (None, Event::Library(event)) => library::apply(None, event).map(Room::Library),
+        (
+            Some(room),
+            Event::Boardroom(_)
+            | Event::Whiteboard(_)
+            | Event::Council(_)
+            | Event::Discussion(_)
+            | Event::Library(_),
+        ) => Some(room),
     };
 }
 
@@ -248,6 +367,8 @@ impl Event {
             Event::Boardroom(event) => event.name(),
             Event::Whiteboard(event) => event.name(),
             Event::Council(event) => event.name(),
+            Event::Discussion(event) => event.name(),
+            Event::Library(event) => event.name(),
         }
     }
 
@@ -257,6 +378,8 @@ impl Event {
             Event::Boardroom(event) => serde_json::to_string(event),
             Event::Whiteboard(event) => serde_json::to_string(event),
             Event::Council(event) => serde_json::to_string(event),
+            Event::Discussion(event) => serde_json::to_string(event),
+            Event::Library(event) => serde_json::to_string(event),
         }
     }
 
@@ -265,6 +388,8 @@ impl Event {
             "boardroom" => serde_json::from_str(payload).map(Event::Boardroom),
             "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
             "council" => serde_json::from_str(payload).map(Event::Council),
+            "discussion" => serde_json::from_str(payload).map(Event::Discussion),
+            library::KIND => serde_json::from_str(payload).map(Event::Library),
             other => return Err(format!("no form is called {other:?}")),
         };
         decoded.map_err(|error| error.to_string())

@@ -237,7 +237,9 @@ impl<T> Lens<T> {
         let mut out = vec![];
         match event {
             Event::Whiteboard(event) => self.pass_board(event, carried, &mut out),
-            Event::Boardroom(_) | Event::Council(_) => out.push(carried),
+            Event::Boardroom(_) | Event::Council(_) | Event::Discussion(_) => out.push(carried),
+            // No session's stream has any.
+            Event::Library(_) => {}
         }
         let number = |carried| {
             self.told += 1;
@@ -273,7 +275,12 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => {
                 sees_event(state, &Viewer::Outsider, event)
             }
-            (Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_), _) => true,
+            // Personas are found among the agents and nowhere else.
+            (Room::Library(_), _) => false,
+            (
+                Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_) | Room::Discussion(_),
+                _,
+            ) => true,
         }
     }
 
@@ -284,7 +291,12 @@ impl Room {
             (Room::Whiteboard(state), Event::Whiteboard(event)) => board_words(state, event),
             (_, Event::Boardroom(event)) => event.searchable(),
             (_, Event::Council(event)) => event.searchable(),
-            (Room::Boardroom(_) | Room::Council(_), Event::Whiteboard(_)) => String::new(),
+            (_, Event::Discussion(event)) => event.searchable(),
+            (_, Event::Library(_))
+            | (
+                Room::Boardroom(_) | Room::Council(_) | Room::Discussion(_) | Room::Library(_),
+                Event::Whiteboard(_),
+            ) => String::new(),
         }
     }
 }

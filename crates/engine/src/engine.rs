@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::line::Line;
 use crate::live::Live;
+use crate::measured::Measured;
 use crate::meter::Meter;
 use crate::names::Names;
 use crate::ports::{
@@ -26,6 +27,7 @@ pub struct Engine {
     pub(crate) owner: String,
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
     pub(crate) names: Names,
+    pub(crate) measured: Measured,
     secret: OnceCell<[u8; 32]>,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
     /// Rooms that nobody holds, the one used last at the end.
@@ -97,6 +99,7 @@ impl Engine {
             owner: uuid::Uuid::new_v4().to_string(),
             all,
             names: Names::default(),
+            measured: Measured::default(),
             secret: OnceCell::new(),
             rooms: Mutex::default(),
             idle: Mutex::default(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use plenary_domain::{Ask, CallId, FailureKind, SessionId, Timestamp, Usage};
+use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use thiserror::Error;
 
 // ---------------------------------------------------------------------------
@@ -231,6 +231,8 @@ pub struct StoredEvent {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ListQuery {
     pub kind: Option<String>,
+    /// Kinds that are left out, whatever else is asked for.
+    pub without: Vec<String>,
     pub project: Option<String>,
     pub status: Option<String>,
     pub active: Option<bool>,
@@ -279,6 +281,10 @@ pub trait Models: Send + Sync {
 
     /// The names of the providers that are set up, whether they answer or not.
     fn providers(&self) -> Vec<String>;
+
+    /// How many tokens a model takes, prompt and answer together, as far as that is
+    /// known without asking it.
+    fn window_tokens(&self, model: &ModelName) -> u32;
 
     /// What is there now, by provider, and for what is not, why not.
     fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>>;

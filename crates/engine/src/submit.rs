@@ -63,7 +63,10 @@ impl Engine {
         let step = Step { command, attempt: None };
         let committed = self.commit(id, &room, &mut work, &by, vec![step]).await;
         if work.version > 0 {
-            self.meter.sessions_opened.fetch_add(1, Relaxed);
+            let kind = work.state.as_ref().map(|room| room.summary().kind);
+            if kind.is_some_and(room::is_session) {
+                self.meter.sessions_opened.fetch_add(1, Relaxed);
+            }
             self.reconcile(id, &room, &mut work).await;
         }
         let snapshot = work.snapshot(id);

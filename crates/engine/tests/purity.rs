@@ -5,7 +5,8 @@ use std::path::Path;
 #[test]
 fn the_source_names_no_form() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let words = ["boardroom", "advisor", "synthesi", "whiteboard", "council", "discussion"];
+    let words =
+        ["boardroom", "advisor", "synthesi", "whiteboard", "council", "discussion", "library"];
     let mut files = 0;
     for file in std::fs::read_dir(source).unwrap() {
         let path = file.unwrap().path();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use plenary_domain::{Ask, Usage, limits};
+use plenary_domain::{Ask, Usage};
 use plenary_engine::ports::Piece;
 use reqwest::header::HeaderName;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ impl Wire for Anthropic {
             .collect();
         let mut body = json!({
             "model": ask.model.parts().1,
-            "max_tokens": limits::ANSWER_TOKENS,
+            "max_tokens": ask.patience.answer_tokens,
             "messages": messages,
             "stream": true,
         });

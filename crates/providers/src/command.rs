@@ -22,7 +22,7 @@ use crate::http::Out;
 use crate::lines::{Frames, Framing};
 use crate::plain::{self, Plain};
 use crate::processes::{Family, Mark};
-use crate::prompt;
+use crate::{prompt, workspace};
 
 /// Variables that every program gets; `*` ends a prefix.
 const HARMLESS: [&str; 7] = ["PATH", "HOME", "LANG", "LC_*", "TERM", "TMPDIR", "USER"];
@@ -126,16 +126,11 @@ fn start(config: &ProviderConfig, ask: &Ask) -> Result<Run, ModelError> {
     let Some(command) = &config.command else {
         return Err(wrong(format!("The provider `{}` names no program.", config.name)));
     };
-    let folder = command.folder.clone().unwrap_or_else(std::env::temp_dir);
-    if !folder.is_dir() {
-        let folder = folder.display();
-        return Err(wrong(format!(
-            "The folder {folder} of the provider `{}` is not there.",
-            config.name
-        )));
-    }
+    let folder = workspace::folder(config, command, ask.workspace.as_ref())?;
+    let tools = workspace::tools(config, command, ask.workspace.as_ref())?;
     let prompt = prompt::flat(ask);
-    let (args, uses_stdin) = arguments(&command.args, ask.model.parts().1, &prompt);
+    let model = Some(ask.model.parts().1).filter(|model| *model != "default");
+    let (args, uses_stdin) = arguments(&command.args, model, tools.as_deref(), &prompt);
     let mark = Mark::new();
     let spawned = spawn(command, &folder, &args, uses_stdin, &mark);
     let mut child = spawned.map_err(|error| cannot_start(config, command, &error))?;
@@ -184,17 +179,31 @@ fn cannot_start(config: &ProviderConfig, command: &CommandConfig, error: &io::Er
 
 /// The arguments with their places filled, and whether the prompt goes to the
 /// standard input.
-fn arguments(templates: &[String], model: &str, prompt: &str) -> (Vec<String>, bool) {
+fn arguments(
+    templates: &[String],
+    model: Option<&str>,
+    tools: Option<&str>,
+    prompt: &str,
+) -> (Vec<String>, bool) {
     let mut args: Vec<String> = Vec::with_capacity(templates.len());
+    let names = tools.map(workspace::without_rules).unwrap_or_default();
     for template in templates {
-        if template.contains("{model}") && model == "default" {
-            if args.last().is_some_and(|flag| flag.starts_with('-')) && template == "{model}" {
+        let empty = [("{model}", model), ("{tools}", tools)]
+            .into_iter()
+            .find(|(place, value)| value.is_none() && template.contains(place));
+        if let Some((place, _)) = empty {
+            if args.last().is_some_and(|flag| flag.starts_with('-')) && template == place {
                 args.pop();
             }
             continue;
         }
         // The prompt goes in last, so that nothing in it is taken for a place.
-        args.push(template.replace("{model}", model).replace("{prompt}", prompt));
+        let filled = template
+            .replace("{model}", model.unwrap_or_default())
+            .replace("{tool-names}", &names)
+            .replace("{tools}", tools.unwrap_or_default())
+            .replace("{prompt}", prompt);
+        args.push(filled);
     }
     (args, !templates.iter().any(|one| one.contains("{prompt}")))
 }

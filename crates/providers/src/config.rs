@@ -21,6 +21,8 @@ pub struct ProviderConfig {
     /// Ollama's context window. Without it Ollama takes the model's default, and
     /// cuts off the start of a longer prompt without a word.
     pub num_ctx: Option<u32>,
+    /// How much its models take, prompt and answer together, where that is known.
+    pub window_tokens: Option<u32>,
     /// Set for `Kind::Command`, and for it only.
     pub command: Option<CommandConfig>,
     /// Set for `Kind::Local`, and for it only.
@@ -48,6 +50,7 @@ impl ProviderConfig {
             key_env: None,
             models: None,
             num_ctx: None,
+            window_tokens: None,
             command: None,
             local: vec![],
         }
@@ -61,6 +64,21 @@ impl ProviderConfig {
     /// Models inside this process.
     pub fn local(name: &str, models: Vec<LocalModel>) -> Self {
         ProviderConfig { local: models, ..ProviderConfig::new(name, Kind::Local) }
+    }
+
+    /// Tokens that its models take, prompt and answer together.
+    pub fn window(&self) -> u32 {
+        match self.kind {
+            Kind::Local => limits::LOCAL_WINDOW_TOKENS as u32,
+            // What Ollama is told wins over what somebody thinks of it.
+            Kind::Ollama => {
+                let told = self.num_ctx.or(self.window_tokens);
+                told.unwrap_or(limits::OLLAMA_WINDOW_TOKENS)
+            }
+            Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => {
+                self.window_tokens.unwrap_or(limits::WINDOW_TOKENS)
+            }
+        }
     }
 
     #[must_use]
@@ -152,6 +170,10 @@ pub struct CommandConfig {
     /// `{model}` stands for the model's name, `{prompt}` for the prompt. The model
     /// `default` leaves out the argument with `{model}` and the flag before it.
     /// Without `{prompt}` the prompt goes to the program's standard input.
+    /// `{tools}` stands for the tools that an agent may use, with commas; without
+    /// any, its argument is left out in the same way as that with `{model}`.
+    /// `{tool-names}` stands for the same without rules in brackets, and for an
+    /// empty argument when there are none.
     pub args: Vec<String>,
     pub output: Output,
     /// Names of environment variables that the program gets besides the harmless
@@ -160,6 +182,9 @@ pub struct CommandConfig {
     /// The folder that it works in; the system's folder for temporary files when
     /// none is given.
     pub folder: Option<PathBuf>,
+    /// Folders in which an agent may choose to work instead, with all below them.
+    /// Without a list it is the folder in which this process was started.
+    pub folders: Option<Vec<PathBuf>>,
     pub limit_ms: u64,
 }
 
@@ -191,13 +216,15 @@ impl CommandConfig {
             output,
             env: Vec::new(),
             folder: None,
+            folders: None,
             limit_ms: limits::COMMAND_MS,
         }
     }
 
     /// A known agent, as `preset = "claude"` in the configuration, and its models.
     /// They are started without tools, or where they can only read: they are asked
-    /// for an opinion, not for a change.
+    /// for an opinion, not for a change. Claude gets the tools that an agent names:
+    /// these and no others are there, and need no leave.
     pub fn preset(name: &str) -> Option<(CommandConfig, Vec<String>)> {
         let (mut command, env, models): (_, &[&str], &[&str]) = match name {
             "claude" => (
@@ -210,7 +237,9 @@ impl CommandConfig {
                         "--verbose",
                         "--include-partial-messages",
                         "--tools",
-                        "",
+                        "{tool-names}",
+                        "--allowedTools",
+                        "{tools}",
                         "--strict-mcp-config",
                         "--no-session-persistence",
                         "--model",

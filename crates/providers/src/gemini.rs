@@ -40,6 +40,9 @@ impl Wire for Gemini {
                 "responseMimeType": "application/json", "responseJsonSchema": schema,
             });
         }
+        if let Some(most) = prompt::answer_cap(ask) {
+            body["generationConfig"]["maxOutputTokens"] = most.into();
+        }
         let model = path_segment(ask.model.parts().1);
         let url = format!("{}/v1beta/models/{model}:streamGenerateContent?alt=sse", config.url);
         (url, body)

@@ -14,7 +14,7 @@ use reqwest::{Client, RequestBuilder, Response};
 
 use crate::config::{Kind, ProviderConfig, Secret};
 use crate::lines::{Frames, Framing, Stop};
-use crate::{anthropic, failure, gemini, ollama, openai, wait};
+use crate::{anthropic, failure, gemini, ollama, openai, prompt, wait};
 
 /// Idle connections that are kept to one host: a whole house of streams.
 const IDLE_CONNECTIONS: usize = 2_048;
@@ -110,6 +110,8 @@ pub(crate) struct Without {
     pub usage: bool,
     /// The schema then goes into the prompt, in words.
     pub schema: bool,
+    /// OpenAI's older name for the cap on an answer; the newer one is used then.
+    pub old_cap: bool,
 }
 
 impl Without {
@@ -119,6 +121,11 @@ impl Without {
         let has = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
         if !self.usage && has(&["stream_options", "include_usage"]) {
             self.usage = true;
+            return true;
+        }
+        let wants_new = has(&["max_completion_tokens"]) && has(&["max_tokens"]);
+        if !self.old_cap && prompt::answer_cap(ask).is_some() && wants_new {
+            self.old_cap = true;
             return true;
         }
         let signs = [

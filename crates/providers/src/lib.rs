@@ -22,12 +22,13 @@ mod plain;
 mod processes;
 mod prompt;
 mod wait;
+mod workspace;
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use plenary_domain::{Ask, FailureKind};
+use plenary_domain::{Ask, FailureKind, ModelName, limits};
 use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
@@ -120,6 +121,11 @@ impl Providers {
 impl Models for Providers {
     fn providers(&self) -> Vec<String> {
         self.configs.iter().map(|config| config.name.clone()).collect()
+    }
+
+    fn window_tokens(&self, model: &ModelName) -> u32 {
+        let config = self.configs.iter().find(|one| one.name == model.parts().0);
+        config.map_or(limits::WINDOW_TOKENS, |config| config.window())
     }
 
     fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {

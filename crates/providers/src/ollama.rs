@@ -29,7 +29,10 @@ impl Wire for Ollama {
             body["format"] = schema.clone();
         }
         if let Some(num_ctx) = config.num_ctx {
-            body["options"] = json!({ "num_ctx": num_ctx });
+            body["options"]["num_ctx"] = num_ctx.into();
+        }
+        if let Some(most) = prompt::answer_cap(ask) {
+            body["options"]["num_predict"] = most.into();
         }
         (format!("{}/api/chat", config.url), body)
     }

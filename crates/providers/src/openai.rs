@@ -14,6 +14,10 @@ use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::{ollama, prompt};
 
+/// OpenAI itself, whose newer models turn `max_tokens` down. Other servers may pass
+/// over the newer field in silence, so they get it only when they ask for it.
+const VENDOR: &str = "https://api.openai.com/";
+
 pub(crate) struct OpenAi;
 
 impl Wire for OpenAi {
@@ -37,6 +41,11 @@ impl Wire for OpenAi {
                     "name": "answer", "schema": schema, "strict": prompt::is_strict(schema),
                 },
             });
+        }
+        if let Some(most) = prompt::answer_cap(ask) {
+            let new = without.old_cap || config.url.starts_with(VENDOR);
+            let field = if new { "max_completion_tokens" } else { "max_tokens" };
+            body[field] = most.into();
         }
         (format!("{}/chat/completions", config.url), body)
     }
@@ -187,7 +196,33 @@ impl Decode for Chunks {
 
 #[cfg(test)]
 mod tests {
+    use plenary_domain::{ModelName, Patience, Shape};
+
     use super::*;
+    use crate::config::Kind;
+
+    #[test]
+    fn only_openai_itself_gets_the_cap_by_its_newer_name_at_once() {
+        let ask = Ask {
+            model: ModelName::new("openai", "m1"),
+            system: String::new(),
+            messages: vec![],
+            shape: Shape::Free,
+            patience: Patience { answer_tokens: 700, ..Patience::default() },
+            workspace: None,
+        };
+        for (url, field) in [
+            ("https://api.openai.com/v1", "max_completion_tokens"),
+            ("https://openrouter.ai/api/v1", "max_tokens"),
+            ("https://api.openai.com.example.org/v1", "max_tokens"),
+        ] {
+            let config = ProviderConfig::new("openai", Kind::OpenAi).at(url);
+            let (_, body) = OpenAi.request(&config, &ask, Without::default());
+            let expected = json!({"model": "m1", "messages": [], "stream": true,
+                "stream_options": {"include_usage": true}, field: 700});
+            assert_eq!(body, expected, "{url}");
+        }
+    }
 
     #[test]
     fn only_models_that_chat_are_listed_newest_first() {

@@ -1,6 +1,6 @@
 //! A request as plain words, for models that take nothing else.
 
-use plenary_domain::{Ask, Message, Speaker};
+use plenary_domain::{Ask, Message, Speaker, limits};
 use serde_json::Value;
 
 /// The whole request as one text.
@@ -33,6 +33,12 @@ pub(crate) fn system_with_schema(ask: &Ask) -> String {
         ),
         None => ask.system.clone(),
     }
+}
+
+/// The most tokens of the answer, when a room asks for another number than usual.
+/// Providers that need no maximum are not told the usual one: they know their own.
+pub(crate) fn answer_cap(ask: &Ask) -> Option<u32> {
+    Some(ask.patience.answer_tokens).filter(|most| *most != limits::ANSWER_TOKENS)
 }
 
 /// The schema with every object closed, as the strict forms want it.

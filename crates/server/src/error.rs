@@ -138,6 +138,11 @@ impl Problem {
         }))
     }
 
+    /// What is wrong, and what to do about it.
+    pub fn words(self) -> (String, Option<String>) {
+        (self.0.message, self.0.hint)
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self

@@ -1,7 +1,9 @@
 //! One file per noun. Each begins with its routes.
 
+pub mod agents;
 mod boardrooms;
 mod councils;
+mod discussions;
 mod events;
 mod health;
 mod models;
@@ -22,6 +24,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .merge(boardrooms::routes())
         .merge(whiteboards::routes())
         .merge(councils::routes())
+        .merge(discussions::routes())
+        .merge(agents::routes())
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())

@@ -11,6 +11,8 @@ mod idempotency;
 mod listen;
 mod live;
 pub mod mcp;
+mod prices;
+mod tiers;
 mod views;
 mod web;
 
@@ -24,10 +26,21 @@ use utoipa::OpenApi;
 pub use auth::Access;
 pub use error::Code;
 pub use listen::serve;
+pub use prices::{Price, Prices};
+pub use tiers::Tiers;
 
 #[derive(Clone)]
 pub struct App {
     pub engine: Arc<Engine>,
+    pub tiers: Arc<Tiers>,
+    pub prices: Arc<Prices>,
+}
+
+impl App {
+    /// With nothing set about models.
+    pub fn new(engine: Arc<Engine>) -> Self {
+        App { engine, tiers: Arc::default(), prices: Arc::default() }
+    }
 }
 
 /// Everything on one port. `access` says who may come in.

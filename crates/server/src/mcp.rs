@@ -8,6 +8,7 @@ mod agents;
 mod boardrooms;
 mod call;
 mod councils;
+mod discussions;
 pub(crate) mod http;
 mod models;
 mod names;
@@ -18,6 +19,7 @@ mod schema;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod wait;
 mod whiteboards;
 
@@ -36,10 +38,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 
 use crate::auth::Principal;
-use agents::Agents;
 use call::{Answer, Caller};
 use row::{Row, Run};
 use schema::Shape;
+use tokens::Agents;
 
 /// Leads to the REST interface: in this process, or on a server.
 pub trait Door: Send + Sync {
@@ -123,7 +125,9 @@ fn rows() -> impl Iterator<Item = Row> {
         .into_iter()
         .chain(whiteboards::ROWS)
         .chain(councils::ROWS)
+        .chain(discussions::ROWS)
         .chain(sessions::ROWS)
+        .chain(agents::ROWS)
         .chain(models::ROWS)
 }
 

@@ -1,5 +1,6 @@
 //! Wire types: what goes out, in camelCase, and how a state becomes it.
 
+pub mod discussions;
 pub mod whiteboards;
 
 use std::hash::{Hash, Hasher};

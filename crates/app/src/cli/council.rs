@@ -10,11 +10,11 @@ use self::thread::{Thread, Until};
 use super::list::Listing;
 use super::me::{Found, Me};
 use super::{exit, follow, given, print_json, text, time, usage};
-use crate::agents::{Kept, Place};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::terminal::{self, clean};
+use crate::tokens::{Kept, Place};
 
 pub const KIND: &str = "council";
 

@@ -4,9 +4,9 @@ use clap::Args;
 use serde_json::Value;
 
 use super::usage;
-use crate::agents::{Kept, Place};
 use crate::api::{Api, ApiError, encode};
 use crate::terminal;
+use crate::tokens::{Kept, Place};
 
 #[derive(Args)]
 pub struct Me {

@@ -38,10 +38,28 @@ impl Models {
             terminal::say(&serde_json::to_string_pretty(&providers).unwrap_or_default());
         } else {
             print(&providers);
+            print_tiers(&reach.api.get::<Vec<Value>>("/api/tiers").await?);
         }
         reach.close().await;
         let ready = providers.iter().any(|p| p["models"].as_array().is_some_and(|m| !m.is_empty()));
         Ok(if ready { exit::DONE } else { exit::NO_MODEL })
+    }
+}
+
+/// Tiers that mean nothing because there is no model at all are not worth a line.
+fn print_tiers(tiers: &[Value]) {
+    if !tiers.iter().any(|tier| tier["model"].is_string() || tier["configured"] == true) {
+        return;
+    }
+    terminal::say("Tiers:");
+    for tier in tiers {
+        let text = |key: &str| clean(tier[key].as_str().unwrap_or_default());
+        let means = match (tier["model"].is_string(), tier["configured"] == true) {
+            (true, true) => format!("{}  (set)", text("model")),
+            (true, false) => text("model"),
+            (false, _) => format!("{}\n            → {}", text("problem"), text("hint")),
+        };
+        terminal::say(&format!("  {:<9} {means}", text("tier")));
     }
 }
 

@@ -10,11 +10,11 @@ use super::ask::{self, Output};
 use super::board::Board;
 use super::list::Listing;
 use super::{exit, given, render, usage};
-use crate::agents::{Kept, Place};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::terminal::{self, clean, duration, line};
+use crate::tokens::{Kept, Place};
 
 #[derive(Args)]
 pub struct Sessions {

@@ -14,11 +14,11 @@ use self::view::{Archived, Conflict, Registered, Summary, Written};
 use super::list::Listing;
 use super::me::Me;
 use super::{ask, exit, given, print_json, text, time, usage};
-use crate::agents::{Kept, Place};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::terminal::{self, Ink, clean};
+use crate::tokens::{Kept, Place};
 
 pub const KIND: &str = "whiteboard";
 /// Rows of the largest page.

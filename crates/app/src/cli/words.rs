@@ -41,6 +41,8 @@ pub fn message(error: &ApiError, noun: Noun) -> String {
 
 /// The flag or argument that a field comes from.
 pub fn flag(field: &str, noun: Noun) -> Option<String> {
+    // `workspace.tools[0]`
+    let field = field.strip_prefix("workspace.").unwrap_or(field);
     // `members[0].model`, `deadlines.blindSeconds`.
     let (name, rest) = field.split_at(field.find(['[', '.']).unwrap_or(field.len()));
     let nth = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
@@ -65,6 +67,15 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
         (Noun::Council, "members" | "model") => "--member",
         (Noun::Council, "replyTo") => "--reply-to",
         (Noun::Council, "summary" | "project") => return Some(format!("--{name}")),
+        (Noun::Agents, "name") => "NAME",
+        (Noun::Agents, "copyOf") => "AGENT",
+        (Noun::Agents, "turnSeconds") => "--turn",
+        (Noun::Agents, "outputTokens") => "--output-tokens",
+        (Noun::Agents, "budgetTokens") => "--budget-tokens",
+        (Noun::Agents, "tools") => "--tool",
+        (Noun::Agents, "description" | "persona" | "model" | "tier" | "folder") => {
+            return Some(format!("--{name}"));
+        }
         _ => return None,
     };
     Some(nth.map_or_else(|| flag.to_owned(), |nth| format!("{flag} {}", nth + 1)))

@@ -8,12 +8,13 @@ use super::{Convene, Event, SeatId, Sitter, later};
 use crate::ids::{ModelName, Nonce};
 use crate::limits;
 use crate::names::check_model_name;
+use crate::quote::check_files;
 use crate::reject::{Reject, Wrong, settled, text};
 
 pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
     let mut wrong = vec![];
     text(&mut wrong, "prompt", &convene.prompt, limits::PROMPT_BYTES);
-    context(&mut wrong, &convene);
+    check_files(&mut wrong, &convene.context);
     seats(&mut wrong, &convene, at);
     if convene.synthesizers.is_empty() {
         wrong.push(Wrong::new("synthesizer", "no model was named"));
@@ -51,24 +52,6 @@ pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Even
         nonce,
         at,
     }])
-}
-
-fn context(wrong: &mut Vec<Wrong>, convene: &Convene) {
-    let files = &convene.context;
-    if files.len() > limits::CONTEXT_FILES {
-        let most = limits::CONTEXT_FILES;
-        wrong.push(Wrong::new("context", format!("at most {most} files can be attached")));
-    }
-    for (place, file) in files.iter().enumerate() {
-        text(wrong, &format!("context[{place}].name"), &file.name, limits::MODEL_NAME_BYTES);
-        text(wrong, &format!("context[{place}].text"), &file.text, limits::CONTEXT_FILE_BYTES);
-    }
-    let bytes: usize = files.iter().map(|file| file.text.len()).sum();
-    if bytes > limits::CONTEXT_BYTES {
-        let most = limits::CONTEXT_BYTES;
-        let problem = format!("the files have {bytes} bytes together; at most {most} are allowed");
-        wrong.push(Wrong::new("context", problem));
-    }
 }
 
 fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {

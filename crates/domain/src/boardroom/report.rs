@@ -1,6 +1,7 @@
 //! A board in a few words: how far it is, what came of it, what can be done now.
 
 use super::{Advisor, Sitter, Stage, Standing, State, SynthesisStanding, Wait, markdown};
+use crate::ids::ModelName;
 use crate::room::Progress;
 
 impl State {
@@ -59,6 +60,17 @@ impl State {
         };
         let names = self.advisors.iter().filter(|advisor| which(advisor)).map(name);
         names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// How long each model took for its answer.
+    pub fn measured(&self) -> Vec<(&ModelName, u64)> {
+        let advisors = self.advisors.iter().filter_map(|a| match (&a.seat.sitter, &a.standing) {
+            (Sitter::Model(model), Standing::Done(answer)) => {
+                Some((model, answer.timing.latency_ms))
+            }
+            (Sitter::Model(_) | Sitter::Person { .. }, _) => None,
+        });
+        advisors.collect()
     }
 
     /// What came of it, as Markdown: the newest synthesis that is there, or with

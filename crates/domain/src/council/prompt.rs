@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Member, Post, State, Turn};
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::limits;
+use crate::quote::{filled, quoted};
 
 const ANSWER: &str = include_str!("prompts/answer.md");
 
@@ -47,19 +48,6 @@ fn about(member: &Member, reader: &Member) -> String {
     format!("{}{note}", member.name)
 }
 
-/// Fills each `{key}` once: what a value says in braces stays as it is.
-fn filled(template: &str, values: &[(&str, &str)]) -> String {
-    let mut pieces = template.split('{');
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (key, rest) = piece.split_once('}').unwrap_or((piece, ""));
-        let value = values.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-        out.push_str(value.unwrap_or_default());
-        out.push_str(rest);
-    }
-    out
-}
-
 /// A few posts that the member has read, then those that it has not. What comes
 /// in during the turn is left for the next one.
 fn thread(state: &State, turn: &Turn) -> String {
@@ -87,10 +75,11 @@ fn section(title: &str, posts: &[Arc<Post>], most: usize, bytes: usize, turn: &T
         return String::new();
     }
     let mut left = bytes;
-    let fitting = posts.iter().rev().take(most).map(|post| quoted(post, turn)).map_while(|post| {
-        left = left.checked_sub(post.len())?;
-        Some(post)
-    });
+    let fitting =
+        posts.iter().rev().take(most).map(|post| quoted_post(post, turn)).map_while(|post| {
+            left = left.checked_sub(post.len())?;
+            Some(post)
+        });
     let mut shown: Vec<String> = fitting.collect();
     shown.reverse();
     let left_out = match posts.len() - shown.len() {
@@ -101,15 +90,12 @@ fn section(title: &str, posts: &[Arc<Post>], most: usize, bytes: usize, turn: &T
     format!("{title}{left_out}:\n\n{}", shown.concat())
 }
 
-fn quoted(post: &Post, turn: &Turn) -> String {
-    let nonce = &turn.nonce.0;
+fn quoted_post(post: &Post, turn: &Turn) -> String {
     let you = if post.sender == turn.member { " (you)" } else { "" };
     let reply = post.reply_to.map(|to| format!(", in reply to {to}")).unwrap_or_default();
     let to = if post.addressed.contains(&turn.member) { ", to you" } else { "" };
-    format!(
-        "<<<{nonce} post {} by {}{you}{reply}{to}>>>\n{}\n<<<{nonce} end>>>\n\n",
-        post.sequence,
-        post.sender,
-        post.body.trim_end()
-    )
+    let label = format!("post {} by {}{you}{reply}{to}", post.sequence, post.sender);
+    quoted(&label, &post.body, &turn.nonce)
+        + "
+"
 }

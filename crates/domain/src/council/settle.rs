@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 
 use super::addressed::Audience;
-use super::{Debt, Event, Silence, State, Turn, Why, spoken};
+use super::{Debt, Event, Silence, State, Turn, Why};
 use crate::call::{Answer, Failure, FailureKind, Outcome};
 use crate::ids::{CallId, Nonce};
 use crate::limits;
 use crate::reject::Reject;
+use crate::spoken;
 
 impl State {
     pub(super) fn settle(

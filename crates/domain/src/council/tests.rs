@@ -7,7 +7,6 @@ mod golden;
 mod mentions;
 mod prompts;
 mod properties;
-mod spoken;
 
 use super::*;
 use crate::call::{Answer, FailureKind, Timing};

@@ -21,6 +21,35 @@ impl Format {
         }
     }
 
+    /// The built-in agent that leads when nobody is named.
+    pub fn usual_facilitator(self) -> &'static str {
+        match self {
+            Format::Brainstorm => "the-spark",
+            Format::Review => "the-examiner",
+            Format::Deliberation => "the-impartial-chair",
+        }
+    }
+
+    /// The built-in agents that take part when nobody is named.
+    pub fn usual_participants(self) -> [(&'static str, Role); 3] {
+        use Role::{DevilAdvocate, Participant};
+        match self {
+            Format::Brainstorm => [
+                ("product-thinker", Participant),
+                ("users-voice", Participant),
+                ("engineer", Participant),
+            ],
+            Format::Review => {
+                [("engineer", Participant), ("operator", Participant), ("skeptic", DevilAdvocate)]
+            }
+            Format::Deliberation => [
+                ("engineer", Participant),
+                ("product-thinker", Participant),
+                ("skeptic", DevilAdvocate),
+            ],
+        }
+    }
+
     /// What everybody in the room is told about it.
     pub fn instruction(self) -> &'static str {
         match self {

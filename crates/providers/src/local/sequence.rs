@@ -74,7 +74,8 @@ impl Sequence {
             most: match grammar {
                 None => loaded.answer_tokens().min(window - prompt.len()),
                 Some(_) => window - prompt.len(),
-            },
+            }
+            .min(ask.patience.answer_tokens as usize),
             prompt,
             read: 0,
             next: None,

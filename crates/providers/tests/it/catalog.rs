@@ -1,5 +1,6 @@
 //! What is there, and what to do about what is not.
 
+use plenary_domain::ModelName;
 use plenary_engine::ports::{Models as _, ProviderReport, ProviderState};
 use plenary_providers::{CommandConfig, Kind, Output, ProviderConfig, Providers};
 use plenary_scripted::{Fault, Reply, Script, Scripted};
@@ -131,4 +132,25 @@ async fn a_command_is_looked_for_on_the_path() {
     let (problem, hint) = unusable(&reports[1]);
     assert!(problem.contains("no program `no-such-program-here`"), "{problem}");
     assert!(hint.contains("[providers.ghost]"), "{hint}");
+}
+
+#[test]
+fn a_models_window_is_what_is_set_or_usual() {
+    let kinds =
+        [Kind::Ollama, Kind::OpenAi, Kind::Anthropic, Kind::Gemini, Kind::Command, Kind::Local];
+    let check = |window: Option<u32>, num_ctx: Option<u32>, expected: [u32; 6]| {
+        let configs = kinds.map(|kind| ProviderConfig {
+            window_tokens: window,
+            num_ctx,
+            ..ProviderConfig::new(kind.word(), kind)
+        });
+        let providers = Providers::new(configs.to_vec());
+        let found =
+            kinds.map(|kind| providers.window_tokens(&ModelName::new(kind.word(), "any/m1")));
+        assert_eq!(found, expected);
+        assert_eq!(providers.window_tokens(&ModelName::new("nobody", "m1")), 128_000);
+    };
+    check(None, None, [4_096, 128_000, 128_000, 128_000, 128_000, 4_096]);
+    check(Some(9_000), None, [9_000, 9_000, 9_000, 9_000, 9_000, 4_096]);
+    check(Some(9_000), Some(16_384), [16_384, 9_000, 9_000, 9_000, 9_000, 4_096]);
 }

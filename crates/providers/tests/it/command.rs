@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use plenary_domain::{FailureKind, Message, Shape, Speaker, Usage};
+use plenary_domain::{FailureKind, Message, Shape, Speaker, Usage, Workspace};
 use plenary_engine::ports::{Models as _, Piece};
 use plenary_providers::{CommandConfig, Output, ProviderConfig, Providers};
 
@@ -193,6 +193,123 @@ async fn it_works_in_its_folder() {
     command.folder = Some(folder.path().canonicalize().unwrap());
     let heard = run(command).await;
     assert_eq!(Path::new(heard.text.trim()), folder.path().canonicalize().unwrap());
+}
+
+/// Asks for a workspace of a program that prints the folder that it runs in.
+async fn worked_in(allowed: Option<&[&Path]>, folder: &str) -> Heard {
+    let mut command = agent("pwd -P", Output::Text);
+    command.folders = allowed.map(|all| all.iter().map(|one| one.to_path_buf()).collect());
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let mut asked = ask("agent", "m1");
+    asked.workspace = Some(Workspace { folder: Some(folder.to_owned()), tools: vec![] });
+    hear(&providers, asked).await
+}
+
+#[tokio::test]
+async fn an_agent_works_in_its_own_folder_where_that_is_allowed() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    let inside = root.join("allowed/project");
+    let outside = root.join("allowed-not");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, inside.join("way-out")).unwrap();
+    std::os::unix::fs::symlink(&inside, outside.join("way-in")).unwrap();
+    let allowed = root.join("allowed");
+    for (folder, true_folder) in [
+        (inside.clone(), &inside),
+        (allowed.clone(), &allowed),
+        (outside.join("way-in"), &inside),
+        (outside.join("../allowed/project"), &inside),
+    ] {
+        let heard = worked_in(Some(&[&allowed]), folder.to_str().unwrap()).await;
+        assert_eq!((Path::new(heard.text.trim()), &heard.end), (true_folder.as_path(), &Ok(())));
+    }
+    for folder in [
+        outside.clone(),
+        inside.join("way-out"),
+        inside.join("../../allowed-not"),
+        root.clone(),
+        "/".into(),
+    ] {
+        let heard = worked_in(Some(&[&allowed]), folder.to_str().unwrap()).await;
+        assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{folder:?}");
+        let expected = format!(
+            "agent may not work in {}: `folders` in [providers.agent] does not allow it, only {}.",
+            folder.canonicalize().unwrap().display(),
+            allowed.display()
+        );
+        assert_eq!(heard.message(), expected);
+    }
+    let heard = worked_in(Some(&[&allowed]), inside.join("none").to_str().unwrap()).await;
+    assert!(heard.message().ends_with("/none of the provider `agent` is not there."), "{heard:?}");
+}
+
+#[tokio::test]
+async fn without_a_list_an_agent_works_where_plenary_was_started_and_below() {
+    let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+    let heard = worked_in(None, "src").await;
+    assert_eq!((Path::new(heard.text.trim()), &heard.end), (here.join("src").as_path(), &Ok(())));
+    let heard = worked_in(None, "..").await;
+    let expected = format!(
+        "agent may not work in {}: it lies outside {}, where Plenary was started. `folders` in [providers.agent] allows other folders.",
+        here.parent().unwrap().display(),
+        here.display()
+    );
+    assert_eq!(heard.message(), expected);
+}
+
+/// Asks a program that prints its arguments, one per line.
+async fn told(mut command: CommandConfig, tools: &[&str]) -> Heard {
+    let script = "for one; do printf '%s\\n' \"$one\"; done";
+    command.args = [&["-c", script, "agent"].map(String::from)[..], &command.args].concat();
+    command.program = "sh".to_owned();
+    command.output = Output::Text;
+    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let mut asked = ask("agent", "default");
+    let tools = tools.iter().map(|one| (*one).to_owned()).collect();
+    asked.workspace = Some(Workspace { folder: None, tools });
+    hear(&providers, asked).await
+}
+
+#[tokio::test]
+async fn tools_are_told_by_the_place_that_the_arguments_have() {
+    let args = ["-a", "--tools={tools}", "-b", "{tools}", "-c"];
+    let command = || CommandConfig::new("any", &args, Output::Text);
+    let some = told(command(), &["Read", "Bash(git log:*)"]).await;
+    let list = "Read,Bash(git log:*)";
+    assert_eq!(some.text, format!("-a\n--tools={list}\n-b\n{list}\n-c\n"));
+    assert_eq!(told(command(), &[]).await.text, "-a\n-c\n");
+}
+
+#[tokio::test]
+async fn claude_has_the_tools_that_an_agent_names_and_no_others() {
+    let after = |heard: &Heard, flag: &str| {
+        let mut lines = heard.text.lines().skip_while(|line| *line != flag).skip(1);
+        lines.next().map(str::to_owned)
+    };
+    let claude = || CommandConfig::preset("claude").unwrap().0;
+    let some = told(claude(), &["Read", "Bash(git log:*)"]).await;
+    assert_eq!(after(&some, "--tools").as_deref(), Some("Read,Bash"));
+    assert_eq!(after(&some, "--allowedTools").as_deref(), Some("Read,Bash(git log:*)"));
+    let none = told(claude(), &[]).await;
+    assert_eq!(after(&none, "--tools").as_deref(), Some(""));
+    assert_eq!(after(&none, "--allowedTools"), None);
+}
+
+#[tokio::test]
+async fn tools_that_cannot_be_told_are_an_error() {
+    let codex = CommandConfig::preset("codex").unwrap().0;
+    let heard = told(codex.clone(), &["Read"]).await;
+    assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
+    let words = "agent cannot be told which tools to use; leave `tools` away.";
+    assert!(heard.message().starts_with(words), "{heard:?}");
+    assert_eq!(told(codex, &[]).await.end, Ok(()));
+    for tool in ["--dangerous", "Read,Bash", " ", "a\nb"] {
+        let heard = told(CommandConfig::new("any", &["{tools}"], Output::Text), &[tool]).await;
+        assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{tool}");
+        assert!(heard.message().contains("is no name of a tool"), "{heard:?}");
+    }
 }
 
 #[tokio::test]

@@ -177,6 +177,62 @@ async fn a_server_that_knows_no_schemas_gets_it_in_words() {
 }
 
 #[tokio::test]
+async fn a_cap_on_the_answer_goes_out_in_each_wires_own_way() {
+    let cases = [
+        (Kind::Ollama, "/options", json!({"num_predict": 700})),
+        (Kind::OpenAi, "/max_tokens", json!(700)),
+        (Kind::Anthropic, "/max_tokens", json!(700)),
+        (Kind::Gemini, "/generationConfig", json!({"maxOutputTokens": 700})),
+    ];
+    for (kind, place, expected) in cases {
+        let mut asked = talk(kind);
+        asked.patience.answer_tokens = 700;
+        let request = sent(kind, asked).await;
+        assert_eq!(request.body.pointer(place), Some(&expected), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cap_leaves_room_for_other_options() {
+    let (server, _) = serve(Kind::Ollama, Reply::text("yes")).await;
+    let mut config = config(Kind::Ollama, &server.url());
+    config.num_ctx = Some(16384);
+    let mut asked = ask("ollama", "m1");
+    asked.patience.answer_tokens = 700;
+    hear(&Providers::new(vec![config]), asked).await;
+    let options = json!({"num_ctx": 16384, "num_predict": 700});
+    assert_eq!(server.requests()[0].body["options"], options);
+
+    let mut asked = talk(Kind::Gemini);
+    asked.patience.answer_tokens = 700;
+    asked.shape = Shape::Json(schema());
+    let expected = json!({
+        "responseMimeType": "application/json", "responseJsonSchema": schema(),
+        "maxOutputTokens": 700,
+    });
+    assert_eq!(sent(Kind::Gemini, asked).await.body["generationConfig"], expected);
+}
+
+#[tokio::test]
+async fn a_model_that_wants_the_cap_by_its_newer_name_gets_it_so() {
+    let no = Fault::Status {
+        code: 400,
+        body: json!({"error": {"message": "Unsupported parameter: 'max_tokens' is not supported \
+            with this model. Use 'max_completion_tokens' instead."}})
+        .to_string(),
+        retry_after: None,
+    };
+    let script = Script::new(Reply::text("yes")).when(When::default().nth(1), Reply::fault(no));
+    let (server, providers) = serve_script(Kind::OpenAi, script).await;
+    let mut asked = ask("openai", "m1");
+    asked.patience.answer_tokens = 700;
+    assert_eq!(hear(&providers, asked).await.end, Ok(()));
+    let body = &server.requests()[1].body;
+    let caps = (body.get("max_tokens"), body.get("max_completion_tokens"));
+    assert_eq!(caps, (None, Some(&json!(700))));
+}
+
+#[tokio::test]
 async fn a_server_that_counts_nothing_is_asked_without_the_count() {
     let no = Fault::Status {
         code: 400,

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_domain::boardroom::{Command, Role, SeatId, preset};
-use plenary_domain::{ModelName, Room, SessionId, room};
+use plenary_domain::{ModelName, SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -305,10 +305,7 @@ async fn board_id(app: &App, text: &str) -> Result<SessionId, Problem> {
 }
 
 fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Problem> {
-    match &*snapshot.room {
-        Room::Boardroom(state) => Ok(state),
-        Room::Whiteboard(_) | Room::Council(_) => Err(Problem::no_such_session(snapshot.id)),
-    }
+    snapshot.room.boardroom().ok_or_else(|| Problem::no_such_session(snapshot.id))
 }
 
 /// A new board, and where it is.

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_domain::council::{self, Command, Member, Stage, Why};
-use plenary_domain::{AgentName, Room, SessionId, Timestamp, Viewer, limits, room};
+use plenary_domain::{AgentName, SessionId, Timestamp, Viewer, limits, room};
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -494,10 +494,7 @@ async fn look(app: &App, name: &str) -> Result<Snapshot, Problem> {
 }
 
 fn council(snapshot: &Snapshot) -> Result<&council::State, Problem> {
-    match &*snapshot.room {
-        Room::Council(state) => Ok(state),
-        Room::Boardroom(_) | Room::Whiteboard(_) => Err(Problem::no_such_session(snapshot.id)),
-    }
+    snapshot.room.council().ok_or_else(|| Problem::no_such_session(snapshot.id))
 }
 
 fn status(state: &council::State) -> CouncilStatus {

@@ -1,20 +1,25 @@
 //! Which models can be used now.
 
+mod names;
+
 use axum::extract::State;
 use axum::response::IntoResponse;
 use plenary_domain::ModelName;
+use plenary_domain::agent::Tier;
 use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(crate) use self::names::Names;
+use super::agents::TierName;
 use crate::App;
 use crate::error::ReadProblems;
 use crate::views::{Reply, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(models)).routes(routes!(providers))
+    OpenApiRouter::new().routes(routes!(models)).routes(routes!(providers)).routes(routes!(tiers))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -46,6 +51,25 @@ pub struct ProviderView {
     note: Option<String>,
 }
 
+#[derive(Serialize, ToSchema)]
+pub struct TierView {
+    tier: TierName,
+    /// The model that it means now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// Whether the model was set; otherwise it was chosen by its name.
+    configured: bool,
+    /// Why it means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    problem: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    hint: Option<String>,
+}
+
 /// Every model that can be used now.
 #[utoipa::path(get, path = "/api/models", tag = "models",
     responses((status = 200, body = Reply<Vec<ModelView>>), ReadProblems))]
@@ -60,6 +84,26 @@ async fn models(State(app): State<App>) -> impl IntoResponse {
 async fn providers(State(app): State<App>) -> impl IntoResponse {
     let catalog = app.engine.models().catalog().await;
     reply(catalog.into_iter().map(ProviderView::from).collect::<Vec<_>>())
+}
+
+/// The model that each tier means now.
+#[utoipa::path(get, path = "/api/tiers", tag = "models",
+    responses((status = 200, body = Reply<Vec<TierView>>), ReadProblems))]
+async fn tiers(State(app): State<App>) -> impl IntoResponse {
+    let mut names = Names::new(&app);
+    let mut views = vec![];
+    for tier in Tier::ALL {
+        let (model, problem, hint) = match names.tier(tier).await {
+            Ok(model) => (Some(model.0), None, None),
+            Err(problem) => {
+                let (problem, hint) = problem.words();
+                (None, Some(problem), hint)
+            }
+        };
+        let configured = app.tiers.of(tier).is_some();
+        views.push(TierView { tier: tier.into(), model, configured, problem, hint });
+    }
+    reply(views)
 }
 
 impl From<ProviderReport> for ProviderView {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use futures::{Stream, StreamExt};
-use plenary_domain::room::Command;
+use plenary_domain::room::{self, Command};
 use plenary_domain::{SessionId, limits};
 use plenary_engine::Frame;
 use plenary_engine::ports::ListQuery;
@@ -72,7 +72,8 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
         Problem::new(Code::InvalidQuery, "`cursor` must be `meta.next` of an earlier page.")
     })?;
     let Filter { kind, project, status, active, q: words, .. } = filter;
-    let query = ListQuery { kind, project, status, active, words, limit, before };
+    let without = room::APART.map(str::to_owned).to_vec();
+    let query = ListQuery { kind, without, project, status, active, words, limit, before };
     let found = app.engine.list(query).await?;
     let rows: Vec<SessionView> = found.rows.into_iter().map(SessionView::from).collect();
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
@@ -104,7 +105,7 @@ async fn get(
     Query(query): Query<Detail>,
 ) -> Result<impl IntoResponse, Problem> {
     let full = query.detail == Some(DetailName::Full);
-    Ok(reply(report(&app, session_id(&id)?, full).await?))
+    Ok(reply(report(&app, session(&app, &id).await?, full).await?))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -131,7 +132,7 @@ async fn wait(
 ) -> Result<impl IntoResponse, Problem> {
     let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
     let seconds = within("seconds", seconds, 0, limits::WAIT_MOST_SECONDS)?;
-    let id = session_id(&id)?;
+    let id = session(&app, &id).await?;
     let version = app.engine.get(id).await?.version;
     let mut frames = std::pin::pin!(app.engine.watch(id, version).await?);
     let mut time = app.engine.clock().sleep(Duration::from_secs(seconds.into()));
@@ -171,7 +172,7 @@ async fn stop(
     Path(id): Path<String>,
     Change { by, body: Empty {} }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    let stopped = app.engine.submit(session_id(&id)?, by, Command::Stop).await?;
+    let stopped = app.engine.submit(session(&app, &id).await?, by, Command::Stop).await?;
     Ok(reply(SessionReport::new(app.engine.row(stopped.id).await?, &stopped, false)))
 }
 
@@ -185,8 +186,16 @@ async fn remove(
     Path(id): Path<String>,
     Change { body: Empty {}, .. }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    app.engine.remove(session_id(&id)?).await?;
+    app.engine.remove(session(&app, &id).await?).await?;
     Ok(reply(Nothing {}))
+}
+
+/// The id of a session of any form. What is stored as a room and is no session, such
+/// as the agents, cannot be looked at, stopped or removed by this way.
+async fn session(app: &App, text: &str) -> Result<SessionId, Problem> {
+    let id = session_id(text)?;
+    let row = app.engine.row(id).await?;
+    if room::is_session(&row.kind) { Ok(id) } else { Err(Problem::no_such_session(id)) }
 }
 
 async fn report(app: &App, id: SessionId, full: bool) -> Result<SessionReport, Problem> {

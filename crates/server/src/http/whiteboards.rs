@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use plenary_domain::whiteboard::{self, AnnotationId, Command, Content, Note, Phase, PostId};
-use plenary_domain::{AgentName, Room, SessionId, Viewer, limits, room, view};
+use plenary_domain::{AgentName, SessionId, Viewer, limits, room, view};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -628,10 +628,7 @@ async fn look(app: &App, name: &str, token: &AgentToken) -> Result<(Snapshot, Vi
 }
 
 fn board(snapshot: &Snapshot) -> Result<&whiteboard::State, Problem> {
-    match &*snapshot.room {
-        Room::Whiteboard(state) => Ok(state),
-        Room::Boardroom(_) | Room::Council(_) => Err(Problem::no_such_session(snapshot.id)),
-    }
+    snapshot.room.whiteboard().ok_or_else(|| Problem::no_such_session(snapshot.id))
 }
 
 /// The first row and how many.

@@ -1,40 +1,15 @@
-//! The agents that an MCP session may act as.
+//! Stored agents as tools.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use super::row::Row;
 
-use plenary_domain::limits;
-
-/// Tokens that were handed to this session, by caller, place and agent. One
-/// session may hold several agents; another session holds none of them.
-#[derive(Default)]
-pub struct Agents {
-    tokens: Mutex<BTreeMap<Agent, String>>,
-}
-
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Agent {
-    /// Who spoke when the agent was registered: a session's number is no proof.
-    pub caller: String,
-    /// The board or council where it is known.
-    pub place: String,
-    pub name: String,
-}
-
-impl Agents {
-    pub fn token(&self, agent: &Agent) -> Option<String> {
-        self.tokens().get(agent).cloned()
-    }
-
-    pub fn remember(&self, agent: Agent, token: &str) {
-        let mut tokens = self.tokens();
-        while tokens.len() >= limits::MCP_AGENTS && !tokens.contains_key(&agent) {
-            tokens.pop_first();
-        }
-        tokens.insert(agent, token.to_owned());
-    }
-
-    fn tokens(&self) -> MutexGuard<'_, BTreeMap<Agent, String>> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+pub const ROWS: [Row; 1] = [Row {
+    title: "List agents",
+    description: "Lists the stored agents that can be seated, with what each is good at: those who \
+                  lead discussions (`is_facilitator`) and those who take part. Some ship with \
+                  Plenary, others were added by its user. `detail: full` gives their personas too, \
+                  which are long.",
+    described: &[("detail", "`brief` (the default) leaves the personas out, `full` gives them.")],
+    items: "agents",
+    next: &["Name an agent by its `id`, or by its `name`."],
+    ..Row::get("agents_list", "/api/agents")
+}];

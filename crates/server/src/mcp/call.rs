@@ -4,10 +4,10 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
 use super::Request;
-use super::agents::{Agent, Agents};
 use super::names::{camel, in_words, nearest, rename, snake};
 use super::row::Row;
 use super::schema::{Argument, Place, Shape};
+use super::tokens::{Agent, Agents};
 
 /// What a tool answers: its structured content, or an error of the same shape as
 /// REST's.
@@ -31,7 +31,9 @@ pub fn request(
     if !wrong.is_empty() {
         return Err(invalid(&wrong));
     }
-    let (mut path, mut query, mut body) = (row.path.to_owned(), String::new(), Map::new());
+    let (mut path, mut query) = (row.path.to_owned(), String::new());
+    let sent = row.sent.iter().map(|(name, value)| ((*name).to_owned(), Value::Bool(*value)));
+    let mut body: Map<String, Value> = sent.collect();
     for argument in &shape.arguments {
         let Some(value) = arguments.get(&argument.name).filter(|value| !value.is_null()) else {
             continue;

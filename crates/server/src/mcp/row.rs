@@ -17,6 +17,8 @@ pub struct Row {
     pub renamed: &'static [(&'static str, &'static str)],
     /// Parts of the route, by their name there, that are no arguments.
     pub hidden: &'static [&'static str],
+    /// Fields of the body that every call sets, by their name there.
+    pub sent: &'static [(&'static str, bool)],
     /// Arguments whose description is not the route's.
     pub described: &'static [(&'static str, &'static str)],
     /// Set when the caller acts as an agent.
@@ -89,6 +91,7 @@ impl Row {
             },
             renamed: &[],
             hidden: &[],
+            sent: &[],
             described: &[],
             acts: None,
             kept: &[],

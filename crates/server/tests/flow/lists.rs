@@ -6,7 +6,8 @@ use plenary_domain::SessionId;
 use plenary_engine::ports::{Append, Store as _};
 use plenary_engine::{Engine, EngineError, SystemClock};
 use plenary_providers::Providers;
-use plenary_scripted::{Fault, Reply, When};
+use plenary_scripted::{Fault, Reply, Script, When};
+use plenary_server::Tiers;
 use serde_json::json;
 
 use crate::support::{TestApp, canned, pick, providers, unreadable};
@@ -88,6 +89,35 @@ async fn models_and_providers_are_listed_with_what_is_wrong() {
     assert_eq!((&gone["name"], &gone["ready"]), (&json!("gone"), &json!(false)), "{gone}");
     assert!(gone["problem"].as_str().unwrap().contains("Nothing listens"), "{gone}");
     assert!(!providers.to_string().contains("key-4711"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tier_means_the_model_that_was_set_or_one_whose_name_fits() {
+    let script = || Script::new(Reply::canned()).models(&["opus", "haiku", "d"]);
+    let means = |tier: &str, model: &str, configured: bool| json!({ "tier": tier, "model": model, "configured": configured });
+    let app = TestApp::start(script()).await;
+    let by_name = json!([
+        means("fast", "ollama/haiku", false),
+        means("balanced", "ollama/d", false),
+        means("strong", "ollama/opus", false),
+    ]);
+    assert_eq!(app.get("/api/tiers").await.1["data"], by_name);
+    let tiers = Tiers {
+        fast: Some("openai/not-listed".into()),
+        balanced: None,
+        strong: Some("opuss".into()),
+    };
+    let app = TestApp::with_tiers(script(), tiers).await;
+    let problem = "The tier `strong` cannot be used: there is no model \"opuss\"; did you mean \
+                   anthropic/opus, gemini/opus, ollama/opus, openai/opus?";
+    let hint = "Mend `strong` in [tiers], or PLENARY_TIERS__STRONG, or take it away: then a \
+                model is chosen by its name.";
+    let set = json!([
+        means("fast", "openai/not-listed", true),
+        means("balanced", "ollama/d", false),
+        { "tier": "strong", "configured": true, "problem": problem, "hint": hint },
+    ]);
+    assert_eq!(app.get("/api/tiers").await.1["data"], set);
 }
 
 #[tokio::test(flavor = "multi_thread")]

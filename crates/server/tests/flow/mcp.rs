@@ -134,6 +134,7 @@ async fn tools_are_listed_in_full() {
         "session_get",
         "session_wait",
         "session_stop",
+        "agents_list",
         "models_list",
     ];
     assert_eq!(names, expected);

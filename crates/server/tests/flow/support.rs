@@ -9,7 +9,7 @@ use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
-use plenary_server::{Access, App};
+use plenary_server::{Access, App, Tiers};
 use plenary_store::{Holder, SqliteStore};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -61,21 +61,28 @@ pub fn unreadable(id: SessionId) -> Append {
 
 impl TestApp {
     pub async fn start(script: Script) -> TestApp {
-        TestApp::build(script, Access::default(), Arc::new(SystemClock::default())).await
+        TestApp::with_access(script, Access::default()).await
+    }
+
+    pub async fn with_tiers(script: Script, tiers: Tiers) -> TestApp {
+        let clock = Arc::new(SystemClock::default());
+        TestApp::build(script, Access::default(), clock, tiers).await
     }
 
     pub async fn with_clock(script: Script) -> (TestApp, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::default());
         // The first piece of an answer then goes out at once, as it does in life.
         clock.advance(Duration::from_secs(1));
-        (TestApp::build(script, Access::default(), clock.clone()).await, clock)
+        let tiers = Tiers::default();
+        (TestApp::build(script, Access::default(), clock.clone(), tiers).await, clock)
     }
 
     pub async fn with_access(script: Script, access: Access) -> TestApp {
-        TestApp::build(script, access, Arc::new(SystemClock::default())).await
+        let clock = Arc::new(SystemClock::default());
+        TestApp::build(script, access, clock, Tiers::default()).await
     }
 
-    async fn build(script: Script, access: Access, clock: Arc<dyn Clock>) -> TestApp {
+    async fn build(script: Script, access: Access, clock: Arc<dyn Clock>, tiers: Tiers) -> TestApp {
         plenary_providers::install_tls();
         let scripted = Scripted::start(script).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -83,7 +90,8 @@ impl TestApp {
         let store = Arc::new(plenary_store::open(folder.path(), holder).await.unwrap());
         let models = Arc::new(Providers::new(providers(&scripted.url())));
         let engine = Engine::new(store.clone(), models, clock);
-        let router = plenary_server::router(App { engine }, access);
+        let router =
+            plenary_server::router(App { tiers: tiers.into(), ..App::new(engine) }, access);
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         // Small, so that a client which does not read is soon felt by the server.
         socket.set_send_buffer_size(64 * 1024).unwrap();
@@ -119,6 +127,10 @@ impl TestApp {
     pub async fn post_as(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
         let request = self.http.post(format!("{}{path}", self.url));
         answer(request.header("agent-token", token).json(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: &Value) -> (u16, Value) {
+        answer(self.http.patch(format!("{}{path}", self.url)).json(body)).await
     }
 
     pub async fn delete(&self, path: &str) -> (u16, Value) {

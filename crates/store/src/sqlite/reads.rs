@@ -174,6 +174,9 @@ fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
     if let Some(kind) = &query.kind {
         select.push(" and kind = ").push_bind(kind);
     }
+    for kind in &query.without {
+        select.push(" and kind <> ").push_bind(kind);
+    }
     if let Some(project) = &query.project {
         select.push(" and project = ").push_bind(project);
     }

@@ -67,7 +67,16 @@ pub async fn filters(fixture: impl Fixture) {
         ..everything()
     };
     let of = |project: &str, query| ListQuery { project: Some(project.into()), ..query };
+    let without = |kinds: &[&str], query| ListQuery {
+        without: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+        ..query
+    };
     let cases = [
+        (without(&["council"], everything()), vec![2, 1]),
+        (without(&["council", "boardroom"], everything()), vec![]),
+        (without(&["Council", "none"], everything()), vec![4, 3, 2, 1]),
+        (without(&["council"], query("council", "", None, "")), vec![]),
+        (without(&["council"], query("", "open", None, "open")), vec![1]),
         (of("roof", everything()), vec![3, 2]),
         (of("roof", query("council", "", None, "open")), vec![3]),
         (of("cellar", query("", "open", None, "")), vec![]),

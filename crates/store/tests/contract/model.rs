@@ -264,6 +264,7 @@ impl Session {
     fn matches(&self, query: &ListQuery) -> bool {
         let row = &self.row;
         query.kind.as_ref().is_none_or(|kind| *kind == row.kind)
+            && !query.without.contains(&row.kind)
             && (query.project.is_none() || query.project == row.project)
             && query.status.as_ref().is_none_or(|is| *is == row.status)
             && query.active.is_none_or(|active| active == row.active)

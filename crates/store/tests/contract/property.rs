@@ -109,6 +109,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 fn query() -> impl Strategy<Value = ListQuery> {
     (
         proptest::option::of(0..KINDS.len()),
+        proptest::sample::subsequence(KINDS.to_vec(), 0..=1),
         proptest::option::of(0..PROJECTS.len()),
         proptest::option::of(0..STATUSES.len()),
         proptest::option::of(any::<bool>()),
@@ -116,8 +117,9 @@ fn query() -> impl Strategy<Value = ListQuery> {
         0..5_u32,
         proptest::option::of(0..=SESSIONS + 1),
     )
-        .prop_map(|(kind, project, status, active, words, limit, before)| ListQuery {
+        .prop_map(|(kind, without, project, status, active, words, limit, before)| ListQuery {
             kind: kind.map(|kind| KINDS[kind].into()),
+            without: without.into_iter().map(str::to_owned).collect(),
             project: project.map(|project| PROJECTS[project].into()),
             status: status.map(|status| STATUSES[status].into()),
             active,

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::view::{Tally, Whiteboard};
 use super::{KIND, show};
-use crate::agents::{Kept, Place};
 use crate::api::{Api, ApiError, encode};
 use crate::cli::me::Me;
 use crate::cli::{exit, follow, time};
@@ -17,6 +16,7 @@ use crate::config::Config;
 use crate::reach::Reach;
 use crate::sse::ServerEvent;
 use crate::terminal::{self, Ink, clean, line};
+use crate::tokens::{Kept, Place};
 
 /// How often who leads looks who has posted: what is posted blindly sends no event.
 const LOOK: Duration = Duration::from_secs(2);

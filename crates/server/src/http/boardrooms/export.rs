@@ -122,7 +122,7 @@ pub async fn export(
     Ok(response)
 }
 
-fn exported(event: StoredEvent) -> ExportedEvent {
+pub fn exported(event: StoredEvent) -> ExportedEvent {
     ExportedEvent {
         version: event.version,
         at: event.at,

@@ -5,15 +5,14 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     self, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
 };
-use plenary_domain::{ModelName, Nonce, Reject, council, limits, models, room};
+use plenary_domain::{ModelName, Nonce, Reject, council, limits, room};
 use plenary_engine::Snapshot;
-use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::App;
-use crate::error::{Code, Problem};
-use crate::http::models::available;
+use crate::error::Problem;
+use crate::http::models::Names;
 use crate::views::RoleName;
 
 #[derive(Deserialize, ToSchema)]
@@ -87,8 +86,8 @@ pub struct NewQuorum {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewContext {
-    name: String,
-    text: String,
+    pub name: String,
+    pub text: String,
 }
 
 /// Fills in what was left open. Providers are only asked for their models when
@@ -110,7 +109,7 @@ pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
     }
     let mut seats = vec![];
     for (place, advisor) in advisors.iter().enumerate() {
-        let sitter = match names.sitter(app, advisor, place, &pool).await {
+        let sitter = match sitter(&mut names, app, advisor, place, &pool).await {
             Ok(sitter) => sitter,
             Err(Trouble::Field(field, problem)) => {
                 wrong.push((format!("advisors[{place}].{field}"), problem));
@@ -194,7 +193,7 @@ fn unknown_model() -> ModelName {
     ModelName::new("unknown", "unknown")
 }
 
-fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
+pub fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
     let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
     match room::decide(None, room::Input { at, nonce, command }) {
         Err(Reject::Invalid(wrong)) => {
@@ -268,99 +267,32 @@ impl From<Problem> for Trouble {
     }
 }
 
-/// Looks names up, and asks the providers at most once.
-struct Names<'a> {
-    app: &'a App,
-    catalog: Option<(Vec<ProviderReport>, Vec<ModelName>)>,
-}
-
-impl<'a> Names<'a> {
-    fn new(app: &'a App) -> Self {
-        Names { app, catalog: None }
-    }
-
-    fn listed(&self) -> bool {
-        self.catalog.is_some()
-    }
-
-    async fn sitter(
-        &mut self,
-        app: &App,
-        advisor: &NewAdvisor,
-        place: usize,
-        pool: &[ModelName],
-    ) -> Result<Sitter, Trouble> {
-        match (&advisor.person, &advisor.model) {
-            (Some(_), Some(_)) => {
-                Err(Trouble::Field("person", "give either a person or a model, not both".into()))
-            }
-            (Some(name), None) => {
-                let wait = advisor.reply_within_seconds.map(|s| Duration::from_secs(s.into()));
-                let reply_by = wait.map(|wait| app.engine.clock().now() + wait);
-                Ok(Sitter::Person { name: name.clone(), reply_by })
-            }
-            (None, _) if advisor.reply_within_seconds.is_some() => {
-                Err(Trouble::Field("replyWithinSeconds", "belongs to a person's seat".into()))
-            }
-            (None, Some(written)) => {
-                let found = self.find(written).await;
-                found.map(Sitter::Model).map_err(|problem| Trouble::Field("model", problem))
-            }
-            (None, None) => {
-                let models = if pool.is_empty() { self.available().await? } else { pool };
-                Ok(Sitter::Model(models[place % models.len()].clone()))
-            }
+async fn sitter(
+    names: &mut Names<'_>,
+    app: &App,
+    advisor: &NewAdvisor,
+    place: usize,
+    pool: &[ModelName],
+) -> Result<Sitter, Trouble> {
+    match (&advisor.person, &advisor.model) {
+        (Some(_), Some(_)) => {
+            Err(Trouble::Field("person", "give either a person or a model, not both".into()))
         }
-    }
-
-    async fn one(&mut self, field: &str, written: &str) -> Result<ModelName, Problem> {
-        let found = self.find(written).await;
-        found.map_err(|problem| Problem::invalid([(field.to_owned(), problem)]))
-    }
-
-    async fn find(&mut self, written: &str) -> Result<ModelName, String> {
-        let providers = self.app.engine.models().providers();
-        if let Ok(full) = models::resolve(written, &providers, &[]) {
-            return Ok(full);
+        (Some(name), None) => {
+            let wait = advisor.reply_within_seconds.map(|s| Duration::from_secs(s.into()));
+            let reply_by = wait.map(|wait| app.engine.clock().now() + wait);
+            Ok(Sitter::Person { name: name.clone(), reply_by })
         }
-        let (_, available) = self.catalog().await;
-        models::resolve(written, &providers, available)
-    }
-
-    /// At least one model, or what to do to get one.
-    async fn available(&mut self) -> Result<&[ModelName], Problem> {
-        let (catalog, available) = self.catalog().await;
-        if available.is_empty() { Err(no_model(catalog)) } else { Ok(available) }
-    }
-
-    async fn catalog(&mut self) -> &(Vec<ProviderReport>, Vec<ModelName>) {
-        if self.catalog.is_none() {
-            let catalog = self.app.engine.models().catalog().await;
-            let available = available(&catalog);
-            self.catalog = Some((catalog, available));
+        (None, _) if advisor.reply_within_seconds.is_some() => {
+            Err(Trouble::Field("replyWithinSeconds", "belongs to a person's seat".into()))
         }
-        self.catalog.get_or_insert_default()
+        (None, Some(written)) => {
+            let found = names.find(written).await;
+            found.map(Sitter::Model).map_err(|problem| Trouble::Field("model", problem))
+        }
+        (None, None) if pool.is_empty() => Ok(Sitter::Model(names.any(place).await?)),
+        (None, None) => Ok(Sitter::Model(pool[place % pool.len()].clone())),
     }
-}
-
-fn no_model(catalog: &[ProviderReport]) -> Problem {
-    let whys: Vec<String> = catalog
-        .iter()
-        .filter_map(|provider| match &provider.state {
-            ProviderState::Unusable { problem, .. } => {
-                Some(format!("{}: {problem}", provider.name))
-            }
-            ProviderState::Ready { .. } => None,
-        })
-        .collect();
-    let message = match whys.is_empty() {
-        true => "No model can be reached.".to_owned(),
-        false => format!("No model can be reached. {}", whys.join(" ")),
-    };
-    Problem::new(Code::NoModel, message).hint(
-        "Start Ollama and pull a model, or set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
-         GEMINI_API_KEY or OPENROUTER_API_KEY. `plenary doctor` says more.",
-    )
 }
 
 /// A model that a person named, in full.

@@ -41,6 +41,11 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
     // An id that the stream has not come to never gets anything to end it by.
     let from = ["", "0", "1", "-1", "soon"].as_slice();
     vec![
+        get("GET /api/agents", &["", "?q=bob", "?detail=full&limit=1", "?cursor=bob", "?limit=0"]),
+        post("POST /api/agents", stored_agents(observer)),
+        get("GET /api/agents/{id}", &[""]),
+        post("PATCH /api/agents/{id}", vec![json!({ "name": "bob" })]),
+        Entry { route: "DELETE /api/agents/{id}", how: How::Delete },
         list("GET /api/boardrooms"),
         post("POST /api/boardrooms", vec![json!({}), json!({ "prompt": 7 })]),
         post("POST /api/boardrooms/import", vec![json!({})]),
@@ -79,6 +84,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         follow("GET /api/events", &["", "0", "1", "2", "soon"], "transitioned"),
         get("GET /api/models", &[""]),
         get("GET /api/providers", &[""]),
+        get("GET /api/tiers", &[""]),
         list("GET /api/sessions"),
         get("GET /api/sessions/{id}", &["", "?detail=full"]),
         post("POST /api/sessions/{id}/stop", vec![json!({})]),
@@ -122,6 +128,17 @@ fn lists(world: &World) -> Vec<String> {
     ];
     let cursors = [&world.board, &world.council].map(|id| format!("?limit=1&cursor={id}"));
     fixed.into_iter().chain(cursors).collect()
+}
+
+/// Stored agents are no agents of a board, whatever they are called.
+fn stored_agents(observer: &Observer<'_>) -> Vec<Value> {
+    let name = format!("of {:?}", observer.who);
+    vec![
+        json!({ "name": name, "persona": WORD }),
+        json!({ "name": "bob", "persona": WORD }),
+        json!({ "copyOf": "bob" }),
+        json!({}),
+    ]
 }
 
 fn councils(observer: &Observer<'_>) -> Vec<Value> {

@@ -83,6 +83,10 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
         ("session_get", [json!({}), json!({ "detail": "full" })].map(sessions).concat()),
         ("session_wait", sessions(json!({ "seconds": 0 }))),
         ("session_stop", sessions(json!({}))),
+        (
+            "agents_list",
+            vec![json!({}), json!({ "q": "bob" }), json!({ "detail": "full", "limit": 1 })],
+        ),
         ("models_list", vec![json!({})]),
     ]
 }

@@ -1,5 +1,8 @@
 //! What a model's answer says once everything around it is taken off.
 
+#[cfg(test)]
+mod tests;
+
 use crate::call::Answer;
 use crate::ids::Nonce;
 

@@ -1,6 +1,6 @@
 //! What is left of an answer, and when that says nothing.
 
-use super::super::spoken::{read, says_nothing};
+use super::{read, says_nothing};
 use crate::ids::Nonce;
 
 #[track_caller]

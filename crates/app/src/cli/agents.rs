@@ -1,0 +1,380 @@
+//! `plenary agents`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::{exit, print_json, text, time, usage};
+use crate::api::{Api, ApiError, encode};
+use crate::config::Config;
+use crate::reach::Reach;
+use crate::terminal::{self, clean};
+
+#[derive(Args)]
+pub struct Agents {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List agents: those that ship with Plenary first, then yours
+    List {
+        /// Only those who lead discussions
+        #[arg(long)]
+        facilitators: bool,
+        /// Print JSON, and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one, with its persona
+    Show(Which),
+    /// Add one
+    Add {
+        /// What it is called; its id is made from this
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        values: Values,
+        /// Print JSON, and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change one of yours: what is given, and nothing else
+    Edit {
+        #[command(flatten)]
+        which: Which,
+        /// Another name; the id stays
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        #[command(flatten)]
+        values: Values,
+        /// It does not lead discussions
+        #[arg(long, conflicts_with = "facilitator")]
+        no_facilitator: bool,
+        /// What it should not have any more (repeat)
+        #[arg(long, value_name = "WHAT")]
+        clear: Vec<Clear>,
+    },
+    /// Add a copy of one, such as of one that ships with Plenary
+    Copy {
+        #[command(flatten)]
+        which: Which,
+        /// What the copy is called, if not "… (copy)"
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        #[command(flatten)]
+        values: Values,
+    },
+    /// Remove one of yours; sessions that it was in keep what it was
+    Remove(Which),
+}
+
+#[derive(Args)]
+struct Which {
+    /// The agent's id or name
+    #[arg(value_name = "AGENT")]
+    agent: String,
+    /// Print JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Values {
+    /// Who it is, said to the model; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", conflicts_with = "persona_file")]
+    persona: Option<String>,
+    /// A file with the persona
+    #[arg(long, value_name = "FILE")]
+    persona_file: Option<PathBuf>,
+    /// One line for lists
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// The model that it speaks by; without one it takes any
+    #[arg(long, value_name = "MODEL", conflicts_with = "tier")]
+    model: Option<String>,
+    /// How able its model should be, in place of one model
+    #[arg(long, value_name = "TIER")]
+    tier: Option<Tier>,
+    /// It leads discussions
+    #[arg(long)]
+    facilitator: bool,
+    /// A format of discussions that it suits best (repeat)
+    #[arg(long = "format", value_name = "FORMAT")]
+    formats: Vec<Format>,
+    /// Time for one turn: 90s, 5m
+    #[arg(long, value_name = "TIME")]
+    turn: Option<String>,
+    /// Tokens of one answer
+    #[arg(long, value_name = "N")]
+    output_tokens: Option<u32>,
+    /// Tokens that it may use in one session
+    #[arg(long, value_name = "N")]
+    budget_tokens: Option<u64>,
+    /// The folder that a command-line agent works in: a whole path, or one from ~/ on
+    #[arg(long, value_name = "DIR")]
+    folder: Option<String>,
+    /// A tool that a command-line agent may use (repeat)
+    #[arg(long = "tool", value_name = "NAME")]
+    tools: Vec<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Tier {
+    Fast,
+    Balanced,
+    Strong,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Brainstorm,
+    Review,
+    Deliberation,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Clear {
+    Description,
+    Model,
+    Tier,
+    Formats,
+    Turn,
+    OutputTokens,
+    BudgetTokens,
+    Folder,
+    Tools,
+}
+
+impl Agents {
+    pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        let reach = Reach::open(&config, "plenary agents").await?;
+        let result = self.command.run(&reach.api).await;
+        reach.close().await;
+        result
+    }
+}
+
+impl Command {
+    async fn run(self, api: &Api) -> Result<u8, ApiError> {
+        match self {
+            Command::List { facilitators, json } => list(api, facilitators, json).await?,
+            Command::Show(which) => {
+                let agent: Value = api.get(&which.path()).await?;
+                if which.json {
+                    print_json(&agent);
+                } else {
+                    show(&agent);
+                }
+            }
+            Command::Add { name, values, json } => {
+                let mut body = values.body()?;
+                body.insert("name".into(), json!(name));
+                added(&api.post("/api/agents", &body.into()).await?, json);
+            }
+            Command::Edit { which, name, values, no_facilitator, clear } => {
+                let mut body = values.body()?;
+                body.extend(name.map(|name| ("name".into(), json!(name))));
+                if no_facilitator {
+                    body.insert("isFacilitator".into(), json!(false));
+                }
+                clear.into_iter().for_each(|what| what.from(&mut body));
+                let edited = api.patch(&which.path(), &body.into()).await;
+                let agent: Value = edited.map_err(|error| which.copy_instead(error))?;
+                which.print(&agent, &format!("{} is changed.", word(&agent, "id")));
+            }
+            Command::Copy { which, name, values } => {
+                let mut body = values.body()?;
+                body.extend(name.map(|name| ("name".into(), json!(name))));
+                body.insert("copyOf".into(), json!(which.agent));
+                added(&api.post("/api/agents", &body.into()).await?, which.json);
+            }
+            Command::Remove(which) => {
+                let removed = api.delete(&which.path()).await;
+                removed.map_err(|error| which.copy_instead(error))?;
+                which.print(&json!({}), "Removed.");
+            }
+        }
+        Ok(exit::DONE)
+    }
+}
+
+impl Which {
+    fn path(&self) -> String {
+        format!("/api/agents/{}", encode(&self.agent))
+    }
+
+    fn print(&self, agent: &Value, line: &str) {
+        if self.json {
+            print_json(agent);
+        } else {
+            terminal::say(line);
+        }
+    }
+
+    /// One that ships with Plenary is not changed; what can be done has a command.
+    fn copy_instead(&self, error: ApiError) -> ApiError {
+        if error.code != "not-now" {
+            return error;
+        }
+        let agent = match self.agent.contains(' ') {
+            true => format!("{:?}", self.agent),
+            false => self.agent.clone(),
+        };
+        ApiError { hint: Some(format!("plenary agents copy {agent} --name NAME")), ..error }
+    }
+}
+
+impl Values {
+    /// A body with what was given.
+    fn body(self) -> Result<Map<String, Value>, ApiError> {
+        let persona = match (&self.persona, &self.persona_file) {
+            (Some(given), _) => Some(text(given)?),
+            (None, Some(file)) => {
+                let read = std::fs::read_to_string(file);
+                Some(read.map_err(|error| {
+                    usage(format!("{} cannot be read: {error}", file.display()))
+                })?)
+            }
+            (None, None) => None,
+        };
+        let turn = self.turn.as_deref().map(time::whole_seconds).transpose()?;
+        let mut workspace = Map::new();
+        workspace.extend(self.folder.map(|folder| ("folder".into(), json!(folder))));
+        if !self.tools.is_empty() {
+            workspace.insert("tools".into(), json!(self.tools));
+        }
+        let formats: Vec<String> = self.formats.iter().map(name).collect();
+        let all = [
+            ("persona", json!(persona)),
+            ("description", json!(self.description)),
+            ("model", json!(self.model)),
+            ("tier", json!(self.tier.as_ref().map(name))),
+            ("isFacilitator", json!(self.facilitator.then_some(true))),
+            ("formats", json!(Some(formats).filter(|formats| !formats.is_empty()))),
+            ("turnSeconds", json!(turn)),
+            ("outputTokens", json!(self.output_tokens)),
+            ("budgetTokens", json!(self.budget_tokens)),
+            ("workspace", json!(Some(workspace).filter(|place| !place.is_empty()))),
+        ];
+        let given = all.into_iter().filter(|(_, value)| !value.is_null());
+        Ok(given.map(|(field, value)| (field.to_owned(), value)).collect())
+    }
+}
+
+impl Clear {
+    fn from(self, body: &mut Map<String, Value>) {
+        let field = match self {
+            Clear::Description => "description",
+            Clear::Model => "model",
+            Clear::Tier => "tier",
+            Clear::Formats => "formats",
+            Clear::Turn => "turnSeconds",
+            Clear::OutputTokens => "outputTokens",
+            Clear::BudgetTokens => "budgetTokens",
+            Clear::Folder | Clear::Tools => {
+                let place = body.entry("workspace").or_insert_with(|| json!({}));
+                place[name(&self)] = Value::Null;
+                return;
+            }
+        };
+        body.insert(field.to_owned(), Value::Null);
+    }
+}
+
+/// The word that stands for a value on the command line, and in JSON too.
+fn name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+async fn list(api: &Api, facilitators: bool, json: bool) -> Result<(), ApiError> {
+    let mut agents: Vec<Value> = vec![];
+    let filter = if facilitators { "&facilitator=true" } else { "" };
+    let mut cursor = String::new();
+    loop {
+        let mut page = api.page(&format!("/api/agents?limit=200{filter}{cursor}")).await?;
+        if let Value::Array(rows) = page["data"].take() {
+            agents.extend(rows);
+        }
+        match page["meta"]["next"].as_str() {
+            Some(next) => cursor = format!("&cursor={}", encode(next)),
+            None => break,
+        }
+    }
+    if json {
+        print_json(&agents.into());
+        return Ok(());
+    }
+    let widest = |cell: fn(&Value) -> String| {
+        agents.iter().map(|agent| cell(agent).chars().count()).max().unwrap_or(0)
+    };
+    let (ids, models) = (widest(|agent| word(agent, "id")), widest(model));
+    for agent in &agents {
+        let leads = if agent["isFacilitator"] == true { "leads" } else { "" };
+        let (id, model, about) = (word(agent, "id"), model(agent), word(agent, "description"));
+        let about = if about.is_empty() { word(agent, "name") } else { about };
+        let line = format!("{id:<ids$}  {leads:<5}  {model:<models$}  {about}");
+        terminal::say(line.trim_end());
+    }
+    if agents.iter().all(|agent| agent["isBuiltIn"] == true) {
+        terminal::note("All of them ship with Plenary. Add your own: plenary agents add NAME");
+    }
+    Ok(())
+}
+
+fn added(agent: &Value, json: bool) {
+    if json {
+        print_json(agent);
+        return;
+    }
+    let (name, id) = (word(agent, "name"), word(agent, "id"));
+    terminal::say(&format!("{name} is added as {id}."));
+    terminal::note(&format!("  → plenary agents show {id}"));
+}
+
+fn show(agent: &Value) {
+    let built_in = if agent["isBuiltIn"] == true { ", ships with Plenary" } else { "" };
+    terminal::say(&format!("{} ({}{built_in})", word(agent, "name"), word(agent, "id")));
+    let about = word(agent, "description");
+    if !about.is_empty() {
+        terminal::say(&about);
+    }
+    let words = |list: &Value| {
+        let words = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+        words.map(clean).collect::<Vec<_>>().join(", ")
+    };
+    let number = |key: &str, unit: &str| agent[key].as_u64().map(|n| format!("{n} {unit}"));
+    let leads = (agent["isFacilitator"] == true).then(|| "discussions".to_owned());
+    let workspace = &agent["workspace"];
+    let rows = [
+        ("model", Some(model(agent))),
+        ("leads", leads),
+        ("suits", Some(words(&agent["formats"]))),
+        ("turn", number("turnSeconds", "s")),
+        ("answer", number("outputTokens", "tokens")),
+        ("budget", number("budgetTokens", "tokens")),
+        ("folder", workspace["folder"].as_str().map(clean)),
+        ("tools", Some(words(&workspace["tools"]))),
+    ];
+    terminal::say("");
+    for (name, value) in rows {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            terminal::say(&format!("{name:<7} {value}"));
+        }
+    }
+    terminal::say(&format!("\n{}", word(agent, "persona").trim_end()));
+}
+
+fn model(agent: &Value) -> String {
+    match (agent["model"].as_str(), agent["tier"].as_str()) {
+        (Some(model), _) => clean(model),
+        (None, Some(tier)) => clean(tier),
+        (None, None) => "any".to_owned(),
+    }
+}
+
+fn word(agent: &Value, key: &str) -> String {
+    clean(agent[key].as_str().unwrap_or_default())
+}

@@ -1,0 +1,231 @@
+//! What each event does to a discussion. Total: any event is taken in any state.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{
+    Conclusion, Decided, Entry, Event, How, Participant, Said, SeatId, Spoken, Stage, State, Used,
+    What,
+};
+use crate::call::{Answer, Timing, Usage};
+use crate::ids::CallId;
+
+pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
+    if let Event::Created {
+        name,
+        topic,
+        format,
+        context,
+        facilitator,
+        participants,
+        max_rounds,
+        budget_tokens,
+        project,
+        at,
+    } = event
+    {
+        return Some(State {
+            name: name.clone(),
+            topic: topic.clone(),
+            format: *format,
+            context: context.clone(),
+            facilitator: facilitator.clone(),
+            participants: participants.clone(),
+            max_rounds: *max_rounds,
+            budget_tokens: *budget_tokens,
+            project: project.clone(),
+            created_at: *at,
+            started_at: None,
+            changed_at: *at,
+            estimate: None,
+            transcript: vec![],
+            aside: vec![],
+            used: BTreeMap::new(),
+            stage: Stage::Draft,
+        });
+    }
+    let mut state = state?;
+    state.take(event);
+    Some(state)
+}
+
+impl State {
+    pub(super) fn take(&mut self, event: &Event) {
+        match event {
+            Event::Created { .. } => {}
+            Event::Edited { name, topic, format, max_rounds, at } => {
+                self.name = name.as_ref().unwrap_or(&self.name).clone();
+                self.topic = topic.as_ref().unwrap_or(&self.topic).clone();
+                self.format = format.unwrap_or(self.format);
+                self.max_rounds = max_rounds.unwrap_or(self.max_rounds);
+                self.changed_at = *at;
+            }
+            Event::FacilitatorChanged { facilitator } => self.facilitator = facilitator.clone(),
+            Event::ParticipantAdded { participant } => {
+                let all = self.participants.iter().chain([participant]);
+                self.participants = all.cloned().collect();
+            }
+            Event::ParticipantRemoved { seat } => {
+                let stays = |participant: &&Participant| participant.seat.id != *seat;
+                self.participants = self.participants.iter().filter(stays).cloned().collect();
+            }
+            Event::Started { estimate, at } => {
+                self.estimate = estimate.clone();
+                self.started_at = Some(*at);
+                self.changed_at = *at;
+            }
+            Event::Began { step, at } => self.rest(Stage::Active(step.clone()), *at),
+            Event::Decided { decided, at } => self.take_decision(decided, *at),
+            Event::Spoke { turn, speaker, answer, condensed, at } => {
+                self.count_answer(speaker, answer);
+                let spoken = Spoken::Words(answer.clone());
+                self.end_turn(*turn, speaker, spoken, *condensed, *at);
+            }
+            Event::TurnFailed { turn, speaker, failure, partial, condensed, at } => {
+                self.count(speaker, Usage::default(), Timing::default(), partial.len());
+                let spoken = Spoken::Failed { failure: failure.clone(), partial: partial.clone() };
+                self.end_turn(*turn, speaker, spoken, *condensed, *at);
+            }
+            Event::CutOff { call, partial } => self.keep_partial(call, partial),
+            Event::SynthesisFailed { by, failure, partial, at } => {
+                self.count(by, Usage::default(), Timing::default(), partial.len());
+                let (failure, partial) = (failure.clone(), partial.clone());
+                self.write(*at, Said::SynthesisFailed { by: by.clone(), failure, partial });
+            }
+            Event::Interjected { by, text, at } => {
+                let said = Said::Interjection { by: by.clone(), text: text.clone() };
+                if self.under_way().is_some() && self.awaited().is_none() {
+                    self.aside.push(Arc::new(Entry { number: 0, at: *at, said }));
+                } else {
+                    self.write(*at, said);
+                }
+            }
+            Event::PauseAsked { at } => {
+                if let Stage::Active(step) = &self.stage {
+                    self.rest(Stage::Pausing(step.clone()), *at);
+                }
+            }
+            Event::Paused { next, at } => self.rest(Stage::Paused(next.clone()), *at),
+            Event::Resumed { at } => {
+                if let Stage::Pausing(step) = &self.stage {
+                    self.rest(Stage::Active(step.clone()), *at);
+                }
+            }
+            Event::Stopped { next, at } => {
+                self.cut_off(*at);
+                self.rest(Stage::Stopped(next.clone()), *at);
+            }
+            Event::ConcludeAsked { at } => self.cut_off(*at),
+            Event::Failed { why, next, at } => {
+                self.rest(Stage::Failed { why: why.clone(), next: next.clone() }, *at);
+            }
+            Event::Concluded { by, why, answer, condensed, at } => {
+                self.count_answer(by, answer);
+                let (by, answer) = (by.clone(), answer.clone());
+                let conclusion =
+                    Conclusion { by, why: *why, answer, condensed: *condensed, at: *at };
+                self.rest(Stage::Concluded(Arc::new(conclusion)), *at);
+            }
+        }
+    }
+
+    fn rest(&mut self, stage: Stage, at: Timestamp) {
+        self.stage = stage;
+        self.changed_at = at;
+    }
+
+    fn write(&mut self, at: Timestamp, said: Said) {
+        let number = self.transcript.len() as u32 + 1;
+        self.transcript.push(Arc::new(Entry { number, at, said }));
+        self.changed_at = at;
+        for aside in std::mem::take(&mut self.aside) {
+            let number = self.transcript.len() as u32 + 1;
+            self.transcript.push(Arc::new(Entry { number, ..(*aside).clone() }));
+        }
+    }
+
+    fn take_decision(&mut self, decided: &Decided, at: Timestamp) {
+        match decided.how {
+            How::Parsed | How::Repaired | How::Fallback if !self.facilitator.is_person() => {
+                let id = self.facilitator.id.clone();
+                let raw = decided.raw.as_ref().map_or(decided.reasoning.len(), String::len);
+                self.count(&id, decided.usage, decided.timing, raw);
+            }
+            How::Parsed | How::Repaired | How::Fallback | How::Person | How::Rule => {}
+        }
+        self.write(at, Said::Decision(decided.clone()));
+    }
+
+    fn end_turn(
+        &mut self,
+        turn: u32,
+        speaker: &SeatId,
+        spoken: Spoken,
+        condensed: u32,
+        at: Timestamp,
+    ) {
+        let question = match self.step().map(|step| &step.what) {
+            Some(What::Turn { question, .. }) => question.clone(),
+            Some(What::Opening | What::Evaluation { .. } | What::Synthesis { .. }) | None => {
+                String::new()
+            }
+        };
+        self.write(at, Said::Turn { turn, speaker: speaker.clone(), question, spoken, condensed });
+    }
+
+    /// A step under way that is broken off leaves its place in the transcript. One
+    /// that waits for a person has no words yet.
+    fn cut_off(&mut self, at: Timestamp) {
+        let Some(step) = self.under_way().filter(|_| self.awaited().is_none()) else { return };
+        let (what, call) = (step.what.clone(), step.call_id());
+        if let Some(id) = self.seat_of(step).map(|seat| seat.id.clone()) {
+            self.count(&id, Usage::default(), Timing::default(), 0);
+        }
+        self.write(at, Said::Cut { what, call, partial: None });
+    }
+
+    fn keep_partial(&mut self, of: &CallId, text: &str) {
+        let entries = self.transcript.iter_mut().rev();
+        for entry in entries {
+            if let Said::Cut { call, partial: None, .. } = &entry.said
+                && call == of
+                && let Said::Cut { partial, .. } = &mut Arc::make_mut(entry).said
+            {
+                *partial = Some(text.to_owned());
+                return;
+            }
+        }
+    }
+
+    fn count_answer(&mut self, seat: &SeatId, answer: &Answer) {
+        self.count(seat, answer.usage, answer.timing, answer.text.len());
+    }
+
+    /// A person's words cost nothing.
+    fn count(&mut self, id: &SeatId, usage: Usage, timing: Timing, bytes: usize) {
+        let Some(seat) = self.seat(id).filter(|seat| !seat.is_person()).cloned() else { return };
+        let input = usage.input_tokens.unwrap_or_else(|| self.prompt_tokens(&seat));
+        let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
+        let used = self.used.entry(id.clone()).or_insert_with(Used::default);
+        used.calls += 1;
+        used.usage = used.usage.plus(usage);
+        used.tokens = used.tokens.saturating_add(input).saturating_add(output);
+        used.latency_ms = used.latency_ms.saturating_add(timing.latency_ms);
+    }
+}
+
+/// Tries at the same thing have the same name and number.
+pub(super) fn is_same(one: &What, other: &What) -> bool {
+    match (one, other) {
+        (What::Opening, What::Opening) => true,
+        (What::Turn { turn: one, .. }, What::Turn { turn: other, .. }) => one == other,
+        (What::Evaluation { turn: one }, What::Evaluation { turn: other }) => one == other,
+        (What::Synthesis { .. }, What::Synthesis { .. }) => true,
+        (
+            What::Opening | What::Turn { .. } | What::Evaluation { .. } | What::Synthesis { .. },
+            _,
+        ) => false,
+    }
+}

@@ -1,0 +1,251 @@
+//! What a discussion may take, before; what it took, after.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Create, Seat, Sitter, State, Used};
+use crate::call::Usage;
+use crate::ids::{ModelName, Nonce};
+
+/// Bytes of a token of usual text.
+pub const TOKEN_BYTES: u64 = 4;
+/// Bytes of a token when a prompt must not pass a window.
+pub const DENSE_TOKEN_BYTES: u64 = 3;
+/// Tokens of the words that every prompt has.
+const FRAME_TOKENS: u64 = 250;
+/// Tokens of an answer when nothing has been measured: few and many.
+const TURN_TOKENS: (u64, u64) = (80, 400);
+const DECISION_TOKENS: (u64, u64) = (40, 150);
+const SYNTHESIS_TOKENS: (u64, u64) = (200, 900);
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Range {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Low: the facilitator ends after the first turn. High: all rounds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Estimate {
+    pub calls: Range,
+    pub input_tokens: Range,
+    pub output_tokens: Range,
+    /// `None` until every model has been measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<Range>,
+    /// `None` unless every price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Range>,
+    /// What the numbers do not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How a model did lately.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Measure {
+    pub low_ms: u64,
+    pub high_ms: u64,
+}
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Money {
+    pub input: f64,
+    pub output: f64,
+}
+
+/// What it took so far.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Actual {
+    pub calls: u32,
+    pub usage: Usage,
+    /// The time that models took, all calls together.
+    pub model_ms: u64,
+    /// From the start to the end, or to what happened last.
+    pub elapsed_ms: u64,
+}
+
+/// What a discussion would take that is yet to be created; `None` when it cannot be.
+pub fn foresee(
+    create: Create,
+    at: Timestamp,
+    measured: impl Fn(&ModelName) -> Option<Measure>,
+    price: impl Fn(&ModelName) -> Option<Money>,
+) -> Option<Estimate> {
+    let create = Create { start: None, ..create };
+    let events = super::check::create(create, at, Nonce(String::new())).ok()?;
+    let state = events.iter().fold(None, |state, event| super::apply(state, event))?;
+    Some(state.foresee(measured, price))
+}
+
+/// One call as it is foreseen.
+struct Foreseen<'a> {
+    seat: &'a Seat,
+    input: u64,
+    output: u64,
+}
+
+impl State {
+    /// Tokens that the seat's next prompt has, about.
+    pub(super) fn prompt_tokens(&self, seat: &Seat) -> u64 {
+        let Sitter::Model { window_tokens, .. } = &seat.sitter else { return 0 };
+        let said: usize = self.transcript.iter().map(|entry| entry.said.bytes()).sum();
+        let tokens = self.base_tokens(seat) + said as u64 / TOKEN_BYTES;
+        tokens.min(u64::from(*window_tokens))
+    }
+
+    /// The part of it that is there from the start.
+    fn base_tokens(&self, seat: &Seat) -> u64 {
+        let files: usize = self.context.iter().map(|file| file.text.len()).sum();
+        let bytes = self.topic.len() + files + seat.persona.len();
+        FRAME_TOKENS + bytes as u64 / TOKEN_BYTES
+    }
+
+    pub fn actual(&self) -> Actual {
+        let total = self.used.values().fold(Used::default(), |sum, used| Used {
+            calls: sum.calls + used.calls,
+            usage: sum.usage.plus(used.usage),
+            tokens: sum.tokens + used.tokens,
+            latency_ms: sum.latency_ms + used.latency_ms,
+        });
+        let elapsed = self.started_at.map_or(0, |start| {
+            self.changed_at.as_millisecond().saturating_sub(start.as_millisecond())
+        });
+        Actual {
+            calls: total.calls,
+            usage: total.usage,
+            model_ms: total.latency_ms,
+            elapsed_ms: u64::try_from(elapsed).unwrap_or(0),
+        }
+    }
+
+    /// What it took in money, when all prices and tokens are known.
+    pub fn cost(&self, price: impl Fn(&ModelName) -> Option<Money>) -> Option<f64> {
+        let mut sum = 0.0;
+        for (id, used) in &self.used {
+            let price = price(self.seat(id)?.model()?)?;
+            sum += cost(price, used.usage.input_tokens?, used.usage.output_tokens?);
+        }
+        Some(sum)
+    }
+
+    /// What the whole discussion may take, from its seats, topic and rounds.
+    pub fn foresee(
+        &self,
+        measured: impl Fn(&ModelName) -> Option<Measure>,
+        price: impl Fn(&ModelName) -> Option<Money>,
+    ) -> Estimate {
+        let low = self.foreseen(1, |few_many| few_many.0);
+        let high = self.foreseen(self.max_rounds, |few_many| few_many.1);
+        let sum = |calls: &[Foreseen], of: fn(&Foreseen) -> u64| -> f64 {
+            calls.iter().map(of).sum::<u64>() as f64
+        };
+        let range = |of: fn(&Foreseen) -> u64| Range { low: sum(&low, of), high: sum(&high, of) };
+        let seconds = |calls: &[Foreseen], of: fn(Measure) -> u64| -> Option<f64> {
+            let ms = calls.iter().map(|call| measured(call.seat.model()?).map(of));
+            ms.sum::<Option<u64>>().map(|ms| ms as f64 / 1000.0)
+        };
+        let money = |calls: &[Foreseen]| -> Option<f64> {
+            let each =
+                |call: &Foreseen| Some(cost(price(call.seat.model()?)?, call.input, call.output));
+            calls.iter().map(each).sum()
+        };
+        let both = |low: Option<f64>, high: Option<f64>| Some(Range { low: low?, high: high? });
+        let mut estimate = Estimate {
+            calls: Range { low: low.len() as f64, high: high.len() as f64 },
+            input_tokens: range(|call| call.input),
+            output_tokens: range(|call| call.output),
+            seconds: both(seconds(&low, |m| m.low_ms), seconds(&high, |m| m.high_ms)),
+            cost: both(money(&low), money(&high)),
+            notes: vec![],
+        };
+        estimate.notes = self.unknown(&measured, &price);
+        estimate
+    }
+
+    /// The model calls of a discussion with so many rounds: the opening, the turns,
+    /// an evaluation between two turns, and the synthesis.
+    fn foreseen(&self, rounds: u32, of: fn((u64, u64)) -> u64) -> Vec<Foreseen<'_>> {
+        let speakers: Vec<&Seat> =
+            self.participants.iter().filter(|p| p.role.speaks()).map(|p| p.seat.as_ref()).collect();
+        let mut calls = vec![];
+        let mut said = 0;
+        let call = |seat: &Seat, said: u64, output: u64| -> Option<(u64, u64)> {
+            let Sitter::Model { window_tokens, bounds, .. } = &seat.sitter else { return None };
+            let input = (self.base_tokens(seat) + said).min(u64::from(*window_tokens));
+            let most = bounds.output_tokens.map_or(u64::MAX, u64::from);
+            Some((input, output.min(most)))
+        };
+        let push = |calls: &mut Vec<_>, seat, said, output| {
+            if let Some((input, output)) = call(seat, said, output) {
+                calls.push(Foreseen { seat, input, output });
+            }
+        };
+        let leader = self.facilitator.as_ref();
+        for round in 0..rounds {
+            push(&mut calls, leader, said, of(DECISION_TOKENS));
+            if let Some(seat) = speakers.get(round as usize % speakers.len().max(1)) {
+                push(&mut calls, seat, said, of(TURN_TOKENS));
+            }
+            said += of(TURN_TOKENS);
+        }
+        // When the facilitator ends early, it has decided to.
+        if rounds < self.max_rounds {
+            push(&mut calls, leader, said, of(DECISION_TOKENS));
+        }
+        push(&mut calls, leader, said, of(SYNTHESIS_TOKENS));
+        calls
+    }
+
+    fn unknown(
+        &self,
+        measured: impl Fn(&ModelName) -> Option<Measure>,
+        price: impl Fn(&ModelName) -> Option<Money>,
+    ) -> Vec<String> {
+        let seats = self.participants.iter().filter(|p| p.role.speaks()).map(|p| &p.seat);
+        let seats: Vec<&Seat> =
+            seats.chain([&self.facilitator]).map(|seat| seat.as_ref()).collect();
+        let mut models: Vec<&ModelName> = seats.iter().filter_map(|seat| seat.model()).collect();
+        models.sort();
+        models.dedup();
+        let list = |which: &dyn Fn(&ModelName) -> bool| -> Option<String> {
+            let names: Vec<&str> =
+                models.iter().filter(|m| which(m)).map(|m| m.0.as_str()).collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        };
+        let slow = list(&|model| measured(model).is_none());
+        let dear = list(&|model| price(model).is_none());
+        let people = seats.iter().any(|seat| seat.is_person());
+        [
+            slow.map(|names| format!("The time is not known: {names} has not answered here yet.")),
+            dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
+            people.then(|| "The time that people take is not counted.".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+fn cost(price: Money, input: u64, output: u64) -> f64 {
+    (input as f64 * price.input + output as f64 * price.output) / 1e6
+}
+
+impl super::Said {
+    fn bytes(&self) -> usize {
+        match self {
+            super::Said::Turn { question, spoken: super::Spoken::Words(answer), .. } => {
+                question.len() + answer.text.len()
+            }
+            super::Said::Turn { question, spoken: super::Spoken::Failed { .. }, .. } => {
+                question.len()
+            }
+            super::Said::Interjection { text, .. } => text.len(),
+            super::Said::Decision(_)
+            | super::Said::Cut { .. }
+            | super::Said::SynthesisFailed { .. } => 0,
+        }
+    }
+}

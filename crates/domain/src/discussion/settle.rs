@@ -1,0 +1,298 @@
+//! What becomes of a step's outcome, whether a model or a person brings it.
+
+use jiff::Timestamp;
+
+use super::decision::{self, Choices, Decision};
+use super::plan::usual_question;
+use super::prompt;
+use super::{Choice, Decided, Event, How, Said, SeatId, State, Step, What, check};
+use crate::call::{Answer, Failure, FailureKind, Outcome, Timing, Usage};
+use crate::ids::{CallId, Nonce};
+use crate::limits;
+use crate::reject::Reject;
+use crate::spoken;
+
+/// What a person who leads has chosen.
+pub struct Chosen {
+    pub decision: Choice,
+    pub next: Option<SeatId>,
+    pub question: Option<String>,
+    pub reasoning: Option<String>,
+}
+
+impl State {
+    pub(super) fn settle(
+        &self,
+        call: &CallId,
+        outcome: Outcome,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        let Some(step) = self.under_way().filter(|step| step.call_id() == *call) else {
+            return self.settle_cut_off(call, outcome);
+        };
+        let late = || Outcome::Failed {
+            failure: Failure {
+                kind: FailureKind::TimedOut,
+                message: "No reply came in time.".to_owned(),
+                attempts: 1,
+            },
+            partial: String::new(),
+        };
+        let outcome = match (self.awaited().is_some(), outcome) {
+            (true, Outcome::Elapsed) => late(),
+            (true, Outcome::Answered(_) | Outcome::Failed { .. } | Outcome::Stopped { .. })
+            | (false, Outcome::Stopped { .. } | Outcome::Elapsed) => return Err(Reject::Stale),
+            (false, outcome @ (Outcome::Answered(_) | Outcome::Failed { .. })) => outcome,
+        };
+        let condensed = prompt::ask(self, step).map_or(0, |asked| asked.condensed);
+        match &step.what {
+            What::Opening => Ok(self.decided(0, outcome, condensed, at, nonce)),
+            What::Evaluation { turn } => Ok(self.decided(*turn, outcome, condensed, at, nonce)),
+            What::Turn { turn, speaker, .. } => {
+                let name = self.seat(speaker).map(|seat| seat.name.clone()).unwrap_or_default();
+                let (turn, speaker) = (*turn, speaker.clone());
+                let event = match heard(&name, &step.nonce, outcome) {
+                    Ok(answer) => Event::Spoke { turn, speaker, answer, condensed, at },
+                    Err((failure, partial)) => {
+                        Event::TurnFailed { turn, speaker, failure, partial, condensed, at }
+                    }
+                };
+                Ok(self.then(event, |state| state.after_turn(at, nonce)))
+            }
+            What::Synthesis { by, why } => {
+                let (by, why) = (by.clone(), *why);
+                match heard(&self.facilitator.name, &step.nonce, outcome) {
+                    Ok(answer) => Ok(vec![Event::Concluded { by, why, answer, condensed, at }]),
+                    Err((failure, partial)) => {
+                        let message = failure.message.clone();
+                        let event = Event::SynthesisFailed { by, failure, partial, at };
+                        Ok(self.then(event, |state| {
+                            vec![state.after_failed_synthesis(why, &message, at, nonce)]
+                        }))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The event, and what follows from it.
+    fn then(&self, event: Event, next: impl FnOnce(&State) -> Vec<Event>) -> Vec<Event> {
+        let mut after = self.clone();
+        after.take(&event);
+        let next = next(&after);
+        [event].into_iter().chain(next).collect()
+    }
+
+    fn decided(
+        &self,
+        turn: u32,
+        outcome: Outcome,
+        condensed: u32,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Vec<Event> {
+        let decided = Decided { condensed, ..self.read(turn, outcome) };
+        let event = Event::Decided { decided: decided.clone(), at };
+        self.then(event, |state| vec![state.after_decision(&decided, at, nonce)])
+    }
+
+    /// The decision in an answer. What cannot be read falls to the next in turn.
+    fn read(&self, turn: u32, outcome: Outcome) -> Decided {
+        let answer = match outcome {
+            Outcome::Answered(answer) => answer,
+            Outcome::Failed { failure, partial } => {
+                let raw = Some(partial).filter(|partial| !partial.is_empty()).map(within);
+                let note = format!("The facilitator did not answer: {}", failure.message);
+                return Decided { raw, ..self.in_turn(turn, How::Fallback, note) };
+            }
+            Outcome::Stopped { .. } | Outcome::Elapsed => {
+                return self.in_turn(turn, How::Fallback, "Nothing was decided.".to_owned());
+            }
+        };
+        let (usage, timing) = (answer.usage, answer.timing);
+        let read = self.with_choices(turn, |choices| decision::read(&answer.text, choices));
+        let read = match read {
+            Ok(read) => read,
+            Err(why) => {
+                let raw = Some(within(answer.text));
+                let fallback = self.in_turn(turn, How::Fallback, why);
+                return Decided { raw, usage, timing, ..fallback };
+            }
+        };
+        let how = match read.how {
+            decision::How::Parsed => How::Parsed,
+            decision::How::Repaired => How::Repaired,
+        };
+        let (decision, next, question) = match read.decision {
+            Decision::Continue { next, question } => {
+                let question = question.unwrap_or_else(|| usual_question(turn).to_owned());
+                (Choice::Continue, Some(SeatId(next)), Some(question))
+            }
+            Decision::Synthesize => (Choice::Synthesize, None, None),
+        };
+        let note = (!read.mended.is_empty()).then(|| read.mended.join("; "));
+        let raw = matches!(how, How::Repaired).then(|| within(answer.text));
+        let reasoning = read.reasoning;
+        Decided {
+            turn,
+            decision,
+            next,
+            question,
+            reasoning,
+            how,
+            note,
+            raw,
+            usage,
+            timing,
+            condensed: 0,
+        }
+    }
+
+    pub(super) fn with_choices<T>(&self, turn: u32, read: impl FnOnce(&Choices) -> T) -> T {
+        let may_speak: Vec<&SeatId> = self.speakers().into_iter().map(|p| &p.seat.id).collect();
+        let seats = self.participants.iter().map(|p| &p.seat).chain([&self.facilitator]);
+        let (speakers, others): (Vec<_>, Vec<_>) = seats
+            .map(|seat| (seat.id.0.as_str(), seat.name.as_str()))
+            .partition(|(id, _)| may_speak.iter().any(|speaker| speaker.0 == *id));
+        read(&Choices { speakers: &speakers, others: &others, may_synthesize: turn > 0 })
+    }
+
+    /// A step that a stop or a conclusion cut off hands back what had been said, once.
+    fn settle_cut_off(&self, of: &CallId, outcome: Outcome) -> Result<Vec<Event>, Reject> {
+        let is_cut = self.transcript.iter().rev().any(
+            |entry| matches!(&entry.said, Said::Cut { call, partial: None, .. } if call == of),
+        );
+        let partial = match outcome {
+            Outcome::Answered(answer) => answer.text,
+            Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
+            Outcome::Elapsed => String::new(),
+        };
+        if !is_cut {
+            return Err(Reject::Stale);
+        }
+        Ok(vec![Event::CutOff { call: of.clone(), partial: within(partial) }])
+    }
+
+    /// A person's turn, or the conclusion of a person who leads.
+    pub(super) fn reply(
+        &self,
+        seat: Option<SeatId>,
+        text: String,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        let step = self.awaits(seat)?;
+        let answer = |text| Answer {
+            text,
+            reasoning: String::new(),
+            usage: Usage::default(),
+            timing: Timing::default(),
+            attempts: 1,
+        };
+        match &step.what {
+            What::Opening | What::Evaluation { .. } => Err(self.not_now(
+                "The one who leads has to decide who speaks next: use `decide`, not `reply`.",
+            )),
+            What::Turn { turn, speaker, .. } => {
+                check::reply(&text)?;
+                let (turn, speaker) = (*turn, speaker.clone());
+                let event = Event::Spoke { turn, speaker, answer: answer(text), condensed: 0, at };
+                Ok(self.then(event, |state| state.after_turn(at, nonce)))
+            }
+            What::Synthesis { by, why } => {
+                check::reply(&text)?;
+                let (by, why) = (by.clone(), *why);
+                Ok(vec![Event::Concluded { by, why, answer: answer(text), condensed: 0, at }])
+            }
+        }
+    }
+
+    /// The step that waits for a person, and for this one if a seat is named.
+    fn awaits(&self, seat: Option<SeatId>) -> Result<&Step, Reject> {
+        if let Some(unknown) = seat.as_ref().filter(|seat| self.seat(seat).is_none()) {
+            return Err(Reject::Unknown(format!("Nobody here has the id {:?}.", unknown.0)));
+        }
+        let Some(step) = self.awaited() else {
+            return Err(self.not_now("The discussion does not wait for a person now."));
+        };
+        let awaited = self.seat_of(step);
+        if let (Some(seat), Some(awaited)) = (&seat, awaited)
+            && awaited.id != *seat
+        {
+            return Err(self.not_now(&format!("It is {}'s turn.", awaited.name)));
+        }
+        Ok(step)
+    }
+
+    pub(super) fn decide_by_hand(
+        &self,
+        chosen: Chosen,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        let step = self.awaits(None)?;
+        let turn = match &step.what {
+            What::Opening => 0,
+            What::Evaluation { turn } => *turn,
+            What::Turn { .. } | What::Synthesis { .. } => {
+                return Err(self.not_now("Words are awaited, not a decision: use `reply`."));
+            }
+        };
+        let Chosen { decision, next, question, reasoning } = chosen;
+        let mut wrong = vec![];
+        check::decision(self, &mut wrong, turn, decision, next.as_ref(), question.as_deref());
+        let reasoning = reasoning.unwrap_or_default();
+        crate::reject::size(&mut wrong, "reasoning", &reasoning, limits::REASONING_BYTES);
+        crate::reject::settled(wrong)?;
+        let goes_on = decision == Choice::Continue;
+        let decided = Decided {
+            turn,
+            decision,
+            next: next.filter(|_| goes_on),
+            question: question.filter(|_| goes_on),
+            reasoning,
+            how: How::Person,
+            note: None,
+            raw: None,
+            usage: Usage::default(),
+            timing: Timing::default(),
+            condensed: 0,
+        };
+        let event = Event::Decided { decided: decided.clone(), at };
+        Ok(self.then(event, |state| vec![state.after_decision(&decided, at, nonce)]))
+    }
+}
+
+/// What somebody says when thinking and their own name before it are taken off.
+/// Without a word, or with too many, it is a failure, whatever the provider says.
+fn heard(name: &str, nonce: &Nonce, outcome: Outcome) -> Result<Answer, (Failure, String)> {
+    let failed = |kind, message: &str, attempts, partial| {
+        Err((Failure { kind, message: message.to_owned(), attempts }, partial))
+    };
+    match outcome {
+        Outcome::Answered(answer) => {
+            let answer = spoken::read(name, nonce, answer);
+            let attempts = answer.attempts;
+            if answer.text.is_empty() {
+                let message = "The model ended without a word.";
+                failed(FailureKind::Empty, message, attempts, String::new())
+            } else if answer.text.len() > limits::TURN_BYTES {
+                let message = "The answer is longer than a turn may be.";
+                failed(FailureKind::TooLong, message, attempts, within(answer.text))
+            } else {
+                Ok(answer)
+            }
+        }
+        Outcome::Failed { failure, partial } => Err((failure, within(partial))),
+        Outcome::Stopped { partial } => {
+            failed(FailureKind::Empty, "The step was stopped.", 1, within(partial))
+        }
+        Outcome::Elapsed => failed(FailureKind::TimedOut, "Time is over.", 1, String::new()),
+    }
+}
+
+fn within(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(limits::TURN_BYTES));
+    text
+}

@@ -1,0 +1,282 @@
+//! Whole discussions as lists of commands and what comes of them.
+
+use super::*;
+use crate::call::FailureKind;
+
+pub fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).expect("a time")
+}
+
+pub fn nonce() -> Nonce {
+    Nonce("4f2a".into())
+}
+
+pub fn seat(name: &str) -> Seat {
+    Seat {
+        id: SeatId(name.to_lowercase()),
+        agent: None,
+        name: name.to_owned(),
+        description: String::new(),
+        persona: Arc::from(format!("You are {name} of the tests.")),
+        sitter: Sitter::Model {
+            model: ModelName(format!("test/{}", name.to_lowercase())),
+            window_tokens: 32_000,
+            bounds: Bounds::default(),
+            workspace: None,
+        },
+    }
+}
+
+pub fn person(name: &str, reply_within_ms: Option<u64>) -> Seat {
+    Seat { sitter: Sitter::Person { reply_within_ms }, ..seat(name) }
+}
+
+pub fn takes_part(seat: Seat, role: Role) -> Participant {
+    Participant { seat: Arc::new(seat), role }
+}
+
+/// Chair leads Ann, Bob against everything, and Otto who listens.
+pub fn draft() -> Create {
+    Create {
+        name: String::new(),
+        topic: "Tea or coffee?".into(),
+        format: Format::Deliberation,
+        context: vec![],
+        facilitator: seat("Chair"),
+        participants: vec![
+            takes_part(seat("Ann"), Role::Participant),
+            takes_part(seat("Otto"), Role::Observer),
+            takes_part(seat("Bob"), Role::DevilAdvocate),
+        ],
+        max_rounds: 3,
+        budget_tokens: None,
+        project: None,
+        start: Some(None),
+    }
+}
+
+/// A discussion that is told what to do, one second after the other.
+pub struct Held {
+    pub state: State,
+    pub events: Vec<Event>,
+    pub second: i64,
+}
+
+impl Held {
+    pub fn new(create: Create) -> Held {
+        let command = Command::Create(Box::new(create));
+        let events = decide(None, command, at(0), nonce()).expect("a discussion");
+        let state = events.iter().fold(None, |state, event| apply(state, event));
+        Held { state: state.expect("a discussion"), events, second: 0 }
+    }
+
+    pub fn tell(&mut self, command: Command) -> Result<Vec<Event>, Reject> {
+        self.second += 1;
+        let events = decide(Some(&self.state), command, at(self.second), nonce())?;
+        self.state = events
+            .iter()
+            .fold(Some(self.state.clone()), |state, event| apply(state, event))
+            .expect("a discussion");
+        self.events.extend(events.iter().cloned());
+        Ok(events)
+    }
+
+    #[track_caller]
+    pub fn told(mut self, command: Command) -> Held {
+        self.tell(command).expect("a command that is allowed");
+        self
+    }
+
+    /// The call that is due ends in this way.
+    #[track_caller]
+    pub fn settled(self, outcome: Outcome) -> Held {
+        let call = due(&self.state).first().expect("a call that is due").id.clone();
+        self.told(Command::Settle { call, outcome })
+    }
+
+    #[track_caller]
+    pub fn says(self, text: &str) -> Held {
+        self.settled(answered(text))
+    }
+
+    #[track_caller]
+    pub fn picks(self, next: &str) -> Held {
+        let text = format!(
+            r#"{{"decision":"continue","nextParticipantId":"{next}","question":"Well, {next}?","reasoning":"It is {next}'s turn."}}"#
+        );
+        self.says(&text)
+    }
+
+    #[track_caller]
+    pub fn ends(self) -> Held {
+        self.says(r#"{"decision":"synthesize","nextParticipantId":"","question":"","reasoning":"Enough."}"#)
+    }
+
+    #[track_caller]
+    pub fn fails(self) -> Held {
+        let failure = Failure {
+            kind: FailureKind::TimedOut,
+            message: "It took too long.".into(),
+            attempts: 1,
+        };
+        self.settled(Outcome::Failed { failure, partial: "Half".into() })
+    }
+
+    /// What is due, where the discussion stands, and its record in short.
+    pub fn shown(&self) -> String {
+        let due: Vec<String> = due(&self.state).iter().map(|call| call.id.0.clone()).collect();
+        let line = |entry: &Arc<Entry>| format!("{} {}", entry.number, short(&entry.said));
+        let record: Vec<String> = self.state.transcript.iter().map(line).collect();
+        let conclusion =
+            self.state.conclusion().map(|c| format!("\n= {}: {}", c.by, c.answer.text));
+        format!(
+            "{} {} [{}]\n{}{}",
+            self.state.status(),
+            self.state.round(),
+            due.join(" "),
+            record.join("\n"),
+            conclusion.unwrap_or_default()
+        )
+    }
+}
+
+pub fn answered(text: &str) -> Outcome {
+    Outcome::Answered(Answer {
+        text: text.into(),
+        reasoning: String::new(),
+        usage: Usage { input_tokens: Some(100), output_tokens: Some(10) },
+        timing: Timing { first_text_ms: Some(5), latency_ms: 50 },
+        attempts: 1,
+    })
+}
+
+fn short(said: &Said) -> String {
+    match said {
+        Said::Decision(decided) => {
+            let next = decided.next.as_ref().map(|next| format!(" {next}")).unwrap_or_default();
+            let note = decided.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+            format!("{}{next} by {}{note}", decided.decision.name(), decided.how.name())
+        }
+        Said::Turn { turn, speaker, spoken: Spoken::Words(answer), .. } => {
+            format!("turn {turn} {speaker}: {}", answer.text)
+        }
+        Said::Turn { turn, speaker, spoken: Spoken::Failed { failure, .. }, .. } => {
+            format!("turn {turn} {speaker} failed: {}", failure.message)
+        }
+        Said::Interjection { by, text } => format!("{by} interjects: {text}"),
+        Said::Cut { call, partial, .. } => format!("{call} cut off: {partial:?}"),
+        Said::SynthesisFailed { by, failure, .. } => {
+            format!("synthesis by {by} failed: {}", failure.message)
+        }
+    }
+}
+
+#[track_caller]
+fn check(held: &Held, expect: &str) {
+    assert_eq!(held.shown(), expect);
+}
+
+#[test]
+fn a_discussion_goes_from_opening_to_conclusion() {
+    let held = Held::new(draft());
+    check(&held, "active 1 [opening#1]\n");
+    let held = held.picks("ann");
+    check(&held, "active 1 [turn/1#1]\n1 continue ann by parsed");
+    let held = held.says("Tea.").picks("bob").says("Coffee.");
+    check(
+        &held,
+        "active 2 [evaluation/2#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
+         3 continue bob by parsed\n4 turn 2 bob: Coffee.",
+    );
+    let held = held.ends().says("Both.");
+    check(
+        &held,
+        "concluded 2 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
+         3 continue bob by parsed\n4 turn 2 bob: Coffee.\n5 synthesize by parsed\n= chair: Both.",
+    );
+}
+
+#[test]
+fn after_the_last_round_nothing_is_left_to_decide() {
+    let create = Create { max_rounds: 1, ..draft() };
+    let held = Held::new(create).picks("bob").says("Coffee.");
+    check(
+        &held,
+        "active 1 [synthesis#1]\n1 continue bob by parsed\n2 turn 1 bob: Coffee.\n\
+         3 synthesize by rule (The only round is over.)",
+    );
+}
+
+#[test]
+fn a_decision_that_cannot_be_read_falls_to_the_next_in_turn() {
+    let held = Held::new(draft()).says("Let me think.").says("Tea.").picks("otto");
+    assert_eq!(held.shown().lines().next(), Some("active 2 [turn/2#1]"), "{}", held.shown());
+    let speaker = held.state.step().and_then(|step| held.state.seat_of(step));
+    assert_eq!(speaker.map(|seat| seat.name.as_str()), Some("Bob"));
+}
+
+#[test]
+fn a_stopped_turn_keeps_its_words_and_is_begun_again() {
+    let mut held = Held::new(draft()).picks("ann").told(Command::Stop);
+    let call = CallId("turn/1#1".into());
+    let partial = Outcome::Stopped { partial: "Te".into() };
+    held.tell(Command::Settle { call: call.clone(), outcome: partial.clone() }).expect("the text");
+    check(&held, "stopped 1 []\n1 continue ann by parsed\n2 turn/1#1 cut off: Some(\"Te\")");
+    assert_eq!(held.tell(Command::Settle { call, outcome: partial }), Err(Reject::Stale));
+    let held = held.told(Command::Resume);
+    check(&held, "active 1 [turn/1#2]\n1 continue ann by parsed\n2 turn/1#1 cut off: Some(\"Te\")");
+}
+
+#[test]
+fn a_pause_waits_for_the_turn_and_resumes_with_the_next_step() {
+    let held = Held::new(draft()).picks("ann").told(Command::Pause);
+    check(&held, "pausing 1 [turn/1#1]\n1 continue ann by parsed");
+    let held = held.says("Tea.");
+    check(&held, "paused 1 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.");
+    let held = held.told(Command::Resume);
+    check(&held, "active 1 [evaluation/1#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.");
+}
+
+#[test]
+fn a_conclusion_that_is_asked_for_breaks_the_turn_off() {
+    let held = Held::new(draft()).picks("ann").told(Command::Conclude);
+    check(&held, "active 0 [synthesis#1]\n1 continue ann by parsed\n2 turn/1#1 cut off: None");
+    let held = held.says("Nothing was said.");
+    assert_eq!(held.state.status(), "concluded");
+}
+
+#[test]
+fn what_is_said_during_a_step_comes_after_it() {
+    let interject = |text: &str| Command::Interject { by: "Eve".into(), text: text.into() };
+    let held = Held::new(draft()).picks("ann").told(interject("Cocoa?"));
+    check(&held, "active 1 [turn/1#1]\n1 continue ann by parsed");
+    let held = held.told(Command::Pause).says("Tea.").told(interject("Water?"));
+    check(
+        &held,
+        "paused 1 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
+         3 Eve interjects: Cocoa?\n4 Eve interjects: Water?",
+    );
+}
+
+#[test]
+fn when_nobody_answers_the_discussion_has_failed_and_can_go_on() {
+    let held = Held::new(draft()).picks("ann").fails().picks("bob").fails();
+    check(
+        &held,
+        "failed 2 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.\n\
+         3 continue bob by parsed\n4 turn 2 bob failed: It took too long.",
+    );
+    let held = held.told(Command::Resume).picks("ann").says("Tea.").says("Tea it is.");
+    assert_eq!(held.state.status(), "concluded");
+}
+
+#[test]
+fn another_model_concludes_when_the_facilitators_fails() {
+    let create = Create { max_rounds: 1, ..draft() };
+    let held = Held::new(create).picks("ann").says("Tea.").fails();
+    assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#2]"));
+    let held = held.fails().fails();
+    assert_eq!(held.state.status(), "failed", "{}", held.shown());
+    let held = held.told(Command::Resume);
+    assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#4]"));
+}

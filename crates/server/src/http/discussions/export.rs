@@ -1,0 +1,68 @@
+//! A discussion as a document.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use plenary_domain::{Timestamp, discussion};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::error::{Problem, ReadProblems};
+use crate::http::boardrooms::export::{ExportedEvent, Format, FormatName, exported};
+use crate::http::session_id;
+use crate::idempotency::{Path, Query};
+use crate::views::discussions::{DiscussionView, EntryView};
+
+/// A discussion's whole record. `discussion` and `transcript` are for reading,
+/// `events` is the log.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedDiscussion {
+    /// Always `plenary.discussion`.
+    format: &'static str,
+    format_version: u32,
+    exported_at: Timestamp,
+    discussion: DiscussionView,
+    transcript: Vec<EntryView>,
+    events: Vec<ExportedEvent>,
+}
+
+/// A discussion as JSON, or as Markdown to read.
+#[utoipa::path(get, path = "/api/discussions/{id}/export", tag = "discussions",
+    params(("id" = uuid::Uuid, Path, description = "The discussion."), Format),
+    responses(
+        (status = 200, description = "The record.", content(
+            (ExportedDiscussion = "application/json"), (String = "text/markdown"))),
+        ReadProblems))]
+pub async fn export(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<Format>,
+) -> Result<Response, Problem> {
+    let id = session_id(&id)?;
+    let snapshot = app.engine.get(id).await?;
+    let state = super::state(&snapshot)?;
+    let (kind, name, body) = match query.format.unwrap_or(FormatName::Json) {
+        FormatName::Markdown => ("text/markdown; charset=utf-8", "md", discussion::markdown(state)),
+        FormatName::Json => {
+            let transcript = state.transcript.iter();
+            let exported = ExportedDiscussion {
+                format: "plenary.discussion",
+                format_version: 1,
+                exported_at: app.engine.clock().now(),
+                discussion: super::view(&app, &snapshot)?,
+                transcript: transcript.map(|entry| EntryView::new(state, entry)).collect(),
+                events: app.engine.events(id).await?.into_iter().map(exported).collect(),
+            };
+            let body = serde_json::to_string_pretty(&exported).unwrap_or_default();
+            ("application/json", "json", body)
+        }
+    };
+    let disposition = format!("attachment; filename=\"discussion-{id}.{name}\"");
+    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
+    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    Ok(response)
+}

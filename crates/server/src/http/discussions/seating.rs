@@ -1,0 +1,385 @@
+//! Who leads and who takes part: from what a person asked for to whole seats.
+
+use std::sync::Arc;
+
+use plenary_domain::agent::{self, Agent, Bounds, ModelChoice, Tier};
+use plenary_domain::discussion::{
+    self, Create, Format, Participant, Role, Seat, SeatId, Sitter, State,
+};
+use plenary_domain::names::slug;
+use plenary_domain::{ContextFile, ModelName, limits, room};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::error::Problem;
+use crate::http::agents::{self, TierName};
+use crate::http::boardrooms::seating::{NewContext, against_the_rules};
+use crate::http::models::Names;
+use crate::views::discussions::{FormatName, RoleName};
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewDiscussion {
+    /// For lists; made from the topic when absent.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    name: Option<String>,
+    #[schema(min_length = 1, max_length = 65536)]
+    topic: String,
+    /// `deliberation` when absent.
+    #[serde(default)]
+    format: Option<FormatName>,
+    /// The stored agent that leads; one that suits the format when absent.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 120)]
+    moderator_id: Option<String>,
+    /// Who leads, in place of `moderatorId`.
+    #[serde(default)]
+    facilitator: Option<NewSeat>,
+    /// Who takes part; three agents that suit the format when absent.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 16)]
+    participants: Option<Vec<NewSeat>>,
+    /// For every seat that names no model itself.
+    #[serde(default)]
+    #[schema(min_length = 1)]
+    model: Option<String>,
+    /// 5 when absent. The facilitator may end earlier.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 50)]
+    max_rounds: Option<u32>,
+    /// Tokens that all seats may use together; then it is concluded.
+    #[serde(default)]
+    #[schema(minimum = 1000)]
+    budget_tokens: Option<u64>,
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200)]
+    project: Option<String>,
+    /// Files that belong to the topic.
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    context: Option<Vec<NewContext>>,
+    /// Starts at once; otherwise it is a draft.
+    #[serde(default)]
+    start: Option<bool>,
+}
+
+impl NewDiscussion {
+    pub fn starts(&self) -> bool {
+        self.start == Some(true)
+    }
+}
+
+/// A stored agent, a model with a name, or a person.
+#[derive(Deserialize, ToSchema, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = NewDiscussionSeat)]
+pub struct NewSeat {
+    /// A stored agent, by id or name.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 120)]
+    agent_id: Option<String>,
+    /// A person's name, in place of an agent or a model.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 120)]
+    person: Option<String>,
+    /// Of a seat that is no stored agent.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 120)]
+    name: Option<String>,
+    /// Of a seat that is no stored agent.
+    #[serde(default)]
+    #[schema(max_length = 16384)]
+    persona: Option<String>,
+    /// `provider/model`, or a bare name that one provider has. It goes before the agent's own.
+    #[serde(default)]
+    #[schema(min_length = 1)]
+    model: Option<String>,
+    /// In place of a model.
+    #[serde(default)]
+    tier: Option<TierName>,
+    /// How long a person has for a reply; without it the discussion waits.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    reply_within_seconds: Option<u32>,
+    /// `participant` when absent. A facilitator has none.
+    #[serde(default)]
+    role: Option<RoleName>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewModerator {
+    /// A stored agent, by id or name.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 120)]
+    moderator_id: Option<String>,
+    /// In place of `moderatorId`.
+    #[serde(default)]
+    facilitator: Option<NewSeat>,
+}
+
+/// Everybody with a whole seat. Every wrong field is named at once.
+pub async fn seat(app: &App, new: NewDiscussion) -> Result<Create, Problem> {
+    let format = new.format.map_or(Format::Deliberation, Format::from);
+    let mut seats = Seats::new(app, new.model.clone());
+    seats.check_model().await;
+    let leader = leader(&mut seats.wrong, new.moderator_id, new.facilitator)
+        .unwrap_or_else(|| of_agent(format.usual_facilitator(), None));
+    let facilitator = seats.seat("facilitator", leader).await?;
+    let usual = || {
+        let usual = format.usual_participants();
+        usual.into_iter().map(|(id, role)| of_agent(id, Some(role))).collect()
+    };
+    let mut participants = vec![];
+    for (place, new) in new.participants.unwrap_or_else(usual).into_iter().enumerate() {
+        let role = new.role.map_or(Role::Participant, Role::from);
+        let seat = seats.seat(&format!("participants[{place}]"), new).await?;
+        participants.push(Participant { seat: Arc::new(seat), role });
+    }
+    let file = |file: NewContext| ContextFile { name: file.name, text: file.text };
+    let create = Create {
+        name: new.name.unwrap_or_default(),
+        topic: new.topic,
+        format,
+        context: new.context.unwrap_or_default().into_iter().map(file).collect(),
+        facilitator,
+        participants,
+        max_rounds: new.max_rounds.unwrap_or(limits::ROUNDS),
+        budget_tokens: new.budget_tokens,
+        project: new.project,
+        start: None,
+    };
+    let mut wrong = seats.wrong;
+    if wrong.is_empty() {
+        return Ok(create);
+    }
+    // The rules are asked as well, so that one answer names all that is wrong.
+    let command = discussion::Command::Create(Box::new(create));
+    wrong.extend(against_the_rules(app, room::Command::Discussion(command)));
+    Err(Problem::invalid(wrong))
+}
+
+pub async fn moderator(app: &App, new: NewModerator, state: &State) -> Result<Seat, Problem> {
+    let mut seats = Seats::beside(app, state.participants.iter().map(|p| p.seat.as_ref()));
+    let Some(leader) = leader(&mut seats.wrong, new.moderator_id, new.facilitator) else {
+        let problem = "say who leads: the id of an agent".to_owned();
+        return Err(Problem::invalid([("moderatorId".to_owned(), problem)]));
+    };
+    let seat = seats.seat("facilitator", leader).await?;
+    if seats.wrong.is_empty() { Ok(seat) } else { Err(Problem::invalid(seats.wrong)) }
+}
+
+pub async fn participant(app: &App, new: NewSeat, state: &State) -> Result<Participant, Problem> {
+    let taken = state.participants.iter().map(|p| p.seat.as_ref());
+    let mut seats = Seats::beside(app, taken.chain([state.facilitator.as_ref()]));
+    let role = new.role.map_or(Role::Participant, Role::from);
+    let seat = Arc::new(seats.seat("", new).await?);
+    let participant = Participant { seat, role };
+    if seats.wrong.is_empty() { Ok(participant) } else { Err(Problem::invalid(seats.wrong)) }
+}
+
+fn of_agent(id: &str, role: Option<Role>) -> NewSeat {
+    let role = role.map(RoleName::from);
+    NewSeat { agent_id: Some(id.to_owned()), role, ..NewSeat::default() }
+}
+
+/// Whoever leads, by the one or the other field.
+fn leader(
+    wrong: &mut Vec<(String, String)>,
+    id: Option<String>,
+    seat: Option<NewSeat>,
+) -> Option<NewSeat> {
+    if id.is_some() && seat.is_some() {
+        let problem = "give either `moderatorId` or `facilitator`, not both";
+        wrong.push(("moderatorId".to_owned(), problem.to_owned()));
+    }
+    if seat.as_ref().is_some_and(|seat| seat.role.is_some()) {
+        let problem = "who leads has no role; roles are for participants";
+        wrong.push(("facilitator.role".to_owned(), problem.to_owned()));
+    }
+    id.map(|id| of_agent(&id, None)).or(seat)
+}
+
+/// Makes seats one after the other, and gathers what is wrong with them.
+struct Seats<'a> {
+    app: &'a App,
+    names: Names<'a>,
+    /// The model of whoever names none.
+    model: Option<String>,
+    taken: Vec<String>,
+    /// Seats that may have any model so far.
+    spread: usize,
+    wrong: Vec<(String, String)>,
+}
+
+/// Who sits there, before it is known by which model they speak.
+struct Sketch {
+    agent: Option<Arc<Agent>>,
+    name: String,
+    persona: Arc<str>,
+    choice: ModelChoice,
+}
+
+impl<'a> Seats<'a> {
+    fn new(app: &'a App, model: Option<String>) -> Self {
+        let names = Names::new(app);
+        Seats { app, names, model, taken: vec![], spread: 0, wrong: vec![] }
+    }
+
+    fn beside<'s>(app: &'a App, seats: impl Iterator<Item = &'s Seat>) -> Self {
+        let taken: Vec<String> = seats.map(|seat| seat.id.0.clone()).collect();
+        let spread = taken.len();
+        Seats { taken, spread, ..Seats::new(app, None) }
+    }
+
+    fn wrong(&mut self, at: &str, field: &str, problem: impl Into<String>) {
+        let field = match (at, field) {
+            ("", field) => field.to_owned(),
+            (at, "") => at.to_owned(),
+            (at, field) => format!("{at}.{field}"),
+        };
+        self.wrong.push((field, problem.into()));
+    }
+
+    /// The model for all, looked up once.
+    async fn check_model(&mut self) {
+        if let Some(written) = self.model.take() {
+            match self.names.find(&written).await {
+                Ok(model) => self.model = Some(model.0),
+                Err(problem) => self.wrong("", "model", problem),
+            }
+        }
+    }
+
+    async fn seat(&mut self, at: &str, new: NewSeat) -> Result<Seat, Problem> {
+        self.check_kinds(at, &new);
+        if let Some(person) = &new.person {
+            return Ok(self.person(person, new.reply_within_seconds));
+        }
+        let sketch = self.sketch(at, &new).await?;
+        let model = self.model(at, &new, &sketch.choice).await?;
+        // The same agent twice is told apart by the rules, which refuse it.
+        let id = match &sketch.agent {
+            Some(agent) => agent.id.0.clone(),
+            None => self.free_id(&sketch.name),
+        };
+        self.taken.push(id.clone());
+        let agent = sketch.agent.as_ref();
+        let window_tokens = self.app.engine.models().window_tokens(&model);
+        Ok(Seat {
+            id: SeatId(id),
+            agent: agent.map(|agent| agent.id.clone()),
+            name: sketch.name,
+            description: agent.map(|agent| agent.description.clone()).unwrap_or_default(),
+            persona: sketch.persona,
+            sitter: Sitter::Model {
+                model,
+                window_tokens,
+                bounds: agent.map_or_else(Bounds::default, |agent| agent.bounds),
+                workspace: agent.and_then(|agent| agent.workspace.clone()),
+            },
+        })
+    }
+
+    fn check_kinds(&mut self, at: &str, new: &NewSeat) {
+        let kinds = [new.agent_id.is_some(), new.person.is_some(), new.name.is_some()];
+        if kinds.iter().filter(|given| **given).count() != 1 {
+            let problem = "give one of `agentId`, `person` and `name`";
+            self.wrong(at, "", problem);
+        }
+        if new.person.is_none() && new.reply_within_seconds.is_some() {
+            self.wrong(at, "replyWithinSeconds", "belongs to a person's seat");
+        }
+        if new.person.is_some() && (new.model.is_some() || new.tier.is_some()) {
+            self.wrong(at, "person", "give either a person or a model, not both");
+        }
+        if new.name.is_none() && new.persona.is_some() {
+            let problem = "belongs to a seat with a `name`; a stored agent has its own";
+            self.wrong(at, "persona", problem);
+        }
+        if new.model.is_some() && new.tier.is_some() {
+            self.wrong(at, "tier", "give either a model or a tier, not both");
+        }
+    }
+
+    fn person(&mut self, name: &str, reply_within_seconds: Option<u32>) -> Seat {
+        let id = self.free_id(name);
+        self.taken.push(id.clone());
+        Seat {
+            id: SeatId(id),
+            agent: None,
+            name: name.trim().to_owned(),
+            description: String::new(),
+            persona: Arc::from(""),
+            sitter: Sitter::Person {
+                reply_within_ms: reply_within_seconds.map(|seconds| u64::from(seconds) * 1000),
+            },
+        }
+    }
+
+    async fn sketch(&mut self, at: &str, new: &NewSeat) -> Result<Sketch, Problem> {
+        if let Some(written) = &new.agent_id {
+            let all = agents::all(self.app).await?;
+            match agent::find(&all, written) {
+                Ok(agent) => {
+                    return Ok(Sketch {
+                        name: agent.name.clone(),
+                        persona: agent.persona.clone(),
+                        choice: agent.model.clone(),
+                        agent: Some(agent),
+                    });
+                }
+                Err(problem) => self.wrong(at, "agentId", problem),
+            }
+        }
+        let name = new.name.clone().or_else(|| new.agent_id.clone()).unwrap_or_default();
+        Ok(Sketch {
+            agent: None,
+            name: name.trim().to_owned(),
+            persona: Arc::from(new.persona.clone().unwrap_or_default()),
+            choice: ModelChoice::Any,
+        })
+    }
+
+    /// The seat's own model goes before the one for all, and that before the agent's.
+    async fn model(
+        &mut self,
+        at: &str,
+        new: &NewSeat,
+        choice: &ModelChoice,
+    ) -> Result<ModelName, Problem> {
+        if let Some(written) = &new.model {
+            return Ok(match self.names.find(written).await {
+                Ok(model) => model,
+                Err(problem) => {
+                    self.wrong(at, "model", problem);
+                    ModelName::new("unknown", "unknown")
+                }
+            });
+        }
+        if let Some(tier) = new.tier {
+            return self.names.tier(Tier::from(tier)).await;
+        }
+        if let Some(model) = &self.model {
+            return Ok(ModelName(model.clone()));
+        }
+        match choice {
+            ModelChoice::Model(model) => Ok(model.clone()),
+            ModelChoice::Tier(tier) => self.names.tier(*tier).await,
+            ModelChoice::Any => {
+                self.spread += 1;
+                self.names.any(self.spread - 1).await
+            }
+        }
+    }
+
+    /// Made from the name; `-2`, `-3` and so on when somebody has it.
+    fn free_id(&self, name: &str) -> String {
+        let id = slug(name);
+        let numbered = (2..).map(|number| format!("{id}-{number}"));
+        let mut ids = [id.clone()].into_iter().chain(numbered);
+        ids.find(|id| !self.taken.contains(id)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,667 @@
+//! Discussions as they go out.
+
+use plenary_domain::discussion::{
+    self, Choice, Decided, Entry, Estimate, How, Money, Participant, Range, Role, Said, Seat,
+    SeatId, Sitter, Spoken, Stage, State, Step, What,
+};
+use plenary_domain::{Answer, ModelName, SessionId, Timestamp, Usage, Workspace};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+pub use crate::http::agents::DiscussionFormat as FormatName;
+
+use super::{FailureView, Running, UsageView, failure_view, usage};
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = DiscussionRole)]
+pub enum RoleName {
+    Participant,
+    Observer,
+    DevilAdvocate,
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Participant => RoleName::Participant,
+            Role::Observer => RoleName::Observer,
+            Role::DevilAdvocate => RoleName::DevilAdvocate,
+        }
+    }
+}
+
+impl From<RoleName> for Role {
+    fn from(role: RoleName) -> Self {
+        match role {
+            RoleName::Participant => Role::Participant,
+            RoleName::Observer => Role::Observer,
+            RoleName::DevilAdvocate => Role::DevilAdvocate,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Decision)]
+pub enum ChoiceName {
+    Continue,
+    Synthesize,
+}
+
+impl From<Choice> for ChoiceName {
+    fn from(choice: Choice) -> Self {
+        match choice {
+            Choice::Continue => ChoiceName::Continue,
+            Choice::Synthesize => ChoiceName::Synthesize,
+        }
+    }
+}
+
+impl From<ChoiceName> for Choice {
+    fn from(choice: ChoiceName) -> Self {
+        match choice {
+            ChoiceName::Continue => Choice::Continue,
+            ChoiceName::Synthesize => Choice::Synthesize,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DecisionSource)]
+pub enum HowName {
+    /// The model's answer was as asked for.
+    Parsed,
+    /// It could be read after mending; `note` says what was mended.
+    Repaired,
+    /// It could not be read, or there was none: the next in turn speaks.
+    Fallback,
+    /// A person decided.
+    Person,
+    /// Nothing was left to decide: no round, or no budget.
+    Rule,
+}
+
+impl From<How> for HowName {
+    fn from(how: How) -> Self {
+        match how {
+            How::Parsed => HowName::Parsed,
+            How::Repaired => HowName::Repaired,
+            How::Fallback => HowName::Fallback,
+            How::Person => HowName::Person,
+            How::Rule => HowName::Rule,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscussionView {
+    id: Uuid,
+    name: String,
+    topic: String,
+    format: FormatName,
+    status: DiscussionStatus,
+    /// The stored agent that leads, or the seat's own id.
+    moderator_id: String,
+    moderator: SeatView,
+    participants: Vec<SeatView>,
+    /// The round under way, from 1; 0 in a draft.
+    round: u32,
+    max_rounds: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    project: Option<String>,
+    /// Names of the files that belong to the topic.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    context: Vec<String>,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    started_at: Option<Timestamp>,
+    /// What is under way, or what it will go on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    step: Option<StepView>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    problem: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    conclusion: Option<String>,
+    /// What the conclusion does without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    degraded: Option<String>,
+    /// Entries of the transcript.
+    entries: usize,
+    /// What it was thought to take when it started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    estimate: Option<EstimateView>,
+    /// What it took so far.
+    actual: ActualView,
+    allowed: Vec<&'static str>,
+    next: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DiscussionStatus {
+    Draft,
+    Active,
+    /// It rests after the step under way.
+    Pausing,
+    Paused,
+    Stopped,
+    Failed,
+    Concluded,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DiscussionSeat)]
+pub struct SeatView {
+    id: String,
+    /// The stored agent that this is a copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    agent_id: Option<String>,
+    name: String,
+    /// Absent for the facilitator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    role: Option<RoleName>,
+    description: String,
+    persona: String,
+    /// A person sits here.
+    person: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    window_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    turn_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    workspace: Option<SeatWorkspace>,
+    /// How long a person has for a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reply_within_seconds: Option<u64>,
+    /// What this seat has taken so far.
+    calls: u32,
+    usage: UsageView,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SeatWorkspace {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    folder: Option<String>,
+    tools: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DiscussionStep)]
+pub struct StepView {
+    kind: StepName,
+    /// Names the call in the live events.
+    call_id: String,
+    /// Whose step it is.
+    participant_id: String,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    question: Option<String>,
+    /// A person is awaited: `reply`, or `decide` when it is the facilitator's to choose.
+    waits_for_person: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reply_by: Option<Timestamp>,
+    /// The text so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    text: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DiscussionStepKind)]
+pub enum StepName {
+    Opening,
+    Turn,
+    Evaluation,
+    Synthesis,
+}
+
+impl From<&What> for StepName {
+    fn from(what: &What) -> Self {
+        match what {
+            What::Opening => StepName::Opening,
+            What::Turn { .. } => StepName::Turn,
+            What::Evaluation { .. } => StepName::Evaluation,
+            What::Synthesis { .. } => StepName::Synthesis,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = EstimateRange)]
+pub struct RangeView {
+    low: f64,
+    high: f64,
+}
+
+impl From<Range> for RangeView {
+    fn from(range: Range) -> Self {
+        RangeView { low: range.low, high: range.high }
+    }
+}
+
+/// `low`: the facilitator ends after the first turn. `high`: all rounds.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Estimate)]
+pub struct EstimateView {
+    calls: RangeView,
+    input_tokens: RangeView,
+    output_tokens: RangeView,
+    /// Absent until every model has answered here before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    seconds: Option<RangeView>,
+    /// Absent unless the price of every model is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<RangeView>,
+    /// What the numbers do not say.
+    notes: Vec<String>,
+}
+
+impl EstimateView {
+    pub fn new(estimate: &Estimate) -> Self {
+        EstimateView {
+            calls: estimate.calls.into(),
+            input_tokens: estimate.input_tokens.into(),
+            output_tokens: estimate.output_tokens.into(),
+            seconds: estimate.seconds.map(RangeView::from),
+            cost: estimate.cost.map(RangeView::from),
+            notes: estimate.notes.clone(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DiscussionActual)]
+pub struct ActualView {
+    calls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    output_tokens: Option<u64>,
+    /// The time that models took, all calls together.
+    model_seconds: f64,
+    /// From the start to what happened last.
+    elapsed_seconds: f64,
+    /// Absent unless every price and every number of tokens is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+}
+
+/// Gives the price of a model, where it is known.
+pub type Prices<'a> = &'a dyn Fn(&ModelName) -> Option<Money>;
+
+impl DiscussionView {
+    pub fn new(id: SessionId, state: &State, running: Running, prices: Prices) -> Self {
+        let (status, problem) = match &state.stage {
+            Stage::Draft => (DiscussionStatus::Draft, None),
+            Stage::Active(_) => (DiscussionStatus::Active, None),
+            Stage::Pausing(_) => (DiscussionStatus::Pausing, None),
+            Stage::Paused(_) => (DiscussionStatus::Paused, None),
+            Stage::Stopped(_) => (DiscussionStatus::Stopped, None),
+            Stage::Failed { why, .. } => (DiscussionStatus::Failed, Some(why.clone())),
+            Stage::Concluded(_) => (DiscussionStatus::Concluded, None),
+        };
+        let leader = &state.facilitator;
+        let moderator_id = leader.agent.as_ref().map_or(&leader.id.0, |agent| &agent.0).clone();
+        let actual = state.actual();
+        DiscussionView {
+            id: id.0,
+            name: state.name.clone(),
+            topic: state.topic.to_string(),
+            format: state.format.into(),
+            status,
+            moderator_id,
+            moderator: seat(state, leader, None),
+            participants: state.participants.iter().map(|p| participant(state, p)).collect(),
+            round: state.round(),
+            max_rounds: state.max_rounds,
+            budget_tokens: state.budget_tokens,
+            project: state.project.clone(),
+            context: state.context.iter().map(|file| file.name.clone()).collect(),
+            created_at: state.created_at,
+            started_at: state.started_at,
+            step: state.step().map(|step| step_view(state, step, running)),
+            problem,
+            conclusion: state.conclusion().map(|conclusion| conclusion.answer.text.clone()),
+            degraded: state.degraded(),
+            entries: state.transcript.len(),
+            estimate: state.estimate.as_ref().map(EstimateView::new),
+            actual: ActualView {
+                calls: actual.calls,
+                input_tokens: actual.usage.input_tokens,
+                output_tokens: actual.usage.output_tokens,
+                model_seconds: actual.model_ms as f64 / 1000.0,
+                elapsed_seconds: actual.elapsed_ms as f64 / 1000.0,
+                cost: (actual.calls > 0).then(|| state.cost(prices)).flatten(),
+            },
+            allowed: state.allowed(),
+            next: state.next(),
+        }
+    }
+}
+
+fn participant(state: &State, participant: &Participant) -> SeatView {
+    seat(state, &participant.seat, Some(participant.role.into()))
+}
+
+fn seat(state: &State, seat: &Seat, role: Option<RoleName>) -> SeatView {
+    let used = state.used.get(&seat.id).copied().unwrap_or_default();
+    let mut view = SeatView {
+        id: seat.id.0.clone(),
+        agent_id: seat.agent.as_ref().map(|agent| agent.0.clone()),
+        name: seat.name.clone(),
+        role,
+        description: seat.description.clone(),
+        persona: seat.persona.to_string(),
+        person: seat.is_person(),
+        model: None,
+        window_tokens: None,
+        turn_seconds: None,
+        output_tokens: None,
+        budget_tokens: None,
+        workspace: None,
+        reply_within_seconds: None,
+        calls: used.calls,
+        usage: usage(used.usage),
+    };
+    match &seat.sitter {
+        Sitter::Model { model, window_tokens, bounds, workspace } => {
+            view.model = Some(model.0.clone());
+            view.window_tokens = Some(*window_tokens);
+            view.turn_seconds = bounds.turn_ms.map(|ms| ms / 1000);
+            view.output_tokens = bounds.output_tokens;
+            view.budget_tokens = bounds.budget_tokens;
+            let shown = |Workspace { folder, tools }: Workspace| SeatWorkspace { folder, tools };
+            view.workspace = workspace.clone().map(shown);
+        }
+        Sitter::Person { reply_within_ms } => {
+            view.reply_within_seconds = reply_within_ms.map(|ms| ms / 1000);
+        }
+    }
+    view
+}
+
+fn step_view(state: &State, step: &Step, running: Running) -> StepView {
+    let seat = state.seat_of(step);
+    let question = match &step.what {
+        What::Turn { question, .. } => Some(question.clone()),
+        What::Opening | What::Evaluation { .. } | What::Synthesis { .. } => None,
+    };
+    StepView {
+        kind: StepName::from(&step.what),
+        call_id: step.call_id().0,
+        participant_id: seat.map(|seat| seat.id.0.clone()).unwrap_or_default(),
+        name: seat.map(|seat| seat.name.clone()).unwrap_or_default(),
+        question,
+        waits_for_person: state.awaited().is_some(),
+        reply_by: step.reply_by,
+        text: running(&step.call_id()),
+    }
+}
+
+/// One piece of the transcript.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = TranscriptEntry)]
+pub struct EntryView {
+    /// From 1, without a gap.
+    number: u32,
+    at: Timestamp,
+    kind: EntryName,
+    status: EntryStatus,
+    /// The seat's id; absent for a person who interjects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    participant_id: Option<String>,
+    agent_name: String,
+    /// `participant`, `observer`, `devil_advocate`, `moderator` or `person`.
+    role: &'static str,
+    /// The turn that it is, or that it follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    round: Option<u32>,
+    /// What was asked, or will be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    question: Option<String>,
+    /// What was said; of a failed or stopped step the part that had arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    content: Option<String>,
+    /// The model's thinking, where there is some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    thinking: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    error: Option<FailureView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    decision: Option<DecisionView>,
+    /// Earlier pieces that were shown in short, to fit the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    condensed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    usage: Option<UsageView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    latency_ms: Option<u64>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = TranscriptEntryKind)]
+pub enum EntryName {
+    Decision,
+    Turn,
+    Interjection,
+    /// A try at the conclusion that failed, or was broken off.
+    Synthesis,
+    /// The opening, broken off.
+    Opening,
+    /// An evaluation, broken off.
+    Evaluation,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = TranscriptEntryStatus)]
+pub enum EntryStatus {
+    Done,
+    Failed,
+    Stopped,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionView {
+    decision: ChoiceName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next_participant_id: Option<String>,
+    reasoning: String,
+    how: HowName,
+    /// What was mended, or why the choice fell to the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    note: Option<String>,
+    /// The answer as it came, unless it was as asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    raw: Option<String>,
+}
+
+impl EntryView {
+    pub fn new(state: &State, entry: &Entry) -> Self {
+        match &entry.said {
+            Said::Decision(decided) => EntryView::decision(state, entry, decided),
+            Said::Turn { turn, speaker, question, spoken, condensed } => {
+                let mut view = EntryView::by(state, entry, EntryName::Turn, speaker);
+                view.round = Some(*turn);
+                view.question = Some(question.clone());
+                view.condensed = (*condensed > 0).then_some(*condensed);
+                match spoken {
+                    Spoken::Words(answer) => view.say(answer),
+                    Spoken::Failed { failure, partial } => {
+                        view.status = EntryStatus::Failed;
+                        view.error = Some(failure_view(failure));
+                        view.content = said(partial);
+                    }
+                }
+                view
+            }
+            Said::Interjection { by, text } => EntryView {
+                participant_id: None,
+                agent_name: by.clone(),
+                role: "person",
+                content: Some(text.clone()),
+                model: None,
+                ..EntryView::by(state, entry, EntryName::Interjection, &state.facilitator.id)
+            },
+            Said::Cut { what, partial, .. } => EntryView::cut(state, entry, what, partial),
+            Said::SynthesisFailed { by, failure, partial } => {
+                let mut view = EntryView::by(state, entry, EntryName::Synthesis, by);
+                view.status = EntryStatus::Failed;
+                view.error = Some(failure_view(failure));
+                view.content = said(partial);
+                view
+            }
+        }
+    }
+
+    fn by(state: &State, entry: &Entry, kind: EntryName, id: &SeatId) -> Self {
+        let seat = state.seat(id);
+        EntryView {
+            number: entry.number,
+            at: entry.at,
+            kind,
+            status: EntryStatus::Done,
+            participant_id: Some(id.0.clone()),
+            agent_name: seat.map_or_else(|| id.0.clone(), |seat| seat.name.clone()),
+            role: role(state, id),
+            round: None,
+            question: None,
+            content: None,
+            thinking: None,
+            error: None,
+            decision: None,
+            condensed: None,
+            model: seat.and_then(|seat| seat.model()).map(|model| model.0.clone()),
+            usage: None,
+            latency_ms: None,
+        }
+    }
+
+    fn say(&mut self, answer: &Answer) {
+        self.content = Some(answer.text.clone());
+        self.thinking = said(&answer.reasoning);
+        self.measure(answer.usage, answer.timing.latency_ms);
+    }
+
+    fn measure(&mut self, used: Usage, latency_ms: u64) {
+        if self.model.is_some() {
+            self.usage = Some(usage(used));
+            self.latency_ms = Some(latency_ms);
+        }
+    }
+
+    fn decision(state: &State, entry: &Entry, decided: &Decided) -> Self {
+        let mut view = EntryView::by(state, entry, EntryName::Decision, &state.facilitator.id);
+        view.round = Some(decided.turn);
+        view.question = decided.question.clone();
+        view.condensed = (decided.condensed > 0).then_some(decided.condensed);
+        match decided.how {
+            How::Parsed | How::Repaired | How::Fallback => {
+                view.measure(decided.usage, decided.timing.latency_ms);
+            }
+            How::Person | How::Rule => view.model = None,
+        }
+        view.decision = Some(DecisionView {
+            decision: decided.decision.into(),
+            next_participant_id: decided.next.as_ref().map(|next| next.0.clone()),
+            reasoning: decided.reasoning.clone(),
+            how: decided.how.into(),
+            note: decided.note.clone(),
+            raw: decided.raw.clone(),
+        });
+        view
+    }
+
+    fn cut(state: &State, entry: &Entry, what: &What, partial: &Option<String>) -> Self {
+        let (kind, id) = match what {
+            What::Opening => (EntryName::Opening, &state.facilitator.id),
+            What::Evaluation { .. } => (EntryName::Evaluation, &state.facilitator.id),
+            What::Turn { speaker, .. } => (EntryName::Turn, speaker),
+            What::Synthesis { by, .. } => (EntryName::Synthesis, by),
+        };
+        let mut view = EntryView::by(state, entry, kind, id);
+        view.status = EntryStatus::Stopped;
+        view.content = partial.as_deref().and_then(said);
+        match what {
+            What::Turn { turn, question, .. } => {
+                view.round = Some(*turn);
+                view.question = Some(question.clone());
+            }
+            What::Evaluation { turn } => view.round = Some(*turn),
+            What::Opening | What::Synthesis { .. } => {}
+        }
+        view
+    }
+}
+
+/// As the clients of live events know it too.
+pub fn role(state: &discussion::State, id: &SeatId) -> &'static str {
+    state.role(id).map_or("moderator", |role| role.name())
+}
+
+fn said(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
