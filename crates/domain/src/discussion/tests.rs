@@ -76,17 +76,16 @@ impl Held {
     pub fn new(create: Create) -> Held {
         let command = Command::Create(Box::new(create));
         let events = decide(None, command, at(0), nonce()).expect("a discussion");
-        let state = events.iter().fold(None, |state, event| apply(state, event));
+        let state = events.iter().fold(None, apply);
         Held { state: state.expect("a discussion"), events, second: 0 }
     }
 
     pub fn tell(&mut self, command: Command) -> Result<Vec<Event>, Reject> {
         self.second += 1;
         let events = decide(Some(&self.state), command, at(self.second), nonce())?;
-        self.state = events
-            .iter()
-            .fold(Some(self.state.clone()), |state, event| apply(state, event))
-            .expect("a discussion");
+        for event in &events {
+            self.state = apply(Some(self.state.clone()), event).expect("a discussion");
+        }
         self.events.extend(events.iter().cloned());
         Ok(events)
     }
