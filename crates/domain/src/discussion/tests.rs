@@ -83,10 +83,9 @@ impl Held {
     pub fn tell(&mut self, command: Command) -> Result<Vec<Event>, Reject> {
         self.second += 1;
         let events = decide(Some(&self.state), command, at(self.second), nonce())?;
-        self.state = events
-            .iter()
-            .try_fold(self.state.clone(), |state, event| apply(Some(state), event))
-            .expect("a discussion");
+        for event in &events {
+            self.state = apply(Some(self.state.clone()), event).expect("a discussion");
+        }
         self.events.extend(events.iter().cloned());
         Ok(events)
     }

@@ -327,7 +327,7 @@ async fn conclude(
 pub struct Interjection {
     #[schema(min_length = 1, max_length = 16384)]
     text: String,
-    /// Who says it; `Operator` when absent.
+    /// Who says it; `Organizer` when absent.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 120)]
     by: Option<String>,
@@ -344,7 +344,7 @@ async fn interject(
     Path(id): Path<String>,
     Change { by, body }: Change<Interjection>,
 ) -> Result<impl IntoResponse, Problem> {
-    let name = body.by.unwrap_or_else(|| "Operator".to_owned());
+    let name = body.by.unwrap_or_else(|| "Organizer".to_owned());
     submit(&app, &id, by, Command::Interject { by: name, text: body.text }).await
 }
 

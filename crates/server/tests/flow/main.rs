@@ -10,6 +10,7 @@ mod boards;
 mod commands;
 mod contract;
 mod councils;
+mod discussions;
 mod faults;
 mod lists;
 mod mcp;

@@ -94,7 +94,7 @@ impl<'a> Client<'a> {
         text
     }
 
-    async fn bad(&self, tool: &str, arguments: Value) -> Value {
+    pub async fn bad(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         assert_eq!(result["structuredContent"], Value::Null);
@@ -131,6 +131,7 @@ async fn tools_are_listed_in_full() {
         "council_post",
         "council_read",
         "council_close",
+        "discussion_start",
         "session_get",
         "session_wait",
         "session_stop",

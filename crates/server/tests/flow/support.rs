@@ -9,7 +9,7 @@ use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
-use plenary_server::{Access, App, Tiers};
+use plenary_server::{Access, App, Prices, Tiers};
 use plenary_store::{Holder, SqliteStore};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -59,39 +59,66 @@ pub fn unreadable(id: SessionId) -> Append {
     }
 }
 
+/// What differs from the usual server.
+pub struct Setup {
+    pub access: Access,
+    pub clock: Arc<dyn Clock>,
+    pub tiers: Tiers,
+    pub prices: Prices,
+    /// Providers besides the usual ones, given where the models are.
+    pub more: fn(&str) -> Vec<ProviderConfig>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup {
+            access: Access::default(),
+            clock: Arc::new(SystemClock::default()),
+            tiers: Tiers::default(),
+            prices: Prices::default(),
+            more: |_| vec![],
+        }
+    }
+}
+
+impl Setup {
+    pub async fn start(self, script: Script) -> TestApp {
+        TestApp::build(script, self).await
+    }
+}
+
 impl TestApp {
     pub async fn start(script: Script) -> TestApp {
-        TestApp::with_access(script, Access::default()).await
+        Setup::default().start(script).await
     }
 
     pub async fn with_tiers(script: Script, tiers: Tiers) -> TestApp {
-        let clock = Arc::new(SystemClock::default());
-        TestApp::build(script, Access::default(), clock, tiers).await
+        Setup { tiers, ..Setup::default() }.start(script).await
     }
 
     pub async fn with_clock(script: Script) -> (TestApp, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::default());
         // The first piece of an answer then goes out at once, as it does in life.
         clock.advance(Duration::from_secs(1));
-        let tiers = Tiers::default();
-        (TestApp::build(script, Access::default(), clock.clone(), tiers).await, clock)
+        (Setup { clock: clock.clone(), ..Setup::default() }.start(script).await, clock)
     }
 
     pub async fn with_access(script: Script, access: Access) -> TestApp {
-        let clock = Arc::new(SystemClock::default());
-        TestApp::build(script, access, clock, Tiers::default()).await
+        Setup { access, ..Setup::default() }.start(script).await
     }
 
-    async fn build(script: Script, access: Access, clock: Arc<dyn Clock>, tiers: Tiers) -> TestApp {
+    async fn build(script: Script, setup: Setup) -> TestApp {
+        let Setup { access, clock, tiers, prices, more } = setup;
         plenary_providers::install_tls();
         let scripted = Scripted::start(script).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let holder = Holder { command: "test".into(), since: clock.now() };
         let store = Arc::new(plenary_store::open(folder.path(), holder).await.unwrap());
-        let models = Arc::new(Providers::new(providers(&scripted.url())));
-        let engine = Engine::new(store.clone(), models, clock);
-        let router =
-            plenary_server::router(App { tiers: tiers.into(), ..App::new(engine) }, access);
+        let mut all = providers(&scripted.url());
+        all.extend(more(&scripted.url()));
+        let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock);
+        let app = App { tiers: tiers.into(), prices: prices.into(), ..App::new(engine) };
+        let router = plenary_server::router(app, access);
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         // Small, so that a client which does not read is soon felt by the server.
         socket.set_send_buffer_size(64 * 1024).unwrap();
@@ -377,6 +404,14 @@ impl Texts {
 
     pub fn of(&self, call: &str) -> &str {
         self.0.get(call).map_or("", |(_, text)| text)
+    }
+
+    /// Reads on until this call has said exactly this.
+    pub async fn until_call(&mut self, events: &mut Events, call: &str, text: &str) {
+        while self.of(call) != text {
+            let frame = events.next().await.expect("more text");
+            self.take(&frame);
+        }
     }
 
     /// Reads on until so many calls have said exactly this.

@@ -26,6 +26,7 @@ pub struct NewDiscussion {
     #[serde(default)]
     #[schema(max_length = 200)]
     name: Option<String>,
+    /// What is discussed.
     #[schema(min_length = 1, max_length = 65536)]
     topic: String,
     /// `deliberation` when absent.
@@ -54,6 +55,7 @@ pub struct NewDiscussion {
     #[serde(default)]
     #[schema(minimum = 1000)]
     budget_tokens: Option<u64>,
+    /// For lists: what it belongs to.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200)]
     project: Option<String>,
@@ -127,8 +129,8 @@ pub async fn seat(app: &App, new: NewDiscussion) -> Result<Create, Problem> {
     let mut seats = Seats::new(app, new.model.clone());
     seats.check_model().await;
     let leader = leader(&mut seats.wrong, new.moderator_id, new.facilitator)
-        .unwrap_or_else(|| of_agent(format.usual_facilitator(), None));
-    let facilitator = seats.seat("facilitator", leader).await?;
+        .unwrap_or_else(|| Leader::Agent(format.usual_facilitator().to_owned()));
+    let facilitator = seats.leader(leader).await?;
     let usual = || {
         let usual = format.usual_participants();
         usual.into_iter().map(|(id, role)| of_agent(id, Some(role))).collect()
@@ -168,7 +170,7 @@ pub async fn moderator(app: &App, new: NewModerator, state: &State) -> Result<Se
         let problem = "say who leads: the id of an agent".to_owned();
         return Err(Problem::invalid([("moderatorId".to_owned(), problem)]));
     };
-    let seat = seats.seat("facilitator", leader).await?;
+    let seat = seats.leader(leader).await?;
     if seats.wrong.is_empty() { Ok(seat) } else { Err(Problem::invalid(seats.wrong)) }
 }
 
@@ -181,17 +183,25 @@ pub async fn participant(app: &App, new: NewSeat, state: &State) -> Result<Parti
     if seats.wrong.is_empty() { Ok(participant) } else { Err(Problem::invalid(seats.wrong)) }
 }
 
+/// The field that names an agent to lead.
+const MODERATOR: &str = "moderatorId";
+
 fn of_agent(id: &str, role: Option<Role>) -> NewSeat {
     let role = role.map(RoleName::from);
     NewSeat { agent_id: Some(id.to_owned()), role, ..NewSeat::default() }
 }
 
-/// Whoever leads, by the one or the other field.
+/// Whoever leads, by `moderatorId` or by `facilitator`.
+enum Leader {
+    Agent(String),
+    Seat(Box<NewSeat>),
+}
+
 fn leader(
     wrong: &mut Vec<(String, String)>,
     id: Option<String>,
     seat: Option<NewSeat>,
-) -> Option<NewSeat> {
+) -> Option<Leader> {
     if id.is_some() && seat.is_some() {
         let problem = "give either `moderatorId` or `facilitator`, not both";
         wrong.push(("moderatorId".to_owned(), problem.to_owned()));
@@ -200,7 +210,7 @@ fn leader(
         let problem = "who leads has no role; roles are for participants";
         wrong.push(("facilitator.role".to_owned(), problem.to_owned()));
     }
-    id.map(|id| of_agent(&id, None)).or(seat)
+    id.map(Leader::Agent).or(seat.map(|seat| Leader::Seat(Box::new(seat))))
 }
 
 /// Makes seats one after the other, and gathers what is wrong with them.
@@ -251,6 +261,14 @@ impl<'a> Seats<'a> {
                 Ok(model) => self.model = Some(model.0),
                 Err(problem) => self.wrong("", "model", problem),
             }
+        }
+    }
+
+    /// The facilitator's seat. What is wrong with it is told of the field that names it.
+    async fn leader(&mut self, new: Leader) -> Result<Seat, Problem> {
+        match new {
+            Leader::Agent(id) => self.seat(MODERATOR, of_agent(&id, None)).await,
+            Leader::Seat(seat) => self.seat("facilitator", *seat).await,
         }
     }
 
@@ -332,6 +350,7 @@ impl<'a> Seats<'a> {
                         agent: Some(agent),
                     });
                 }
+                Err(problem) if at == MODERATOR => self.wrong(at, "", problem),
                 Err(problem) => self.wrong(at, "agentId", problem),
             }
         }

@@ -81,6 +81,33 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         post("POST /api/councils/{council}/close", vec![json!({})]),
         follow("GET /api/councils/{council}/events", &["", "0", "1"], "closed"),
         get("GET /api/councils/{council}/export", &formats),
+        list("GET /api/discussions"),
+        post(
+            "POST /api/discussions",
+            vec![json!({ "topic": WORD }), json!({}), json!({ "topic": 7 })],
+        ),
+        get("GET /api/discussions/presets", &[""]),
+        get("GET /api/discussions/{id}", &[""]),
+        post("PATCH /api/discussions/{id}", vec![json!({ "name": "bob" })]),
+        Entry { route: "DELETE /api/discussions/{id}", how: How::Delete },
+        post("PATCH /api/discussions/{id}/moderator", vec![json!({ "moderatorId": "bob" })]),
+        post("POST /api/discussions/{id}/participants", vec![json!({ "person": "bob" })]),
+        Entry {
+            route: "DELETE /api/discussions/{id}/participants/{participant}",
+            how: How::Delete,
+        },
+        post("POST /api/discussions/{id}/start", vec![json!({})]),
+        post("POST /api/discussions/{id}/pause", vec![json!({})]),
+        post("POST /api/discussions/{id}/resume", vec![json!({})]),
+        post("POST /api/discussions/{id}/stop", vec![json!({})]),
+        post("POST /api/discussions/{id}/conclude", vec![json!({})]),
+        post("POST /api/discussions/{id}/interject", vec![json!({ "text": "?", "by": "bob" })]),
+        post("POST /api/discussions/{id}/reply", vec![json!({ "text": "?" })]),
+        post("POST /api/discussions/{id}/decide", vec![json!({ "decision": "synthesize" })]),
+        get("GET /api/discussions/{id}/estimate", &[""]),
+        get("GET /api/discussions/{id}/transcript", &["", "?since=1", "?limit=0"]),
+        get("GET /api/discussions/{id}/export", &formats),
+        follow("GET /api/discussions/{id}/events", from, "never"),
         follow("GET /api/events", &["", "0", "1", "2", "soon"], "transitioned"),
         get("GET /api/models", &[""]),
         get("GET /api/providers", &[""]),
@@ -265,8 +292,12 @@ fn addresses(world: &World, path: &str) -> Vec<String> {
     } else {
         ("{council}", vec![BOARD, &*world.board, "none"])
     };
-    let mut places: Vec<String> =
-        values.iter().map(|value| path.replace(name, value).replace("{advisor}", "1")).collect();
+    let mut places: Vec<String> = values
+        .iter()
+        .map(|value| {
+            path.replace(name, value).replace("{advisor}", "1").replace("{participant}", "bob")
+        })
+        .collect();
     places.dedup();
     places
 }

@@ -80,6 +80,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
         ("council_post", vec![json!({ "council": BOARD, "sender": "bob", "body": "Hello." })]),
         ("council_read", vec![json!({ "council": BOARD }), json!({ "council": world.board })]),
         ("council_close", vec![json!({ "council": world.board })]),
+        ("discussion_start", vec![json!({}), json!({ "topic": WORD, "participants": [] })]),
         ("session_get", [json!({}), json!({ "detail": "full" })].map(sessions).concat()),
         ("session_wait", sessions(json!({ "seconds": 0 }))),
         ("session_stop", sessions(json!({}))),
@@ -103,7 +104,7 @@ fn others(world: &World) -> Vec<(&'static str, Value)> {
         ("prompts/get", json!({ "name": "full-board", "arguments": { "question": WORD } })),
         ("tools/call", json!({ "name": "whiteboard_peek", "arguments": {} })),
     ];
-    for kind in ["whiteboard", "boardroom", "council"] {
+    for kind in ["whiteboard", "boardroom", "council", "discussion"] {
         for id in [&*world.board, BOARD] {
             others.push(("resources/read", json!({ "uri": format!("plenary://{kind}/{id}") })));
         }
