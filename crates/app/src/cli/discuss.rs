@@ -230,7 +230,7 @@ fn end(followed: &Followed, quiet: bool) -> u8 {
     match discussion.status {
         Status::Concluded => {
             if !quiet {
-                terminal::note(&timeline::footer(discussion));
+                terminal::note(&Paper::of(&std::io::stderr()).footer(discussion));
             }
             let seats = discussion.participants.iter().chain([&discussion.moderator]);
             let models = seats.filter_map(|seat| seat.model.as_deref());
@@ -268,7 +268,7 @@ pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> 
         let due = discussion.step.as_ref().map(|_| format!(" · {}", timeline::due(&discussion)));
         let status = discussion.status.name();
         terminal::say(&format!("{status}{}", due.unwrap_or_default()));
-        terminal::note(&timeline::footer(&discussion));
+        terminal::note(&Paper::of(&std::io::stderr()).footer(&discussion));
     }
     write(api, &path, output).await?;
     Ok(exit::DONE)
