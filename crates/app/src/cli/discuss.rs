@@ -100,16 +100,23 @@ impl Discuss {
         }
         let reach = Reach::host(&config, "plenary discuss").await?;
         note_resumed(&reach);
-        let code = self.hold(&reach.api, &seats, &body).await;
+        let code = self.hold(&config, &reach.api, &seats, &body).await;
         reach.close().await;
         code
     }
 
-    async fn hold(&self, api: &Api, seats: &Seats, body: &Value) -> Result<u8, ApiError> {
+    async fn hold(
+        &self,
+        config: &Config,
+        api: &Api,
+        seats: &Seats,
+        body: &Value,
+    ) -> Result<u8, ApiError> {
         let interrupt = interrupts::interrupt()?;
         let created = api.post("/api/discussions", body).await;
         let discussion: Discussion = created.map_err(|error| seats.name_in(error))?;
-        to_the_end(api, interrupt, discussion, From::Start, &self.output).await
+        let way = Way { config, api };
+        to_the_end(way, interrupt, discussion, From::Start, &self.output).await
     }
 
     async fn prepare(&self, api: &Api, seats: &Seats, body: &Value) -> Result<u8, ApiError> {
@@ -165,10 +172,17 @@ fn note_resumed(reach: &Reach) {
     }
 }
 
+/// The way in, and how to find another when it is lost.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    config: &'a Config,
+    api: &'a Api,
+}
+
 /// Follows a discussion until it rests and prints it as asked for. The exit code
 /// says how it ended.
 async fn to_the_end(
-    api: &Api,
+    Way { config, api }: Way<'_>,
     interrupt: Signal,
     discussion: Discussion,
     from: From,
@@ -176,11 +190,17 @@ async fn to_the_end(
 ) -> Result<u8, ApiError> {
     let path = format!("/api/discussions/{}", discussion.id);
     let quiet = output.is_document();
-    let followed = follow::follow(api, interrupt, discussion, Show::of(quiet), from).await?;
+    let show = Show::of(quiet);
+    let mut followed = follow::follow(config, api, interrupt, discussion, show, from).await?;
+    let reach = followed.reach.take();
     if !quiet && followed.discussion.status == Status::Concluded {
         terminal::say(&Paper::of(&std::io::stdout()).conclusion(&followed.discussion));
     }
-    write(api, &path, output).await?;
+    let written = write(reach.as_ref().map_or(api, |reach| &reach.api), &path, output).await;
+    if let Some(reach) = reach {
+        reach.close().await;
+    }
+    written?;
     Ok(end(&followed, quiet))
 }
 
@@ -210,7 +230,7 @@ fn end(followed: &Followed, quiet: bool) -> u8 {
     match discussion.status {
         Status::Concluded => {
             if !quiet {
-                terminal::note(&timeline::footer(discussion));
+                terminal::note(&Paper::of(&std::io::stderr()).footer(discussion));
             }
             let seats = discussion.participants.iter().chain([&discussion.moderator]);
             let models = seats.filter_map(|seat| seat.model.as_deref());
@@ -248,7 +268,7 @@ pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> 
         let due = discussion.step.as_ref().map(|_| format!(" · {}", timeline::due(&discussion)));
         let status = discussion.status.name();
         terminal::say(&format!("{status}{}", due.unwrap_or_default()));
-        terminal::note(&timeline::footer(&discussion));
+        terminal::note(&Paper::of(&std::io::stderr()).footer(&discussion));
     }
     write(api, &path, output).await?;
     Ok(exit::DONE)

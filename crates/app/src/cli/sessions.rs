@@ -174,6 +174,13 @@ struct Which {
     id: String,
 }
 
+/// Where a command is carried out.
+struct Here<'a> {
+    config: &'a Config,
+    reach: &'a Reach,
+    kept: &'a Kept,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Json,
@@ -195,7 +202,8 @@ impl Sessions {
             reach.close().await;
             reach = Reach::host(&config, "plenary sessions").await?;
         }
-        let result = self.command.run(&reach, &kept, was_active).await;
+        let here = Here { config: &config, reach: &reach, kept: &kept };
+        let result = self.command.run(&here, was_active).await;
         reach.close().await;
         result
     }
@@ -224,7 +232,8 @@ impl Command {
         }
     }
 
-    async fn run(self, reach: &Reach, kept: &Kept, was_active: bool) -> Result<u8, ApiError> {
+    async fn run(self, here: &Here<'_>, was_active: bool) -> Result<u8, ApiError> {
+        let Here { reach, kept, .. } = here;
         let api = &reach.api;
         match self {
             Command::List { kind, list } => {
@@ -261,7 +270,7 @@ impl Command {
             Command::Stop { which } => {
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
-                    return session.steer(reach).stop().await;
+                    return session.steer(here).stop().await;
                 }
                 let id = session.id;
                 api.post::<Value>(&format!("/api/sessions/{id}/stop"), &json!({})).await?;
@@ -276,31 +285,31 @@ impl Command {
                 Ok(exit::DONE)
             }
             Command::Start { which, output } => {
-                which.discussion(reach, "started").await?.steer(reach).start(&output).await
+                which.discussion(api, "started").await?.steer(here).start(&output).await
             }
             Command::Pause { which } => {
-                which.discussion(reach, "paused").await?.steer(reach).pause().await
+                which.discussion(api, "paused").await?.steer(here).pause().await
             }
             Command::Conclude { which, output } => {
-                which.discussion(reach, "concluded").await?.steer(reach).conclude(&output).await
+                which.discussion(api, "concluded").await?.steer(here).conclude(&output).await
             }
             Command::Interject { which, text, by } => {
-                let session = which.discussion(reach, "interjected in").await?;
-                session.steer(reach).interject(&super::text(&text)?, by.as_deref()).await
+                let session = which.discussion(api, "interjected in").await?;
+                session.steer(here).interject(&super::text(&text)?, by.as_deref()).await
             }
             Command::Decide { which, next, question, end: _, reasoning, output } => {
                 let choice = match (next, question) {
                     (Some(next), Some(question)) => Choice::Next { next, question },
                     (_, _) => Choice::End,
                 };
-                let session = which.discussion(reach, "led").await?;
-                session.steer(reach).decide(choice, reasoning.as_deref(), &output).await
+                let session = which.discussion(api, "led").await?;
+                session.steer(here).decide(choice, reasoning.as_deref(), &output).await
             }
             Command::Resume { which, output } => {
                 let mut session = which.find(api).await?;
                 if session.form() == Form::Discussion {
                     session.active |= was_active;
-                    return session.steer(reach).resume(&output).await;
+                    return session.steer(here).resume(&output).await;
                 }
                 let path = format!("{}/resume", session.board("resumed")?);
                 ask::to_the_end(api, &path, &json!({}), &output).await
@@ -327,7 +336,7 @@ impl Command {
                         let problem = "--advisor is for boards; in a discussion it is one's turn";
                         return Err(usage(problem));
                     }
-                    return session.steer(reach).reply(&text, &output).await;
+                    return session.steer(here).reply(&text, &output).await;
                 }
                 let path = format!("{}/reply", session.board("replied to")?);
                 let body = given([("text", json!(text)), ("advisor", json!(advisor))]);
@@ -360,8 +369,8 @@ impl Which {
         self.find(api).await?.board(done)
     }
 
-    async fn discussion(&self, reach: &Reach, done: &str) -> Result<Session, ApiError> {
-        let session = self.find(&reach.api).await?;
+    async fn discussion(&self, api: &Api, done: &str) -> Result<Session, ApiError> {
+        let session = self.find(api).await?;
         match session.form() {
             Form::Discussion => Ok(session),
             Form::Boardroom | Form::Named => Err(session.other("discussion", done)),
@@ -428,9 +437,9 @@ impl Session {
         ApiError { hint: Some(hint), ..problem }
     }
 
-    fn steer<'a>(&'a self, reach: &'a Reach) -> Steer<'a> {
+    fn steer<'a>(&'a self, Here { config, reach, .. }: &'a Here<'a>) -> Steer<'a> {
         let (api, here) = (&reach.api, reach.is_here());
-        Steer { api, id: &self.id, here, was_active: self.active }
+        Steer { config, api, id: &self.id, here, was_active: self.active }
     }
 
     fn path(&self) -> String {
@@ -536,7 +545,8 @@ fn replay(exported: &str) -> Result<u8, ApiError> {
         .find_map(Value::as_str)
         .unwrap_or_default();
         let text: String = line(text, 70);
-        let speaker = data["speaker"].as_str().or(data["by"].as_str());
+        let speaker =
+            [&data["speaker"], &data["what"]["speaker"]].into_iter().find_map(Value::as_str);
         let speaker = speaker.map(|who| format!(" {}", clean(who))).unwrap_or_default();
         let post = [&data["id"], &data["post"]].into_iter().find_map(Value::as_str);
         let post = post.map(|post| format!(" {}", clean(post))).unwrap_or_default();

@@ -13,6 +13,8 @@ use super::table::{self, Discussion, Entry, EntryKind, Status, StepKind};
 use super::timeline::{self, Paper};
 use crate::api::{Api, ApiError};
 use crate::cli::render;
+use crate::config::Config;
+use crate::reach::Reach;
 use crate::sse::ServerEvent;
 use crate::terminal::{self, LiveBlock, clean, duration};
 
@@ -49,11 +51,14 @@ pub enum From {
 
 pub struct Followed {
     pub discussion: Discussion,
+    /// The way in that was found after the first one was lost.
+    pub reach: Option<Reach>,
     /// Every model that was asked to speak could not be reached.
     pub unreachable: bool,
 }
 
 pub async fn follow(
+    config: &Config,
     api: &Api,
     interrupt: Signal,
     discussion: Discussion,
@@ -68,7 +73,9 @@ pub async fn follow(
     let seats = discussion.participants.iter().chain([&discussion.moderator]);
     let people = seats.into_iter().any(|seat| seat.person);
     let mut following = Following {
-        api,
+        config,
+        api: api.clone(),
+        reach: None,
         interrupt,
         path: format!("/api/discussions/{}", discussion.id),
         discussion,
@@ -86,11 +93,13 @@ pub async fn follow(
     following.begin(from).await?;
     following.run().await?;
     let unreachable = following.failures.unreachable();
-    Ok(Followed { discussion: following.discussion, unreachable })
+    Ok(Followed { discussion: following.discussion, reach: following.reach, unreachable })
 }
 
 struct Following<'a> {
-    api: &'a Api,
+    config: &'a Config,
+    api: Api,
+    reach: Option<Reach>,
     /// One for the whole time: a Ctrl-C that comes while a request is under way
     /// must not be lost.
     interrupt: Signal,
@@ -162,7 +171,7 @@ impl Following<'_> {
     }
 
     async fn recap(&mut self) -> Result<(), ApiError> {
-        let earlier = table::entries(self.api, &self.path, 0).await?;
+        let earlier = table::entries(&self.api, &self.path, 0).await?;
         let header = self.paper.header(&self.discussion);
         self.say(&header);
         let is_turn = |entry: &&Entry| entry.kind == EntryKind::Turn;
@@ -197,7 +206,7 @@ impl Following<'_> {
                 other => return other,
             }
             tokio::select! {
-                () = tokio::time::sleep(RETRY) => {}
+                () = tokio::time::sleep(RETRY) => self.reach_again().await?,
                 _ = self.interrupt.recv() => {
                     let id = &self.discussion.id;
                     return Err(ApiError {
@@ -206,6 +215,23 @@ impl Following<'_> {
                     });
                 }
             }
+        }
+    }
+
+    /// Another command may have held the folder, and has ended: then this one does.
+    async fn reach_again(&mut self) -> Result<(), ApiError> {
+        if let Some(reach) = self.reach.take() {
+            reach.close().await;
+        }
+        match Reach::stay(self.config, "plenary discuss").await {
+            Ok(reach) => {
+                self.api = reach.api.clone();
+                self.reach = Some(reach);
+                Ok(())
+            }
+            // Yet another one has it for a moment.
+            Err(error) if error.code == "in-use" => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -254,7 +280,7 @@ impl Following<'_> {
     async fn refresh(&mut self) -> Result<(), ApiError> {
         self.discussion = self.api.get(&self.path).await?;
         if self.discussion.entries > self.printed {
-            for entry in table::entries(self.api, &self.path, self.printed).await? {
+            for entry in table::entries(&self.api, &self.path, self.printed).await? {
                 let shown = self.paper.entry(&self.discussion, &entry);
                 self.say(&shown);
                 self.failures.count(&entry);

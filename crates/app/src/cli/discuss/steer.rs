@@ -4,14 +4,16 @@ use serde_json::{Value, json};
 
 use super::follow::From;
 use super::table::{Discussion, Status};
-use super::{person, timeline, to_the_end};
+use super::{Way, person, timeline, to_the_end};
 use crate::api::{Api, ApiError};
 use crate::cli::ask::Output;
 use crate::cli::{exit, follow as interrupts, given};
+use crate::config::Config;
 use crate::terminal::{self, clean};
 
 /// One that exists, by its id.
 pub struct Steer<'a> {
+    pub config: &'a Config,
     pub api: &'a Api,
     pub id: &'a str,
     /// This process runs it: when it leaves, nobody goes on.
@@ -31,7 +33,7 @@ impl Steer<'_> {
     pub async fn start(&self, output: &Output) -> Result<u8, ApiError> {
         let interrupt = interrupts::interrupt()?;
         let discussion = self.post("start", &json!({})).await?;
-        to_the_end(self.api, interrupt, discussion, From::Start, output).await
+        to_the_end(self.way(), interrupt, discussion, From::Start, output).await
     }
 
     /// One that was cut off by a crash, or that others look after, is followed.
@@ -44,13 +46,13 @@ impl Steer<'_> {
                 other => other?,
             };
         }
-        to_the_end(self.api, interrupt, discussion, From::Recap, output).await
+        to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
     }
 
     pub async fn conclude(&self, output: &Output) -> Result<u8, ApiError> {
         let interrupt = interrupts::interrupt()?;
         let discussion = self.post("conclude", &json!({})).await?;
-        to_the_end(self.api, interrupt, discussion, From::Recap, output).await
+        to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
     }
 
     pub async fn pause(&self) -> Result<u8, ApiError> {
@@ -121,14 +123,8 @@ impl Steer<'_> {
         let before = self.get().await?;
         let discussion = self.post(route, body).await?;
         if self.here || !output.is_plain() {
-            return to_the_end(
-                self.api,
-                interrupt,
-                discussion,
-                From::After(before.entries),
-                output,
-            )
-            .await;
+            let from = From::After(before.entries);
+            return to_the_end(self.way(), interrupt, discussion, from, output).await;
         }
         terminal::say("Said.");
         if discussion.status == Status::Concluded {
@@ -138,6 +134,10 @@ impl Steer<'_> {
             terminal::note(&format!("  → to follow it: plenary sessions resume {}", self.id));
         }
         Ok(exit::DONE)
+    }
+
+    fn way(&self) -> Way<'_> {
+        Way { config: self.config, api: self.api }
     }
 
     async fn get(&self) -> Result<Discussion, ApiError> {

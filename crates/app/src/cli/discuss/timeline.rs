@@ -31,6 +31,10 @@ impl Paper {
         Paper { ink: Ink::of(stream), wraps: stream.is_terminal() }
     }
 
+    pub fn footer(self, discussion: &Discussion) -> String {
+        self.wrapped(&footer(discussion))
+    }
+
     pub fn estimate(self, foreseen: &Estimate) -> String {
         self.ink.dim(&self.wrapped(&estimate(foreseen)))
     }
@@ -226,13 +230,13 @@ fn estimate(estimate: &Estimate) -> String {
         format!("{} out", whole(estimate.output_tokens)),
     ];
     parts.extend(estimate.seconds.map(times));
-    parts.extend(estimate.cost.map(|cost| format!("cost {}", money(cost))));
+    parts.extend(estimate.cost.map(money));
     let notes: String = estimate.notes.iter().map(|note| format!(" {}", clean(note))).collect();
     format!("About {}.{notes}", parts.join(", "))
 }
 
 /// What it took, beside what was foreseen.
-pub fn footer(discussion: &Discussion) -> String {
+fn footer(discussion: &Discussion) -> String {
     let (actual, foreseen) = (&discussion.actual, discussion.estimate.as_ref());
     let beside = |range: Option<String>| {
         range.map(|range| format!(" (foreseen: {range})")).unwrap_or_default()
@@ -248,7 +252,8 @@ pub fn footer(discussion: &Discussion) -> String {
     let _ = write!(out, " · {took}{}", beside(foreseen.and_then(|e| e.seconds).map(times)));
     if let Some(cost) = actual.cost {
         let range = beside(foreseen.and_then(|e| e.cost).map(money));
-        let _ = write!(out, " · cost {cost:.4}{range}");
+        let cost = money(Range { low: cost, high: cost });
+        let _ = write!(out, " · {cost}{range}");
     }
     let _ = write!(out, " · session {}", discussion.id);
     out
@@ -259,7 +264,11 @@ fn whole(range: Range) -> String {
 }
 
 fn money(range: Range) -> String {
-    from_to(format!("{:.4}", range.low), format!("{:.4}", range.high))
+    if range.high == 0.0 {
+        return "no cost".to_owned();
+    }
+    let range = from_to(format!("{:.4}", range.low), format!("{:.4}", range.high));
+    format!("cost {range}")
 }
 
 fn times(range: Range) -> String {
