@@ -44,7 +44,9 @@ pub fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
     if answer.reasoning.is_empty() {
         answer.reasoning = thought.trim().to_owned();
     }
-    let own = said.lines().filter(|line| !line.contains(&nonce.0)).collect::<Vec<_>>().join("\n");
+    let delimiter = format!("<<<{}", nonce.0);
+    let spoken = said.lines().filter(|line| !line.trim_start().starts_with(&delimiter));
+    let own = spoken.collect::<Vec<_>>().join("\n");
     answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
 }

@@ -33,14 +33,16 @@ pub struct Discuss {
     /// What it is for; deliberation when absent
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
-    /// Who leads: an agent's id or name, or NAME=MODEL for one that is not stored
+    /// Who leads: an agent's id or name; AGENT=MODEL for another model than its own, and
+    /// for a name that no agent has
     #[arg(long, value_name = "AGENT", conflicts_with = "lead_as")]
     facilitator: Option<String>,
     /// You lead, by this name: you choose who speaks, what they are asked, and when to end
     #[arg(long, value_name = "NAME")]
     lead_as: Option<String>,
-    /// Who takes part: an agent's id or name, or NAME=MODEL for one that is not stored;
-    /// ROLE is participant, observer or devil_advocate (repeat)
+    /// Who takes part: an agent's id or name; AGENT=MODEL for another model than its own,
+    /// and for a name that no agent has; ROLE is participant, observer or devil_advocate
+    /// (repeat)
     #[arg(long = "with", value_name = "AGENT[:ROLE]")]
     with: Vec<String>,
     /// A person who takes part (repeat)
@@ -90,17 +92,19 @@ impl FormatName {
 
 impl Discuss {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        let seats = Seats::read(&self.with, &self.persons)?;
-        let body = self.body(&seats)?;
+        let person = || self.lead_as.as_ref().map(|name| json!({ "person": name }));
+        let leader = self.facilitator.as_deref().map(seats::cast).or_else(person);
+        let mut seats = Seats::read(leader, &self.with, &self.persons)?;
+        let body = self.body()?;
         if self.draft {
             let reach = Reach::open(&config, "plenary discuss").await?;
-            let drafted = self.prepare(&reach.api, &seats, &body).await;
+            let drafted = self.prepare(&reach.api, &mut seats, body).await;
             reach.close().await;
             return drafted;
         }
         let reach = Reach::host(&config, "plenary discuss").await?;
         note_resumed(&reach);
-        let code = self.hold(&config, &reach.api, &seats, &body).await;
+        let code = self.hold(&config, &reach.api, &mut seats, body).await;
         reach.close().await;
         code
     }
@@ -109,19 +113,17 @@ impl Discuss {
         &self,
         config: &Config,
         api: &Api,
-        seats: &Seats,
-        body: &Value,
+        seats: &mut Seats,
+        body: Value,
     ) -> Result<u8, ApiError> {
         let interrupt = interrupts::interrupt()?;
-        let created = api.post("/api/discussions", body).await;
-        let discussion: Discussion = created.map_err(|error| seats.name_in(error))?;
+        let discussion = create(api, seats, body).await?;
         let way = Way { config, api };
         to_the_end(way, interrupt, discussion, From::Start, &self.output).await
     }
 
-    async fn prepare(&self, api: &Api, seats: &Seats, body: &Value) -> Result<u8, ApiError> {
-        let created = api.post("/api/discussions", body).await;
-        let draft: Discussion = created.map_err(|error| seats.name_in(error))?;
+    async fn prepare(&self, api: &Api, seats: &mut Seats, body: Value) -> Result<u8, ApiError> {
+        let draft = create(api, seats, body).await?;
         let path = format!("/api/discussions/{}", draft.id);
         if self.output.is_plain() {
             let estimate = api.get(&format!("{path}/estimate")).await?;
@@ -134,24 +136,13 @@ impl Discuss {
         Ok(exit::DONE)
     }
 
-    fn body(&self, seats: &Seats) -> Result<Value, ApiError> {
+    fn body(&self) -> Result<Value, ApiError> {
         let files: Result<Vec<Value>, String> =
             self.files.iter().map(|path| context::read(path)).collect();
         let files = files.map_err(usage)?;
-        let (moderator, facilitator) = match (&self.facilitator, &self.lead_as) {
-            (Some(written), _) => match written.split_once('=') {
-                Some((name, model)) => (None, Some(json!({ "name": name, "model": model }))),
-                None => (Some(written), None),
-            },
-            (None, Some(name)) => (None, Some(json!({ "person": name }))),
-            (None, None) => (None, None),
-        };
         Ok(given([
             ("topic", json!(super::text(&self.topic)?)),
             ("format", json!(self.format.map(FormatName::id))),
-            ("moderatorId", json!(moderator)),
-            ("facilitator", json!(facilitator)),
-            ("participants", json!(seats.body())),
             ("model", json!(self.model)),
             ("maxRounds", json!(self.rounds)),
             ("budgetTokens", json!(self.budget_tokens)),
@@ -161,6 +152,12 @@ impl Discuss {
             ("start", json!((!self.draft).then_some(true))),
         ]))
     }
+}
+
+async fn create(api: &Api, seats: &mut Seats, mut body: Value) -> Result<Discussion, ApiError> {
+    seats.find_agents(api).await?;
+    seats.sit(&mut body);
+    api.post("/api/discussions", &body).await.map_err(|error| seats.name_in(error))
 }
 
 /// Whoever holds the folder goes on with what was cut off there.

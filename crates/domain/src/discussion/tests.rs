@@ -11,6 +11,7 @@ mod steering;
 
 use super::*;
 use crate::call::FailureKind;
+use crate::limits;
 use crate::reject::Wrong;
 
 pub fn at(second: i64) -> Timestamp {

@@ -1,13 +1,18 @@
 //! Who takes part, as it is written on the command line.
 
 use plenary_domain::discussion::Role;
+use plenary_domain::names::slug;
 use serde_json::{Value, json};
 
-use crate::api::ApiError;
+use crate::api::{Api, ApiError};
 use crate::cli::usage;
 
-/// In the order in which the seats are asked for.
-pub struct Seats(Vec<Written>);
+/// Everybody, in the order in which the seats are asked for.
+pub struct Seats {
+    /// Whoever leads, if anybody was named.
+    leader: Option<Value>,
+    participants: Vec<Written>,
+}
 
 struct Written {
     /// The flag with its value, for errors.
@@ -16,15 +21,43 @@ struct Written {
 }
 
 impl Seats {
-    pub fn read(with: &[String], persons: &[String]) -> Result<Seats, ApiError> {
+    pub fn read(
+        leader: Option<Value>,
+        with: &[String],
+        persons: &[String],
+    ) -> Result<Seats, ApiError> {
         let with = with.iter().map(|written| Written::with(written));
         let persons = persons.iter().map(|written| Written::person(written));
-        Ok(Seats(with.chain(persons).collect::<Result<_, _>>()?))
+        let participants = with.chain(persons).collect::<Result<_, _>>()?;
+        Ok(Seats { leader, participants })
     }
 
-    /// `None` when nobody was named: the server chooses who suits the format.
-    pub fn body(&self) -> Option<Vec<&Value>> {
-        (!self.0.is_empty()).then(|| self.0.iter().map(|written| &written.seat).collect())
+    /// Adds them to a request. Where nobody was named, the server chooses who suits the
+    /// format.
+    pub fn sit(&self, body: &mut Value) {
+        if let Some(leader) = &self.leader {
+            body["facilitator"] = leader.clone();
+        }
+        if !self.participants.is_empty() {
+            body["participants"] = self.participants.iter().map(|w| w.seat.clone()).collect();
+        }
+    }
+
+    /// A name that a stored agent has means that agent, with the model that was given.
+    pub async fn find_agents(&mut self, api: &Api) -> Result<(), ApiError> {
+        let participants = self.participants.iter_mut().map(|written| &mut written.seat);
+        for seat in participants.chain(&mut self.leader).filter_map(Value::as_object_mut) {
+            let Some(name) = seat.get("name").and_then(Value::as_str) else { continue };
+            match api.get::<Value>(&format!("/api/agents/{}", slug(name))).await {
+                Ok(agent) => {
+                    seat.remove("name");
+                    seat.insert("agentId".to_owned(), agent["id"].clone());
+                }
+                Err(error) if error.code == "not-found" => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// An error about `participants[1].model` is one about the second flag.
@@ -35,7 +68,7 @@ impl Seats {
             }
             let Some(rest) = field.strip_prefix("participants[") else { continue };
             let place = rest.split_once(']').and_then(|(place, _)| place.parse::<usize>().ok());
-            let flag = match place.and_then(|place| self.0.get(place)) {
+            let flag = match place.and_then(|place| self.participants.get(place)) {
                 Some(written) => written.flag.clone(),
                 None => {
                     let hint = "Say who takes part with --with: those who usually do do not suit.";
@@ -50,14 +83,21 @@ impl Seats {
     }
 }
 
+/// `AGENT`, or `AGENT=MODEL`.
+pub fn cast(written: &str) -> Value {
+    match written.split_once('=') {
+        Some((name, model)) => json!({ "name": name.trim(), "model": model.trim() }),
+        None => json!({ "agentId": written }),
+    }
+}
+
 impl Written {
     fn with(written: &str) -> Result<Written, ApiError> {
         let (who, role) = with_role(written);
-        let mut seat = match who.split_once('=') {
-            Some((name, model)) => json!({ "name": name.trim(), "model": model.trim() }),
-            None if role.is_none() && who.contains(':') => return Err(no_role("--with", written)),
-            None => json!({ "agentId": who }),
-        };
+        if role.is_none() && who.contains(':') && !who.contains('=') {
+            return Err(no_role("--with", written));
+        }
+        let mut seat = cast(who);
         if let Some(role) = role {
             seat["role"] = json!(role.name());
         }
@@ -106,8 +146,8 @@ mod tests {
     use super::*;
 
     fn check(written: &str, expected: Option<Value>) {
-        let seats = Seats::read(&[written.to_owned()], &[]);
-        let read = seats.ok().and_then(|seats| seats.body().map(|seats| seats[0].clone()));
+        let seats = Seats::read(None, &[written.to_owned()], &[]);
+        let read = seats.ok().map(|seats| seats.participants[0].seat.clone());
         assert_eq!(read, expected, "{written}");
     }
 
