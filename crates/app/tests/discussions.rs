@@ -19,7 +19,7 @@ use support::{Home, SAFETY};
 use tokio::sync::watch;
 
 const DISCUSSIONS: u64 = 100;
-const KILLS: u64 = 8;
+const KILLS: u64 = 16;
 /// Discussions with a reader who follows them over every kill.
 const READERS: usize = 4;
 
@@ -328,6 +328,9 @@ fn examine_requests(requests: &[Recorded], attempts: &BTreeMap<String, AttemptSt
         assert_eq!(request.model, model, "{id} was asked of another speaker");
         assert!(seen.insert(id.clone()), "{id} was sent twice");
     }
+    let cut = attempts.values().filter(|state| **state == AttemptState::Begun).count();
+    println!("{} attempts, {cut} of them cut off by a kill", attempts.len());
+    assert!(cut > 0, "no kill hit a call that was under way");
     for (id, state) in attempts {
         // What was cut by a kill or a stop may never have left the machine.
         let cut = matches!(state, AttemptState::Begun | AttemptState::Stopped);
