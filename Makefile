@@ -29,7 +29,7 @@ snapshots: ## take over changed snapshots, to be read in the diff
 
 bench: ## the measurements of bench/README.md
 	cargo build --release -p plenary -p plenary-bench
-	for what in store posts conflicts board readers load crash; do ./target/release/plenary-bench $$what || exit 1; done
+	for what in store posts conflicts board readers load discussions crash; do ./target/release/plenary-bench $$what || exit 1; done
 
 dist: ## a smaller and faster binary, slow to build
 	cargo build --profile dist -p plenary $$(scripts/engine)

@@ -42,16 +42,22 @@ pub fn client() -> Outcome<Client> {
 async fn board(client: &Client, url: &str) -> Outcome<Duration> {
     let start = Instant::now();
     let roles = preset::board("classic-triad").ok_or("the preset is gone")?.roles;
-    let advisors = roles.iter().map(|role| ask(client, url, role.system_prompt(), PROMPT));
+    let advisors = roles.iter().map(|role| ask(client, url, MODEL, role.system_prompt(), PROMPT));
     let answers = try_join_all(advisors).await?;
     let system = format!("Write a synthesis under {}", HEADINGS.join(", "));
-    ask(client, url, &system, &answers.join("\n\n")).await?;
+    ask(client, url, MODEL, &system, &answers.join("\n\n")).await?;
     Ok(start.elapsed())
 }
 
-async fn ask(client: &Client, url: &str, system: &str, user: &str) -> Outcome<String> {
+pub async fn ask(
+    client: &Client,
+    url: &str,
+    model: &str,
+    system: &str,
+    user: &str,
+) -> Outcome<String> {
     let mut text = String::new();
-    let mut frames = stream(client, url, system, user).await?;
+    let mut frames = stream(client, url, model, system, user).await?;
     frames
         .each(|frame| {
             let Some(data) = data(frame) else { return false };
@@ -66,9 +72,15 @@ async fn ask(client: &Client, url: &str, system: &str, user: &str) -> Outcome<St
 }
 
 /// One answer on the wire of OpenAI.
-pub async fn stream(client: &Client, url: &str, system: &str, user: &str) -> Outcome<Frames> {
+pub async fn stream(
+    client: &Client,
+    url: &str,
+    model: &str,
+    system: &str,
+    user: &str,
+) -> Outcome<Frames> {
     let body = json!({
-        "model": MODEL,
+        "model": model,
         "messages": [
             { "role": "system", "content": system },
             { "role": "user", "content": user },

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Deserialize;
@@ -13,9 +12,9 @@ use tokio::task::JoinSet;
 
 use crate::figures::{Samples, megabytes};
 use crate::frames::{self, micros_now, stamps};
-use crate::plenary::{Api, PROMPT, Place};
-use crate::process::{Process, machine_cpu, own_cpu};
+use crate::plenary::{Api, MODEL, PROMPT, Place};
 use crate::scripted::{Pace, Scripted};
+use crate::watch::{Spent, Watch};
 use crate::{Outcome, bare};
 
 const ADVISORS: usize = 3;
@@ -156,7 +155,7 @@ impl Load {
 
 async fn read_bare(client: &reqwest::Client, url: &str) -> Outcome<Vec<u64>> {
     let mut delays = vec![];
-    let mut answer = bare::stream(client, url, "You are an advisor.", PROMPT).await?;
+    let mut answer = bare::stream(client, url, MODEL, "You are an advisor.", PROMPT).await?;
     let complete = answer.each(|frame| {
         let now = micros_now();
         let data = frames::data(frame).unwrap_or_default();
@@ -254,47 +253,4 @@ impl Count {
     async fn all(&self) {
         self.complete.notified().await;
     }
-}
-
-/// Wall and processor time since a moment: of this process, then of those given.
-struct Watch {
-    start: Instant,
-    cpu: Vec<Duration>,
-    machine: Duration,
-}
-
-struct Spent {
-    wall: Duration,
-    cpu: Vec<Duration>,
-    machine: Duration,
-}
-
-impl Watch {
-    fn start(processes: &[&Process]) -> Outcome<Watch> {
-        Ok(Watch { start: Instant::now(), cpu: cpu(processes)?, machine: machine_cpu()? })
-    }
-
-    fn read(&self, processes: &[&Process]) -> Outcome<Spent> {
-        let now = cpu(processes)?;
-        let cpu = now.iter().zip(&self.cpu).map(|(now, then)| now.saturating_sub(*then)).collect();
-        let machine = machine_cpu()?.saturating_sub(self.machine);
-        Ok(Spent { wall: self.start.elapsed(), cpu, machine })
-    }
-}
-
-impl Spent {
-    fn cores(&self, process: usize) -> f64 {
-        self.cpu[process].as_secs_f64() / self.wall.as_secs_f64()
-    }
-
-    /// What everything else on the machine took.
-    fn others(&self) -> f64 {
-        let ours: Duration = self.cpu.iter().sum();
-        self.machine.saturating_sub(ours).as_secs_f64() / self.wall.as_secs_f64()
-    }
-}
-
-fn cpu(processes: &[&Process]) -> Outcome<Vec<Duration>> {
-    let others = processes.iter().map(|process| process.cpu());
-    std::iter::once(own_cpu()).chain(others).collect()
 }

@@ -10,6 +10,7 @@ mod bare;
 mod board;
 mod conflicts;
 mod crash;
+mod discussions;
 mod figures;
 mod frames;
 mod load;
@@ -19,6 +20,7 @@ mod process;
 mod readers;
 mod scripted;
 mod store;
+mod watch;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -52,12 +54,20 @@ enum What {
     Posts(posts::Posts),
     /// Conflicts between posts, by the size of the board, against all pairs
     Conflicts(conflicts::Conflicts),
+    /// Many discussions at once, against AutoGen and LangGraph
+    Discussions(discussions::Discussions),
     /// The peer of `board`, in a process of its own
     #[command(hide = true)]
     Bare(bare::Bare),
-    /// The model server of all of them
+    /// The model server of the others
     #[command(hide = true)]
     Scripted(scripted::Pace),
+    /// The model server of discussions
+    #[command(hide = true)]
+    Talk(discussions::Talk),
+    /// The limit of discussions, in a process of its own
+    #[command(hide = true)]
+    BareTalk(discussions::BareTalk),
 }
 
 #[tokio::main]
@@ -72,8 +82,11 @@ async fn main() -> ExitCode {
         What::Store(store) => store.run().await,
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),
+        What::Discussions(discussions) => discussions.run().await,
         What::Bare(bare) => bare.run().await,
-        What::Scripted(pace) => pace.serve().await,
+        What::Scripted(pace) => scripted::serve(pace.script()).await,
+        What::BareTalk(bare) => bare.run().await,
+        What::Talk(talk) => scripted::serve(talk.script()).await,
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -56,13 +56,7 @@ impl Process {
     }
 
     pub fn memory(&self) -> Outcome<Memory> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let kilobytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-            number.ok_or_else(|| format!("/proc does not tell {name}"))
-        };
-        Ok(Memory { now_kb: kilobytes("VmRSS:")?, peak_kb: kilobytes("VmHWM:")? })
+        memory_of(&self.child.id().to_string())
     }
 
     /// Asks it to end, and waits for that.
@@ -103,6 +97,20 @@ pub fn to_the_end(command: &mut Command) -> Outcome<(String, Duration)> {
         return Err(format!("a child ended with {}: {said}", output.status).into());
     }
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), cpu))
+}
+
+pub fn own_memory() -> Outcome<Memory> {
+    memory_of("self")
+}
+
+fn memory_of(process: &str) -> Outcome<Memory> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let kilobytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        number.ok_or_else(|| format!("/proc does not tell {name}"))
+    };
+    Ok(Memory { now_kb: kilobytes("VmRSS:")?, peak_kb: kilobytes("VmHWM:")? })
 }
 
 /// Processor time of this process.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use plenary_scripted::{Reply, Script, When};
 
-use crate::Outcome;
 use crate::process::Process;
+use crate::{Outcome, bare};
 
 /// The headings of a synthesis. One without them would be asked for again.
 pub const HEADINGS: [&str; 4] =
@@ -30,14 +30,6 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Runs the server until this process is ended.
-    pub async fn serve(self) -> Outcome<()> {
-        let server = plenary_scripted::Scripted::start(self.script()).await?;
-        println!("{}", server.url());
-        std::io::stdout().flush()?;
-        std::future::pending().await
-    }
-
     pub fn script(self) -> Script {
         let paced = |reply: Reply| {
             let first = Duration::from_millis(self.first_ms);
@@ -60,16 +52,37 @@ pub struct Scripted {
 
 impl Scripted {
     pub fn start(pace: Pace) -> Outcome<Scripted> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command
-            .arg("scripted")
-            .args(["--tokens-per-second", &pace.tokens_per_second.to_string()])
-            .args(["--tokens", &pace.tokens.to_string()])
-            .args(["--first-ms", &pace.first_ms.to_string()]);
+        let mut arguments = vec![
+            "scripted".to_owned(),
+            format!("--tokens-per-second={}", pace.tokens_per_second),
+            format!("--tokens={}", pace.tokens),
+            format!("--first-ms={}", pace.first_ms),
+        ];
         if pace.stamped {
-            command.arg("--stamped");
+            arguments.push("--stamped".to_owned());
         }
-        let (process, url) = Process::start_server(&mut command)?;
+        Scripted::run(&arguments)
+    }
+
+    /// This program as one of its own hidden commands, which serves a script.
+    pub fn run(arguments: &[String]) -> Outcome<Scripted> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let (process, url) = Process::start_server(command.args(arguments))?;
         Ok(Scripted { process, url })
     }
+
+    /// Chat requests that have come so far.
+    pub async fn requests(&self) -> Outcome<u64> {
+        let stats = bare::client()?.get(format!("{}/__stats", self.url)).send().await?;
+        let stats: serde_json::Value = stats.json().await?;
+        stats["count"].as_u64().ok_or_else(|| "the scripted server does not count".into())
+    }
+}
+
+/// Serves a script until this process is ended.
+pub async fn serve(script: Script) -> Outcome<()> {
+    let server = plenary_scripted::Scripted::start(script).await?;
+    println!("{}", server.url());
+    std::io::stdout().flush()?;
+    std::future::pending().await
 }

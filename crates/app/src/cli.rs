@@ -4,6 +4,7 @@ mod agents;
 mod ask;
 mod board;
 mod council;
+mod discuss;
 mod doctor;
 mod follow;
 mod list;
@@ -42,6 +43,8 @@ pub struct Arguments {
 enum Command {
     /// Convene a boardroom here and now
     Ask(ask::Ask),
+    /// Hold a discussion that a facilitator leads, round by round
+    Discuss(discuss::Discuss),
     /// Deliberate on a board in phases: blind, read, validate, debate, resolve
     Whiteboard(whiteboard::Whiteboard),
     /// Talk in a long-lived thread with a charter and members
@@ -88,6 +91,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Whiteboard(_) => Noun::Whiteboard,
         Command::Council(_) => Noun::Council,
         Command::Agents(_) => Noun::Agents,
+        Command::Discuss(_) => Noun::Discuss,
         Command::Ask(_)
         | Command::Sessions(_)
         | Command::Models(_)
@@ -97,6 +101,7 @@ pub async fn run(arguments: Arguments) -> u8 {
     };
     let result = match arguments.command {
         Command::Ask(ask) => ask.run(config).await,
+        Command::Discuss(discuss) => discuss.run(config).await,
         Command::Whiteboard(whiteboard) => whiteboard.run(config).await,
         Command::Council(council) => council.run(config).await,
         Command::Agents(agents) => agents.run(config).await,
@@ -116,6 +121,7 @@ enum Noun {
     Whiteboard,
     Council,
     Agents,
+    Discuss,
 }
 
 impl Noun {
@@ -125,6 +131,7 @@ impl Noun {
             Noun::Whiteboard => "whiteboard",
             Noun::Council => "council",
             Noun::Agents => "agents",
+            Noun::Discuss => "discuss",
         }
     }
 }

@@ -75,6 +75,30 @@ impl Reach {
         Ok(Reach { api, held: Holding::Served(Box::new(held)) })
     }
 
+    /// The same, where another command that has the folder for a moment is waited for.
+    pub async fn host(config: &Config, command: &str) -> Result<Reach, ApiError> {
+        let began = std::time::Instant::now();
+        loop {
+            if let Some(reach) = through(config, true)? {
+                return Ok(reach);
+            }
+            match Reach::stay(config, command).await {
+                Err(error) if error.code == "in-use" && began.elapsed() < PATIENCE => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Sessions that were cut off earlier and go on in this process.
+    pub fn resumed(&self) -> usize {
+        match &self.held {
+            Holding::Nothing | Holding::Store(_) => 0,
+            Holding::Served(held) => held.resumed,
+        }
+    }
+
     /// Through the server that was named, or the one that holds the folder, if any.
     pub fn through(config: &Config) -> Result<Option<Reach>, ApiError> {
         through(config, false)

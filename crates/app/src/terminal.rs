@@ -21,11 +21,60 @@ pub fn say(text: &str) {
     let _ = out.flush();
 }
 
+/// Writes a document to standard output: as it is, but to a terminal without the
+/// codes that a model may have put in.
+pub fn say_document(text: &str) {
+    match std::io::stdout().is_terminal() {
+        true => say(&clean(text)),
+        false => say(text),
+    }
+}
+
 /// Writes a note for the person to standard error.
 pub fn note(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = err.write_all(text.as_bytes());
     let _ = err.write_all(b"\n");
+}
+
+/// A part of the terminal's end that is drawn anew until what it shows is settled.
+#[derive(Default)]
+pub struct LiveBlock {
+    rows: usize,
+}
+
+impl LiveBlock {
+    /// Shows these lines below everything else. None is wider than the terminal.
+    pub fn draw(&mut self, lines: &[String]) {
+        let mut out = self.cleared();
+        lines.iter().for_each(|line| out.extend([line.as_str(), "\n"]));
+        self.rows = lines.len();
+        write_err(&out);
+    }
+
+    /// Takes the block away; what is said next stands in its place.
+    pub fn clear(&mut self) {
+        let out = self.cleared();
+        write_err(&out);
+    }
+
+    fn cleared(&mut self) -> String {
+        match std::mem::take(&mut self.rows) {
+            0 => String::new(),
+            rows => format!("\r\x1b[{rows}A\x1b[J"),
+        }
+    }
+}
+
+fn write_err(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes());
+    let _ = err.flush();
+}
+
+/// A question to the person; the answer is typed behind it.
+pub fn prompt(text: &str) {
+    write_err(text);
 }
 
 pub fn complain(message: &str, hint: Option<&str>) {
@@ -46,6 +95,14 @@ pub struct Ink {
 impl Ink {
     pub fn of(stream: &impl IsTerminal) -> Ink {
         Ink { styled: colours(stream) }
+    }
+
+    pub fn none() -> Ink {
+        Ink { styled: false }
+    }
+
+    pub fn is_styled(self) -> bool {
+        self.styled
     }
 
     pub fn bold(self, text: &str) -> String {
@@ -85,6 +142,11 @@ pub fn line(text: &str, most: usize) -> String {
     let whole = first.chars().count() <= most && text.lines().nth(1).is_none();
     let short: String = first.chars().take(most).collect();
     if whole { short } else { format!("{}…", short.trim_end()) }
+}
+
+/// Rows of the terminal.
+pub fn height() -> u16 {
+    ratatui::crossterm::terminal::size().map_or(24, |(_, rows)| rows.max(8))
 }
 
 /// The width to wrap at.

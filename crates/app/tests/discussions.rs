@@ -37,7 +37,7 @@ fn script() -> Script {
     Script::new(fast("So they spoke, and so it is."))
         .models(&["chair", "ann", "bo", "cy"])
         .when(When::says("Write the conclusion of this discussion"), fast("It is settled."))
-        .when(When::model("chair").and_says("1 of 4 rounds"), fast(chosen))
+        .when(When::model("chair").and_says("3 rounds remain"), fast(chosen))
         .when(When::model("chair"), fast("Let me think about that for a while."))
         .when(When::model("ann"), fast("Ann says that it depends on the weather."))
         .when(When::model("bo"), fast("Bo says no."))

@@ -232,97 +232,62 @@ impl Room {
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
     let Input { at, nonce, command } = input;
-    match (room, command) {
-        (None, Command::Settle { .. }) => Err(Reject::Stale),
-        (None, Command::Stop) => Err(Reject::Unknown("There is no such session.".into())),
-        (Some(Room::Boardroom(state)), Command::Stop) => {
-            let command = boardroom::Command::Stop;
-            events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
+    let no_session = || Reject::Unknown("There is no such session.".into());
+    match (room, own(room, command)?) {
+        (None | Some(Room::Boardroom(_)), Command::Boardroom(command)) => {
+            let state = room.and_then(Room::boardroom);
+            events(boardroom::decide(state, command, at, nonce), Event::Boardroom)
         }
-        (Some(Room::Whiteboard(state)), Command::Stop) => Err(state.nothing_to_stop()),
-        (Some(Room::Council(state)), Command::Stop) => {
-            events(council::decide(Some(state), council::Command::Stop, at, nonce), Event::Council)
+        (None | Some(Room::Whiteboard(_)), Command::Whiteboard(command)) => {
+            let state = room.and_then(Room::whiteboard);
+            events(whiteboard::decide(state, command, at), Event::Whiteboard)
         }
-        (Some(Room::Discussion(state)), Command::Stop) => {
-            let command = discussion::Command::Stop;
-            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
+        (None | Some(Room::Council(_)), Command::Council(command)) => {
+            let state = room.and_then(Room::council);
+            events(council::decide(state, command, at, nonce), Event::Council)
         }
-        (
-            Some(Room::Library(_)),
-            Command::Stop
-            | Command::Boardroom(_)
-            | Command::Whiteboard(_)
-            | Command::Council(_)
-            | Command::Discussion(_),
-        ) => {
-            // It is no session, and whoever takes it for one is told so.
-            Err(Reject::Unknown("There is no such session.".into()))
+        (None | Some(Room::Discussion(_)), Command::Discussion(command)) => {
+            let state = room.and_then(Room::discussion);
+            events(discussion::decide(state, command, at, nonce), Event::Discussion)
         }
-        (Some(Room::Library(_)), Command::Settle { .. }) => Err(Reject::Stale),
-        (Some(Room::Boardroom(state)), Command::Settle { call, outcome }) => {
-            let command = boardroom::Command::Settle { call, outcome };
-            events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
+        (None | Some(Room::Library(_)), Command::Library(command)) => {
+            events(library::decide(room.and_then(Room::library), command), Event::Library)
         }
-        (Some(Room::Whiteboard(state)), Command::Settle { call, outcome }) => {
-            let command = whiteboard::Command::Settle { call, outcome };
-            events(whiteboard::decide(Some(state), command, at), Event::Whiteboard)
+        // The library is no session, and whoever takes it for one is told so.
+        (None, Command::Settle { .. } | Command::Stop) | (Some(Room::Library(_)), _) => {
+            Err(no_session())
         }
-        (Some(Room::Council(state)), Command::Settle { call, outcome }) => {
-            let command = council::Command::Settle { call, outcome };
-            events(council::decide(Some(state), command, at, nonce), Event::Council)
-        }
-        (Some(Room::Discussion(state)), Command::Settle { call, outcome }) => {
-            let command = discussion::Command::Settle { call, outcome };
-            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
-        }
-        (None, Command::Boardroom(command)) => {
-            events(boardroom::decide(None, command, at, nonce), Event::Boardroom)
-        }
-        (Some(Room::Boardroom(state)), Command::Boardroom(command)) => {
-            events(boardroom::decide(Some(state), command, at, nonce), Event::Boardroom)
-        }
-        (None, Command::Whiteboard(command)) => {
-            events(whiteboard::decide(None, command, at), Event::Whiteboard)
-        }
-        (Some(Room::Whiteboard(state)), Command::Whiteboard(command)) => {
-            events(whiteboard::decide(Some(state), command, at), Event::Whiteboard)
-        }
-        (None, Command::Council(command)) => {
-            events(council::decide(None, command, at, nonce), Event::Council)
-        }
-        (Some(Room::Council(state)), Command::Council(command)) => {
-            events(council::decide(Some(state), command, at, nonce), Event::Council)
-        }
-        (None, Command::Discussion(command)) => {
-            events(discussion::decide(None, command, at, nonce), Event::Discussion)
-        }
-        (Some(Room::Discussion(state)), Command::Discussion(command)) => {
-            events(discussion::decide(Some(state), command, at, nonce), Event::Discussion)
-        }
-        (None, Command::Library(command)) => events(library::decide(None, command), Event::Library),
-        (Some(Room::Library(state)), Command::Library(command)) => {
-            events(library::decide(Some(state), command), Event::Library)
-        }
-        // It is no session to anybody who knows its id.
-        (
-            Some(Room::Library(_)),
-            Command::Boardroom(_)
-            | Command::Whiteboard(_)
-            | Command::Council(_)
-            | Command::Discussion(_),
-        ) => Err(Reject::Unknown("There is no such session.".into())),
-        (
-            Some(room),
-            Command::Boardroom(_)
-            | Command::Whiteboard(_)
-            | Command::Council(_)
-            | Command::Discussion(_)
-            | Command::Library(_),
-        ) => {
+        (Some(room), _) => {
             let kind = room.summary().kind;
             Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
         }
     }
+}
+
+/// What every form takes, as the form's own command.
+fn own(room: Option<&Room>, command: Command) -> Result<Command, Reject> {
+    Ok(match (room, command) {
+        (None | Some(Room::Library(_)), Command::Settle { .. }) => return Err(Reject::Stale),
+        (Some(Room::Boardroom(_)), Command::Settle { call, outcome }) => {
+            Command::Boardroom(boardroom::Command::Settle { call, outcome })
+        }
+        (Some(Room::Whiteboard(_)), Command::Settle { call, outcome }) => {
+            Command::Whiteboard(whiteboard::Command::Settle { call, outcome })
+        }
+        (Some(Room::Council(_)), Command::Settle { call, outcome }) => {
+            Command::Council(council::Command::Settle { call, outcome })
+        }
+        (Some(Room::Discussion(_)), Command::Settle { call, outcome }) => {
+            Command::Discussion(discussion::Command::Settle { call, outcome })
+        }
+        (Some(Room::Boardroom(_)), Command::Stop) => Command::Boardroom(boardroom::Command::Stop),
+        (Some(Room::Whiteboard(state)), Command::Stop) => return Err(state.nothing_to_stop()),
+        (Some(Room::Council(_)), Command::Stop) => Command::Council(council::Command::Stop),
+        (Some(Room::Discussion(_)), Command::Stop) => {
+            Command::Discussion(discussion::Command::Stop)
+        }
+        (_, command) => command,
+    })
 }
 
 fn events<E>(decided: Result<Vec<E>, Reject>, wrap: fn(E) -> Event) -> Result<Vec<Event>, Reject> {

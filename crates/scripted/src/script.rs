@@ -177,6 +177,15 @@ impl Reply {
         self
     }
 
+    /// How long after the request a token is due, counted from 0.
+    pub(crate) fn due(&self, token: usize) -> Duration {
+        let pace = match u64::from(self.tokens_per_second) {
+            0 => 0,
+            rate => token as u64 * 1_000_000 / rate,
+        };
+        self.first_token + Duration::from_micros(pace)
+    }
+
     /// Each token of text is `t<microseconds since 1970> `, taken when it is sent.
     #[must_use]
     pub fn stamp(mut self) -> Self {

@@ -189,6 +189,7 @@ impl Desk {
         let model = model_of(path, &body);
         let prompt = wire.prompt(&body);
         let schema = wire.schema(&body).cloned();
+        let streamed = body["stream"] == true;
         let mut open = self.record(path, headers, body, &model, &prompt, bytes.len());
         let mut reply = self.choose(&model, &prompt);
         if !self.admits(headers) {
@@ -208,6 +209,12 @@ impl Desk {
         let (input_tokens, output_tokens) =
             reply.usage.unwrap_or((prompt.len() as u64 / 4, words.len() as u64));
         let about = About { model, input_tokens, output_tokens, voice: None, block: 0 };
+        // Faults in the middle of an answer are for streams.
+        if !streamed && let Some(answer) = wire.whole(&about, &words.aloud()) {
+            tokio::time::sleep(reply.due(words.len().saturating_sub(1))).await;
+            open.complete = true;
+            return json_response(200, &answer);
+        }
         let body = Body::from_stream(stream::answer(wire, about, reply, words, open));
         respond(200, wire.content_type(), body)
     }

@@ -75,6 +75,17 @@ impl Words {
             Words::Filler(count) => *count,
         }
     }
+
+    /// What they say aloud, in one piece.
+    pub(crate) fn aloud(&self) -> String {
+        match self {
+            Words::Given(words) => {
+                let aloud = words.iter().filter(|(voice, _)| *voice == Voice::Text);
+                aloud.map(|(_, word)| word.as_str()).collect()
+            }
+            Words::Filler(count) => (0..*count).map(canned::filler).collect(),
+        }
+    }
 }
 
 enum Phase {
@@ -169,11 +180,7 @@ impl Speaking {
     }
 
     fn due(&self, token: usize) -> Instant {
-        let pace = match u64::from(self.reply.tokens_per_second) {
-            0 => 0,
-            rate => token as u64 * 1_000_000 / rate,
-        };
-        self.started + self.reply.first_token + Duration::from_micros(pace)
+        self.started + self.reply.due(token)
     }
 
     fn token(&mut self, out: &mut String) {

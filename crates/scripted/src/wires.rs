@@ -24,6 +24,11 @@ pub(crate) trait Wire: Send + Sync {
     /// The proper end.
     fn close(&self, out: &mut String, about: &About, ending: Ending);
 
+    /// The answer in one piece, on a wire where it comes so unless a stream is asked for.
+    fn whole(&self, _about: &About, _text: &str) -> Option<Value> {
+        None
+    }
+
     /// An error after status 200.
     fn error(&self, out: &mut String, overloaded: bool);
 

@@ -66,6 +66,12 @@ pub struct Output {
     output: Option<PathBuf>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    Json,
+    Markdown,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum BoardName {
     ClassicTriad,
@@ -228,8 +234,10 @@ pub async fn to_the_end(
 
 impl Output {
     fn show(&self) -> Show {
-        let quiet = (self.json || self.markdown) && self.output.is_none();
-        match (quiet, std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
+        match (
+            self.is_document(),
+            std::io::stdout().is_terminal() && std::io::stdin().is_terminal(),
+        ) {
             (true, _) => Show::Nothing,
             (false, true) => Show::Panes,
             (false, false) => Show::Plain,
@@ -238,18 +246,32 @@ impl Output {
 
     /// Neither JSON nor Markdown nor a file was asked for.
     pub fn is_plain(&self) -> bool {
-        !self.json && !self.markdown && self.output.is_none()
+        self.document().is_none()
+    }
+
+    /// Standard output is for a document, and nothing else.
+    pub fn is_document(&self) -> bool {
+        (self.json || self.markdown) && self.output.is_none()
+    }
+
+    /// What is to be written out.
+    pub fn document(&self) -> Option<Document> {
+        match (self.json, self.markdown || self.output.is_some()) {
+            (true, _) => Some(Document::Json),
+            (false, true) => Some(Document::Markdown),
+            (false, false) => None,
+        }
     }
 
     pub async fn write(&self, api: &Api, id: &str) -> Result<(), ApiError> {
         let path = format!("/api/boardrooms/{id}");
-        let text = match (self.json, self.markdown || self.output.is_some()) {
-            (true, _) => {
+        let text = match self.document() {
+            Some(Document::Json) => {
                 let board: Value = api.get(&path).await?;
                 serde_json::to_string_pretty(&board).unwrap_or_default()
             }
-            (false, true) => api.text(&format!("{path}/export?format=markdown")).await?,
-            (false, false) => return Ok(()),
+            Some(Document::Markdown) => api.text(&format!("{path}/export?format=markdown")).await?,
+            None => return Ok(()),
         };
         self.put(&text)
     }
@@ -262,11 +284,11 @@ impl Output {
         }
     }
 
-    fn put(&self, text: &str) -> Result<(), ApiError> {
+    pub fn put(&self, text: &str) -> Result<(), ApiError> {
         match &self.output {
             Some(file) => write_file(file, text),
             None => {
-                terminal::say(text.trim_end());
+                terminal::say_document(text.trim_end());
                 Ok(())
             }
         }

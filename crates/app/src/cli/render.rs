@@ -73,13 +73,38 @@ pub fn markdown(text: &str) -> Text<'_> {
     text
 }
 
-/// Wraps styled text and writes it with escape codes of our own.
-fn ansi(text: Text<'_>, width: u16) -> String {
+/// Lines of plain text, cut between words where they are too long.
+pub fn wrapped(text: &str, width: u16) -> Vec<String> {
+    let (buffer, area) = laid_out(Text::from(text), width);
+    let line = |y: u16| -> String {
+        let mut skip = 0;
+        let mut line = String::new();
+        for x in 0..area.width {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            let symbol = buffer[(x, y)].symbol();
+            line.push_str(symbol);
+            skip = ratatui::text::Span::raw(symbol).width().saturating_sub(1);
+        }
+        line.trim_end().to_owned()
+    };
+    (0..area.height).map(line).collect()
+}
+
+fn laid_out(text: Text<'_>, width: u16) -> (Buffer, Rect) {
     let paragraph = Paragraph::new(text).wrap(Wrap { trim: false });
     let height = u16::try_from(paragraph.line_count(width)).unwrap_or(u16::MAX);
     let area = Rect::new(0, 0, width, height.max(1));
     let mut buffer = Buffer::empty(area);
     paragraph.render(area, &mut buffer);
+    (buffer, area)
+}
+
+/// Wraps styled text and writes it with escape codes of our own.
+fn ansi(text: Text<'_>, width: u16) -> String {
+    let (buffer, area) = laid_out(text, width);
     let mut out = String::new();
     for y in 0..area.height {
         let mut style = Style::default();

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::ask::{self, Output};
 use super::board::Board;
+use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
-use super::{exit, given, render, usage};
+use super::{discuss, exit, given, render, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -27,7 +28,7 @@ enum Command {
     /// List sessions of every form, newest first
     List {
         /// Only this form
-        #[arg(long, value_parser = ["boardroom", "whiteboard", "council"])]
+        #[arg(long, value_parser = ["boardroom", "discussion", "whiteboard", "council"])]
         kind: Option<String>,
         #[command(flatten)]
         list: Listing,
@@ -59,7 +60,19 @@ enum Command {
         #[command(flatten)]
         which: Which,
     },
-    /// Go on with one that was stopped, failed or cut off
+    /// Start a discussion that is a draft
+    Start {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Let a discussion rest after the step under way
+    Pause {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Go on with one that was paused, stopped, failed or cut off; follow one that runs
     Resume {
         #[command(flatten)]
         which: Which,
@@ -71,7 +84,44 @@ enum Command {
         #[command(flatten)]
         which: Which,
     },
-    /// Write a further synthesis; earlier ones are kept
+    /// Bring a discussion to its conclusion now, with what has been said
+    Conclude {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Add a message of your own to a discussion, between the turns
+    Interject {
+        #[command(flatten)]
+        which: Which,
+        /// What you say; `-` reads it from standard input
+        #[arg(value_name = "TEXT")]
+        text: String,
+        /// Your name; Operator when absent
+        #[arg(long = "as", value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Decide how a discussion goes on that you lead
+    Decide {
+        #[command(flatten)]
+        which: Which,
+        /// Who speaks next: an id, a name or a number of the list
+        #[arg(long, value_name = "AGENT", required_unless_present = "end", requires = "question")]
+        next: Option<String>,
+        /// What they are asked
+        #[arg(long, value_name = "TEXT", requires = "next")]
+        question: Option<String>,
+        /// Enough has been said: go to the conclusion
+        #[arg(long, conflicts_with = "next")]
+        end: bool,
+        /// Why; everybody reads it
+        #[arg(long, value_name = "TEXT")]
+        reasoning: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Write a further synthesis of a board; earlier ones are kept
     Synthesize {
         #[command(flatten)]
         which: Which,
@@ -84,7 +134,7 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Ask one advisor again; a new synthesis follows
+    /// Ask one advisor of a board again; a new synthesis follows
     Retry {
         #[command(flatten)]
         which: Which,
@@ -97,13 +147,14 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Give your own answer as an advisor
+    /// Give your own answer as an advisor, or take your turn in a discussion
     Reply {
         #[command(flatten)]
         which: Which,
+        /// What you say; `-` reads it from standard input
         #[arg(value_name = "TEXT")]
         text: String,
-        /// The seat's number, when you hold several
+        /// The seat's number on a board, when you hold several
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
         #[command(flatten)]
@@ -123,6 +174,13 @@ struct Which {
     id: String,
 }
 
+/// Where a command is carried out.
+struct Here<'a> {
+    config: &'a Config,
+    reach: &'a Reach,
+    kept: &'a Kept,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Json,
@@ -132,24 +190,62 @@ enum Format {
 impl Sessions {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         let kept = Kept::new(&config);
-        let reach = Reach::open(&config, "plenary sessions").await?;
-        let result = self.command.run(&reach.api, &kept).await;
+        let mut reach = Reach::open(&config, "plenary sessions").await?;
+        let lasting = match self.command.lasting() {
+            Some(which) if reach.is_here() => which.find(&reach.api).await.ok(),
+            _ => None,
+        };
+        let mut was_active = false;
+        if let Some(session) = lasting.filter(|session| session.form() == Form::Discussion) {
+            was_active = session.active;
+            // It lasts, and others take part: they must get in meanwhile.
+            reach.close().await;
+            reach = Reach::host(&config, "plenary sessions").await?;
+        }
+        let here = Here { config: &config, reach: &reach, kept: &kept };
+        let result = self.command.run(&here, was_active).await;
         reach.close().await;
         result
     }
 }
 
 impl Command {
-    async fn run(self, api: &Api, kept: &Kept) -> Result<u8, ApiError> {
+    /// The session that this sets in motion, and stays with until it rests.
+    fn lasting(&self) -> Option<&Which> {
+        match self {
+            Command::Start { which, .. }
+            | Command::Resume { which, .. }
+            | Command::Conclude { which, .. }
+            | Command::Reply { which, .. }
+            | Command::Decide { which, .. } => Some(which),
+            Command::List { .. }
+            | Command::Show { .. }
+            | Command::Export { .. }
+            | Command::Import { .. }
+            | Command::Replay { .. }
+            | Command::Pause { .. }
+            | Command::Stop { .. }
+            | Command::Synthesize { .. }
+            | Command::Retry { .. }
+            | Command::Interject { .. }
+            | Command::Remove { .. } => None,
+        }
+    }
+
+    async fn run(self, here: &Here<'_>, was_active: bool) -> Result<u8, ApiError> {
+        let Here { reach, kept, .. } = here;
+        let api = &reach.api;
         match self {
             Command::List { kind, list } => {
-                let empty = "No sessions. Begin one: plenary ask \"…\"";
-                list.run(api, kind.as_deref(), empty).await
+                let begin = if kind.as_deref() == Some("discussion") { "discuss" } else { "ask" };
+                let empty = format!("No sessions. Begin one: plenary {begin} \"…\"");
+                list.run(api, kind.as_deref(), &empty).await
             }
             Command::Show { which, output } => {
                 let session = which.find(api).await?;
                 match session.form() {
                     Form::Boardroom => show(api, &session.path(), &output).await,
+                    Form::Discussion => discuss::show(api, &session.id, &output).await,
                     Form::Named => session.report(api, &output).await,
                 }
             }
@@ -162,7 +258,7 @@ impl Command {
                 let text = session.export(api, kept, format).await?;
                 match output {
                     Some(file) => ask::write_file(&file, &text)?,
-                    None => terminal::say(text.trim_end()),
+                    None => terminal::say_document(text.trim_end()),
                 }
                 Ok(exit::DONE)
             }
@@ -172,7 +268,11 @@ impl Command {
                 replay(&session.export(api, kept, "json").await?)
             }
             Command::Stop { which } => {
-                let id = which.find(api).await?.id;
+                let session = which.find(api).await?;
+                if session.form() == Form::Discussion {
+                    return session.steer(here).stop().await;
+                }
+                let id = session.id;
                 api.post::<Value>(&format!("/api/sessions/{id}/stop"), &json!({})).await?;
                 terminal::say("Stopped.");
                 Ok(exit::DONE)
@@ -184,8 +284,34 @@ impl Command {
                 terminal::say("Removed.");
                 Ok(exit::DONE)
             }
+            Command::Start { which, output } => {
+                which.discussion(api, "started").await?.steer(here).start(&output).await
+            }
+            Command::Pause { which } => {
+                which.discussion(api, "paused").await?.steer(here).pause().await
+            }
+            Command::Conclude { which, output } => {
+                which.discussion(api, "concluded").await?.steer(here).conclude(&output).await
+            }
+            Command::Interject { which, text, by } => {
+                let session = which.discussion(api, "interjected in").await?;
+                session.steer(here).interject(&super::text(&text)?, by.as_deref()).await
+            }
+            Command::Decide { which, next, question, end: _, reasoning, output } => {
+                let choice = match (next, question) {
+                    (Some(next), Some(question)) => Choice::Next { next, question },
+                    (_, _) => Choice::End,
+                };
+                let session = which.discussion(api, "led").await?;
+                session.steer(here).decide(choice, reasoning.as_deref(), &output).await
+            }
             Command::Resume { which, output } => {
-                let path = format!("{}/resume", which.board(api, "resumed").await?);
+                let mut session = which.find(api).await?;
+                if session.form() == Form::Discussion {
+                    session.active |= was_active;
+                    return session.steer(here).resume(&output).await;
+                }
+                let path = format!("{}/resume", session.board("resumed")?);
                 ask::to_the_end(api, &path, &json!({}), &output).await
             }
             Command::Synthesize { which, model, instruction, output } => {
@@ -203,7 +329,16 @@ impl Command {
                 ask::to_the_end(api, &path, &given([("model", json!(model))]), &output).await
             }
             Command::Reply { which, text, advisor, output } => {
-                let path = format!("{}/reply", which.board(api, "replied to").await?);
+                let text = super::text(&text)?;
+                let session = which.find(api).await?;
+                if session.form() == Form::Discussion {
+                    if advisor.is_some() {
+                        let problem = "--advisor is for boards; in a discussion it is one's turn";
+                        return Err(usage(problem));
+                    }
+                    return session.steer(here).reply(&text, &output).await;
+                }
+                let path = format!("{}/reply", session.board("replied to")?);
                 let body = given([("text", json!(text)), ("advisor", json!(advisor))]);
                 ask::to_the_end(api, &path, &body, &output).await
             }
@@ -217,11 +352,13 @@ struct Session {
     id: String,
     kind: String,
     name: Option<String>,
+    active: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Boardroom,
+    Discussion,
     /// A whiteboard or a council: it goes by its name.
     Named,
 }
@@ -229,17 +366,14 @@ enum Form {
 impl Which {
     /// The address of a boardroom; the other forms have commands of their own.
     async fn board(&self, api: &Api, done: &str) -> Result<String, ApiError> {
+        self.find(api).await?.board(done)
+    }
+
+    async fn discussion(&self, api: &Api, done: &str) -> Result<Session, ApiError> {
         let session = self.find(api).await?;
-        let Session { kind, name, .. } = &session;
         match session.form() {
-            Form::Boardroom => Ok(session.path()),
-            Form::Named => {
-                let name = name.as_deref().unwrap_or_default();
-                Err(ApiError {
-                    hint: Some(format!("plenary {kind} --help says what can be done with it.")),
-                    ..usage(format!("{name} is a {kind}; only a boardroom can be {done}"))
-                })
-            }
+            Form::Discussion => Ok(session),
+            Form::Boardroom | Form::Named => Err(session.other("discussion", done)),
         }
     }
 
@@ -272,7 +406,40 @@ impl Which {
 
 impl Session {
     fn form(&self) -> Form {
-        if self.kind == "boardroom" { Form::Boardroom } else { Form::Named }
+        match self.kind.as_str() {
+            "boardroom" => Form::Boardroom,
+            "discussion" => Form::Discussion,
+            _ => Form::Named,
+        }
+    }
+
+    fn board(&self, done: &str) -> Result<String, ApiError> {
+        match self.form() {
+            Form::Boardroom => Ok(self.path()),
+            Form::Discussion | Form::Named => Err(self.other("boardroom", done)),
+        }
+    }
+
+    /// The command is for another form; says what this one has.
+    fn other(&self, wanted: &str, done: &str) -> ApiError {
+        let Session { kind, name, id, .. } = self;
+        let hint = match self.form() {
+            Form::Boardroom => {
+                format!("With a boardroom: plenary sessions resume, stop, synthesize, retry {id}")
+            }
+            Form::Discussion => format!(
+                "With a discussion: plenary sessions resume, pause, stop, conclude, interject {id}"
+            ),
+            Form::Named => format!("plenary {kind} --help says what can be done with it."),
+        };
+        let name = name.as_deref().unwrap_or(id);
+        let problem = usage(format!("{name} is a {kind}; only a {wanted} can be {done}"));
+        ApiError { hint: Some(hint), ..problem }
+    }
+
+    fn steer<'a>(&'a self, Here { config, reach, .. }: &'a Here<'a>) -> Steer<'a> {
+        let (api, here) = (&reach.api, reach.is_here());
+        Steer { config, api, id: &self.id, here, was_active: self.active }
     }
 
     fn path(&self) -> String {
@@ -367,14 +534,23 @@ fn replay(exported: &str) -> Result<u8, ApiError> {
             &data["choice"],
             &data["to"],
             &data["agent"],
+            &data["question"],
+            &data["text"],
+            &data["reasoning"],
+            &data["why"],
+            &data["what"]["question"],
+            &data["what"]["step"],
         ]
         .into_iter()
         .find_map(Value::as_str)
         .unwrap_or_default();
         let text: String = line(text, 70);
+        let speaker =
+            [&data["speaker"], &data["what"]["speaker"]].into_iter().find_map(Value::as_str);
+        let speaker = speaker.map(|who| format!(" {}", clean(who))).unwrap_or_default();
         let post = [&data["id"], &data["post"]].into_iter().find_map(Value::as_str);
         let post = post.map(|post| format!(" {}", clean(post))).unwrap_or_default();
-        terminal::say(format!("{since:>10}  {kind}{seat}{post}  {text}").trim_end());
+        terminal::say(format!("{since:>10}  {kind}{seat}{speaker}{post}  {text}").trim_end());
     }
     Ok(exit::DONE)
 }

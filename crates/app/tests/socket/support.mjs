@@ -46,15 +46,15 @@ function connects({ socket }) {
 
 /** The words by which a client is refused. */
 export async function refused(t, url, options = {}) {
-  const { socket } = client(t, url, options);
-  socket.connect();
-  const [error] = await once(socket, "connect_error");
-  return error.message;
+  const plenary = client(t, url, options);
+  plenary.socket.connect();
+  const { message } = await connects(plenary).then(() => assert.fail("it was let in"), (error) => error);
+  return message;
 }
 
 /** A command with an answer. */
 export function says({ socket }, event, ...words) {
-  return socket.timeout(60_000).emitWithAck(event, ...words);
+  return socket.timeout(30_000).emitWithAck(event, ...words);
 }
 
 /** Waits until something was heard that the test accepts; gives it. */
@@ -63,7 +63,7 @@ export function hears({ socket, heard }, is) {
     const patience = setTimeout(() => {
       socket.offAny(look);
       reject(new Error(`it was not heard, but ${JSON.stringify(heard.slice(-5))}`));
-    }, 60_000);
+    }, 30_000);
     function look() {
       const found = heard.find(is);
       if (!found) return;

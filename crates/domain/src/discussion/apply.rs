@@ -6,8 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Conclusion, Decided, Entry, Event, How, Participant, Said, SeatId, Spoken, Stage, State, Used,
-    What,
+    Conclusion, Decided, Entry, Event, How, Participant, Said, SeatId, Spoken, Stage, State, What,
 };
 use crate::call::{Answer, Timing, Usage};
 use crate::ids::CallId;
@@ -218,7 +217,7 @@ impl State {
         let Some(seat) = self.seat(id).filter(|seat| !seat.is_person()).cloned() else { return };
         let input = usage.input_tokens.unwrap_or_else(|| self.prompt_tokens(&seat));
         let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
-        let used = self.used.entry(id.clone()).or_insert_with(Used::default);
+        let used = self.used.entry(id.clone()).or_default();
         used.calls = used.calls.saturating_add(1);
         used.usage = used.usage.plus(usage);
         used.tokens = used.tokens.saturating_add(input).saturating_add(output);

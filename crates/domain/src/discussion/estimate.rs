@@ -1,5 +1,8 @@
 //! What a discussion may take, before; what it took, after.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +79,7 @@ pub fn foresee(
 ) -> Option<Estimate> {
     let create = Create { start: None, ..create };
     let events = super::check::create(create, at, Nonce(String::new())).ok()?;
-    let state = events.iter().fold(None, |state, event| super::apply(state, event))?;
+    let state = events.iter().fold(None, super::apply)?;
     Some(state.foresee(measured, price))
 }
 

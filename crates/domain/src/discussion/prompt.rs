@@ -1,10 +1,12 @@
 //! The words sent to models. Topic, format, role and persona are in every prompt;
 //! whatever somebody said goes in as quoted material.
 
+use std::sync::Arc;
+
 use super::condense::{self, Piece};
 use super::{
-    Choice, Entry, Role, Said, Seat, SeatId, Sitter, Spoken, State, Step, What, Why, decision,
-    estimate,
+    Choice, Entry, Participant, Role, Said, Seat, SeatId, Sitter, Spoken, State, Step, What, Why,
+    decision, estimate,
 };
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::ids::Nonce;
@@ -80,7 +82,7 @@ fn decide(state: &State, step: &Step, turn: u32) -> Option<Asked> {
              `synthesize` when enough has been said.",
             state.max_rounds
         );
-        (lead, "With `synthesize`, leave `nextParticipantId` and `question` empty: \"\".")
+        (lead, "With `synthesize`, `nextParticipantId` is \"none\" and `question` is \"\".")
     };
     let speakers = state.speakers();
     let ids: Vec<String> = speakers.iter().map(|p| format!("{:?}", p.seat.id.0)).collect();
@@ -112,42 +114,54 @@ fn synthesis(state: &State, nonce: &Nonce, by: &SeatId, why: Why) -> Option<Aske
         names => format!("Say as well who was not heard: {}.", names.join("; ")),
     };
     let form = filled(SYNTHESIS.trim(), &[("absent", &absent)]);
-    let request = format!("Participants:\n{}\n{why} {form}\n", roster(state));
+    let request = format!("Who took part: {}.\n\n{why} {form}\n", heard(state));
     let system = facilitator(state, nonce);
     asked(state, seat, limits::FACILITATOR_MS, system, request, Shape::Free, nonce)
 }
 
 /// Speakers who said nothing, and why.
 pub fn absent(state: &State) -> Vec<String> {
-    let spoke = |id: &SeatId| {
-        state.transcript.iter().any(|entry| match &entry.said {
-            Said::Turn { speaker, spoken: Spoken::Words(_), .. } => speaker == id,
-            Said::Turn { spoken: Spoken::Failed { .. }, .. }
-            | Said::Decision(_)
-            | Said::Interjection { .. }
-            | Said::Cut { .. }
-            | Said::SynthesisFailed { .. } => false,
-        })
-    };
-    let why = |id: &SeatId| {
-        state.transcript.iter().rev().find_map(|entry| match &entry.said {
-            Said::Turn { speaker, spoken: Spoken::Failed { failure, .. }, .. } if speaker == id => {
-                Some(failure.kind.words())
-            }
-            Said::Cut { what: What::Turn { speaker, .. }, .. } if speaker == id => {
-                Some("was stopped")
-            }
-            Said::Turn { .. }
-            | Said::Decision(_)
-            | Said::Interjection { .. }
-            | Said::Cut { .. }
-            | Said::SynthesisFailed { .. } => None,
-        })
-    };
-    let silent = state.participants.iter().filter(|p| p.role.speaks() && !spoke(&p.seat.id));
+    let silent =
+        state.participants.iter().filter(|p| p.role.speaks() && spoken(state, &p.seat.id) == 0);
     silent
-        .map(|p| format!("{} ({})", p.seat.name, why(&p.seat.id).unwrap_or("was not asked")))
+        .map(|p| {
+            format!("{} ({})", p.seat.name, silence(state, &p.seat.id).unwrap_or("was not asked"))
+        })
         .collect()
+}
+
+/// How often somebody has said something.
+fn spoken(state: &State, id: &SeatId) -> usize {
+    let spoke = |entry: &&Arc<Entry>| match &entry.said {
+        Said::Turn { speaker, spoken: Spoken::Words(_), .. } => speaker == id,
+        Said::Turn { spoken: Spoken::Failed { .. }, .. }
+        | Said::Decision(_)
+        | Said::Interjection { .. }
+        | Said::Cut { .. }
+        | Said::SynthesisFailed { .. } => false,
+    };
+    state.transcript.iter().filter(spoke).count()
+}
+
+/// Why the last that somebody was asked brought no words.
+fn silence(state: &State, id: &SeatId) -> Option<&'static str> {
+    state.transcript.iter().rev().find_map(|entry| match &entry.said {
+        Said::Turn { speaker, spoken: Spoken::Failed { failure, .. }, .. } if speaker == id => {
+            Some(failure.kind.words())
+        }
+        Said::Cut { what: What::Turn { speaker, .. }, .. } if speaker == id => Some("was stopped"),
+        Said::Turn { .. }
+        | Said::Decision(_)
+        | Said::Interjection { .. }
+        | Said::Cut { .. }
+        | Said::SynthesisFailed { .. } => None,
+    })
+}
+
+/// Everybody, for the one who concludes.
+fn heard(state: &State) -> String {
+    let about = |p: &Participant| format!("{} ({})", p.seat.name, role_words(p.role));
+    state.participants.iter().map(about).collect::<Vec<_>>().join(", ")
 }
 
 fn facilitator(state: &State, nonce: &Nonce) -> String {
@@ -178,21 +192,21 @@ pub fn role_words(role: Role) -> &'static str {
 
 /// Everybody whom the facilitator leads, and how often each has spoken.
 fn roster(state: &State) -> String {
-    let turns = |id: &SeatId| {
-        let by = |entry: &&std::sync::Arc<Entry>| matches!(&entry.said, Said::Turn { speaker, .. } if speaker == id);
-        state.transcript.iter().filter(by).count()
-    };
-    let line = |p: &super::Participant| {
+    let line = |p: &Participant| {
+        let id = &p.seat.id;
         let about: Vec<&str> = p.seat.description.split_whitespace().collect();
         let about = if about.is_empty() { String::new() } else { format!(": {}", about.join(" ")) };
-        let note = match (p.role.speaks(), state.affords(&p.seat), turns(&p.seat.id)) {
+        let note = match (p.role.speaks(), state.affords(&p.seat), spoken(state, id)) {
             (false, _, _) => "listens only, cannot be chosen".to_owned(),
             (true, false, _) => "has no budget left, cannot be chosen".to_owned(),
-            (true, true, 0) => "has not spoken".to_owned(),
+            (true, true, 0) => match silence(state, id) {
+                None => "has not spoken".to_owned(),
+                Some(why) => format!("was asked and not heard: {why}"),
+            },
             (true, true, 1) => "has spoken once".to_owned(),
             (true, true, many) => format!("has spoken {many} times"),
         };
-        format!("- id {:?}, {}, {}{about} ({note})\n", p.seat.id.0, p.seat.name, role_words(p.role))
+        format!("- id {:?}, {}, {}{about} ({note})\n", id.0, p.seat.name, role_words(p.role))
     };
     state.participants.iter().map(line).collect()
 }
@@ -221,8 +235,12 @@ fn asked(
     let Sitter::Model { model, window_tokens, bounds, workspace } = &seat.sitter else {
         return None;
     };
-    let topic =
-        format!("{}{}\n", quoted("topic", &state.topic, nonce), files(&state.context, nonce));
+    let mut topic = quoted("topic", &state.topic, nonce);
+    if !state.context.is_empty() {
+        topic.push('\n');
+        topic.push_str(files(&state.context, nonce).trim_start());
+    }
+    topic.push('\n');
     let answer_tokens = bounds.output_tokens.unwrap_or(limits::ANSWER_TOKENS);
     // At most a quarter of a small window is kept for the answer.
     let reserved = answer_tokens.min(window_tokens / 4).max(1);

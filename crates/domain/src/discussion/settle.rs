@@ -40,8 +40,15 @@ impl State {
             partial: String::new(),
         };
         let outcome = match (self.awaited().is_some(), outcome) {
-            (true, Outcome::Elapsed) => late(),
-            (true, Outcome::Answered(_) | Outcome::Failed { .. } | Outcome::Stopped { .. })
+            // Who was given no time limit has all the time there is.
+            (true, Outcome::Elapsed) if step.reply_by.is_some() => late(),
+            (
+                true,
+                Outcome::Answered(_)
+                | Outcome::Failed { .. }
+                | Outcome::Stopped { .. }
+                | Outcome::Elapsed,
+            )
             | (false, Outcome::Stopped { .. } | Outcome::Elapsed) => return Err(Reject::Stale),
             (false, outcome @ (Outcome::Answered(_) | Outcome::Failed { .. })) => outcome,
         };

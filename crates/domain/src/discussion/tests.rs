@@ -1,7 +1,17 @@
 //! Whole discussions as lists of commands and what comes of them.
 
+mod budgets;
+mod drafts;
+mod golden;
+mod people;
+mod prompts;
+mod properties;
+mod reports;
+mod steering;
+
 use super::*;
 use crate::call::FailureKind;
+use crate::reject::Wrong;
 
 pub fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).expect("a time")
@@ -66,17 +76,16 @@ impl Held {
     pub fn new(create: Create) -> Held {
         let command = Command::Create(Box::new(create));
         let events = decide(None, command, at(0), nonce()).expect("a discussion");
-        let state = events.iter().fold(None, |state, event| apply(state, event));
+        let state = events.iter().fold(None, apply);
         Held { state: state.expect("a discussion"), events, second: 0 }
     }
 
     pub fn tell(&mut self, command: Command) -> Result<Vec<Event>, Reject> {
         self.second += 1;
         let events = decide(Some(&self.state), command, at(self.second), nonce())?;
-        self.state = events
-            .iter()
-            .fold(Some(self.state.clone()), |state, event| apply(state, event))
-            .expect("a discussion");
+        for event in &events {
+            self.state = apply(Some(self.state.clone()), event).expect("a discussion");
+        }
         self.events.extend(events.iter().cloned());
         Ok(events)
     }
@@ -174,6 +183,16 @@ fn short(said: &Said) -> String {
 #[track_caller]
 fn check(held: &Held, expect: &str) {
     assert_eq!(held.shown(), expect);
+}
+
+/// The command is not for now, is told so in these words, and changes nothing.
+#[track_caller]
+fn refused(held: &mut Held, command: Command, message: &str) {
+    let before = held.state.clone();
+    let (state, allowed) = (before.status(), before.allowed());
+    let reject = Reject::NotNow { state, message: message.into(), allowed };
+    assert_eq!(held.tell(command), Err(reject));
+    assert_eq!(held.state, before);
 }
 
 #[test]

@@ -16,6 +16,13 @@ fn chunk(out: &mut String, about: &About, delta: &str, finish: &str) {
     );
 }
 
+fn usage(about: &About) -> Value {
+    json!({
+        "prompt_tokens": about.input_tokens, "completion_tokens": about.output_tokens,
+        "total_tokens": about.input_tokens + about.output_tokens,
+    })
+}
+
 impl Wire for OpenAi {
     fn content_type(&self) -> &'static str {
         "text/event-stream; charset=utf-8"
@@ -46,13 +53,20 @@ impl Wire for OpenAi {
         chunk(out, about, "{}", finish);
         let usage = json!({
             "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_767_225_600,
-            "model": about.model, "choices": [],
-            "usage": {
-                "prompt_tokens": about.input_tokens, "completion_tokens": about.output_tokens,
-                "total_tokens": about.input_tokens + about.output_tokens,
-            },
+            "model": about.model, "choices": [], "usage": usage(about),
         });
         let _ = write!(out, "data: {usage}\n\ndata: [DONE]\n\n");
+    }
+
+    fn whole(&self, about: &About, text: &str) -> Option<Value> {
+        Some(json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1_767_225_600,
+            "model": about.model, "usage": usage(about),
+            "choices": [{
+                "index": 0, "logprobs": null, "finish_reason": "stop",
+                "message": { "role": "assistant", "content": text, "refusal": null },
+            }],
+        }))
     }
 
     fn error(&self, out: &mut String, overloaded: bool) {
@@ -132,5 +146,31 @@ impl Wire for OpenAi {
 
     fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {
         body["response_format"]["json_schema"].get("schema")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_not_streamed_is_one_object() {
+        let about = About {
+            model: "m".to_owned(),
+            input_tokens: 3,
+            output_tokens: 2,
+            voice: None,
+            block: 0,
+        };
+        let expected = json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1_767_225_600,
+            "model": "m",
+            "choices": [{
+                "index": 0, "finish_reason": "stop", "logprobs": null,
+                "message": {"role": "assistant", "content": "Yes, but", "refusal": null},
+            }],
+            "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+        });
+        assert_eq!(OpenAi.whole(&about, "Yes, but"), Some(expected));
     }
 }

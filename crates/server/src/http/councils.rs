@@ -132,6 +132,8 @@ pub struct CouncilView {
     summary: Option<String>,
     members: Vec<MemberView>,
     opened_at: Timestamp,
+    /// The number of the last event, as the live events count.
+    version: u64,
     /// The sequence of the last post; 0 when there is none.
     last: u64,
     /// The member that is writing an answer.
@@ -524,6 +526,7 @@ fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
         summary,
         members: members.collect(),
         opened_at: state.opened_at,
+        version: snapshot.version,
         last: state.posts.len() as u64,
         answering: state.answering().map(str::to_owned),
         allowed: state.allowed(),

@@ -137,6 +137,7 @@ impl Thread {
     /// was by calling this again.
     pub async fn read_along(&mut self, api: &Api, until: Until) -> Result<u8, ApiError> {
         let mut events = api.events(&format!("{}/events", self.path), self.seen).await?;
+        let mut ended = false;
         loop {
             let gone = || ApiError::new("unreachable", "the server has gone away");
             let event = events.next().await.ok_or_else(gone)??;
@@ -146,20 +147,22 @@ impl Thread {
             let Some(number) = event.id.filter(|number| *number > self.seen) else { continue };
             self.seen = number;
             let closed = event.name == "closed";
-            let relevant = self.take_in(&event, until);
+            ended |= self.take_in(&event, until);
             if closed && until == Until::Closed && self.show == Show::Text {
                 terminal::note("The council is closed.");
             }
-            if closed || (relevant && until == Until::Rest && self.rests(api).await?) {
+            if closed || (ended && until == Until::Rest && self.rests(api).await?) {
                 let failed = until == Until::Rest && self.failed > 0 && self.answered == 0;
                 return Ok(if failed { exit::FAILED } else { exit::DONE });
             }
         }
     }
 
+    /// Nobody answers any more, and all that was said has been shown: a member who is
+    /// quick may have ended its turn before this reader has come to it.
     async fn rests(&self, api: &Api) -> Result<bool, ApiError> {
         let council: Value = api.get(&self.path).await?;
-        Ok(council["answering"].is_null())
+        Ok(council["answering"].is_null() && council["version"].as_u64() <= Some(self.seen))
     }
 
     /// Shows an event; true when it ends somebody's turn that is not known already.

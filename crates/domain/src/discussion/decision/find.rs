@@ -14,6 +14,15 @@ const THINKING: [&str; 7] =
     ["think", "thinking", "thought", "reasoning", "reflection", "analysis", "scratchpad"];
 
 pub(super) fn fields(text: &str) -> Result<Fields, String> {
+    // Inside a string the marks are escaped, so that it must be opened before
+    // anything is looked for.
+    match serde_json::from_str::<String>(text.trim()) {
+        Ok(inner) => Ok(told(bare(&inner)?, "read it out of a string")),
+        Err(_) => bare(text),
+    }
+}
+
+fn bare(text: &str) -> Result<Fields, String> {
     let (answer, thinking) = after_thinking(text);
     if answer.trim().is_empty() {
         let why =
@@ -177,7 +186,7 @@ fn around<'a>(before: &'a str, after: &'a str) -> (bool, (&'a str, &'a str)) {
     (opens || closes, (before, after))
 }
 
-/// JSON that was put into a JSON string, with or without the marks around it.
+/// JSON with the marks of a JSON string inside, but not quite a string.
 fn unescaped(text: &str) -> Option<String> {
     if !text.contains("\\\"") {
         return None;

@@ -1,0 +1,275 @@
+//! `plenary discuss`
+
+mod follow;
+mod person;
+mod seats;
+pub mod steer;
+mod table;
+mod timeline;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tokio::signal::unix::Signal;
+
+use self::follow::{Followed, From, Show};
+use self::seats::Seats;
+use self::table::{Discussion, Status};
+use self::timeline::Paper;
+use super::ask::{Document, Output};
+use super::{exit, follow as interrupts, given, usage};
+use crate::api::{Api, ApiError};
+use crate::config::Config;
+use crate::reach::Reach;
+use crate::terminal::{self, clean};
+use crate::{context, weights};
+
+#[derive(Args)]
+pub struct Discuss {
+    /// What it is about; `-` reads it from standard input
+    #[arg(value_name = "TOPIC")]
+    topic: String,
+    /// What it is for; deliberation when absent
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatName>,
+    /// Who leads: an agent's id or name, or NAME=MODEL for one that is not stored
+    #[arg(long, value_name = "AGENT", conflicts_with = "lead_as")]
+    facilitator: Option<String>,
+    /// You lead, by this name: you choose who speaks, what they are asked, and when to end
+    #[arg(long, value_name = "NAME")]
+    lead_as: Option<String>,
+    /// Who takes part: an agent's id or name, or NAME=MODEL for one that is not stored;
+    /// ROLE is participant, observer or devil_advocate (repeat)
+    #[arg(long = "with", value_name = "AGENT[:ROLE]")]
+    with: Vec<String>,
+    /// A person who takes part (repeat)
+    #[arg(long = "person", value_name = "NAME[:ROLE]")]
+    persons: Vec<String>,
+    /// Turns at most; the one who leads may end earlier. 5 when absent
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// The model of everybody who names none
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// A file that belongs to the topic: text, Markdown, code, PDF (repeat)
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    /// Tokens that all may use together; then it is concluded
+    #[arg(long, value_name = "N")]
+    budget_tokens: Option<u64>,
+    /// What lists call it; made from the topic when absent
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The project that it belongs to
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+    /// Only prepare it: say what it may take, and how to start it
+    #[arg(long)]
+    draft: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatName {
+    Brainstorm,
+    Review,
+    Deliberation,
+}
+
+impl FormatName {
+    fn id(self) -> &'static str {
+        match self {
+            FormatName::Brainstorm => "brainstorm",
+            FormatName::Review => "review",
+            FormatName::Deliberation => "deliberation",
+        }
+    }
+}
+
+impl Discuss {
+    pub async fn run(self, config: Config) -> Result<u8, ApiError> {
+        let seats = Seats::read(&self.with, &self.persons)?;
+        let body = self.body(&seats)?;
+        if self.draft {
+            let reach = Reach::open(&config, "plenary discuss").await?;
+            let drafted = self.prepare(&reach.api, &seats, &body).await;
+            reach.close().await;
+            return drafted;
+        }
+        let reach = Reach::host(&config, "plenary discuss").await?;
+        note_resumed(&reach);
+        let code = self.hold(&config, &reach.api, &seats, &body).await;
+        reach.close().await;
+        code
+    }
+
+    async fn hold(
+        &self,
+        config: &Config,
+        api: &Api,
+        seats: &Seats,
+        body: &Value,
+    ) -> Result<u8, ApiError> {
+        let interrupt = interrupts::interrupt()?;
+        let created = api.post("/api/discussions", body).await;
+        let discussion: Discussion = created.map_err(|error| seats.name_in(error))?;
+        let way = Way { config, api };
+        to_the_end(way, interrupt, discussion, From::Start, &self.output).await
+    }
+
+    async fn prepare(&self, api: &Api, seats: &Seats, body: &Value) -> Result<u8, ApiError> {
+        let created = api.post("/api/discussions", body).await;
+        let draft: Discussion = created.map_err(|error| seats.name_in(error))?;
+        let path = format!("/api/discussions/{}", draft.id);
+        if self.output.is_plain() {
+            let estimate = api.get(&format!("{path}/estimate")).await?;
+            terminal::note(&Paper::of(&std::io::stderr()).header(&draft));
+            terminal::note(&Paper::of(&std::io::stderr()).estimate(&estimate));
+            terminal::say(&draft.id);
+            terminal::note(&format!("  → plenary sessions start {}", draft.id));
+        }
+        write(api, &path, &self.output).await?;
+        Ok(exit::DONE)
+    }
+
+    fn body(&self, seats: &Seats) -> Result<Value, ApiError> {
+        let files: Result<Vec<Value>, String> =
+            self.files.iter().map(|path| context::read(path)).collect();
+        let files = files.map_err(usage)?;
+        let (moderator, facilitator) = match (&self.facilitator, &self.lead_as) {
+            (Some(written), _) => match written.split_once('=') {
+                Some((name, model)) => (None, Some(json!({ "name": name, "model": model }))),
+                None => (Some(written), None),
+            },
+            (None, Some(name)) => (None, Some(json!({ "person": name }))),
+            (None, None) => (None, None),
+        };
+        Ok(given([
+            ("topic", json!(super::text(&self.topic)?)),
+            ("format", json!(self.format.map(FormatName::id))),
+            ("moderatorId", json!(moderator)),
+            ("facilitator", json!(facilitator)),
+            ("participants", json!(seats.body())),
+            ("model", json!(self.model)),
+            ("maxRounds", json!(self.rounds)),
+            ("budgetTokens", json!(self.budget_tokens)),
+            ("name", json!(self.name)),
+            ("project", json!(self.project)),
+            ("context", json!(Some(files).filter(|files| !files.is_empty()))),
+            ("start", json!((!self.draft).then_some(true))),
+        ]))
+    }
+}
+
+/// Whoever holds the folder goes on with what was cut off there.
+fn note_resumed(reach: &Reach) {
+    match reach.resumed() {
+        0 => {}
+        1 => terminal::note("(1 session that was cut off goes on meanwhile)"),
+        many => terminal::note(&format!("({many} sessions that were cut off go on meanwhile)")),
+    }
+}
+
+/// The way in, and how to find another when it is lost.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    config: &'a Config,
+    api: &'a Api,
+}
+
+/// Follows a discussion until it rests and prints it as asked for. The exit code
+/// says how it ended.
+async fn to_the_end(
+    Way { config, api }: Way<'_>,
+    interrupt: Signal,
+    discussion: Discussion,
+    from: From,
+    output: &Output,
+) -> Result<u8, ApiError> {
+    let path = format!("/api/discussions/{}", discussion.id);
+    let quiet = output.is_document();
+    let show = Show::of(quiet);
+    let mut followed = follow::follow(config, api, interrupt, discussion, show, from).await?;
+    let reach = followed.reach.take();
+    if !quiet && followed.discussion.status == Status::Concluded {
+        terminal::say(&Paper::of(&std::io::stdout()).conclusion(&followed.discussion));
+    }
+    let written = write(reach.as_ref().map_or(api, |reach| &reach.api), &path, output).await;
+    if let Some(reach) = reach {
+        reach.close().await;
+    }
+    written?;
+    Ok(end(&followed, quiet))
+}
+
+async fn write(api: &Api, path: &str, output: &Output) -> Result<(), ApiError> {
+    match output.document() {
+        Some(Document::Json) => {
+            let mut whole: Value = api.get(path).await?;
+            whole["transcript"] = json!(table::transcript(api, path, 0).await?);
+            output.put(&serde_json::to_string_pretty(&whole).unwrap_or_default())
+        }
+        Some(Document::Markdown) => {
+            output.put(&api.text(&format!("{path}/export?format=markdown")).await?)
+        }
+        None => Ok(()),
+    }
+}
+
+/// The last word, and the exit code.
+fn end(followed: &Followed, quiet: bool) -> u8 {
+    let discussion = &followed.discussion;
+    let resume = format!("plenary sessions resume {}", discussion.id);
+    let rests = |how: &str| {
+        terminal::note(&format!("{how} Due next: {}", timeline::due(discussion)));
+        terminal::note(&format!("Go on with: {resume}"));
+        exit::INTERRUPTED
+    };
+    match discussion.status {
+        Status::Concluded => {
+            if !quiet {
+                terminal::note(&Paper::of(&std::io::stderr()).footer(discussion));
+            }
+            let seats = discussion.participants.iter().chain([&discussion.moderator]);
+            let models = seats.filter_map(|seat| seat.model.as_deref());
+            if let Some(note) = models.into_iter().find_map(weights::note) {
+                terminal::note(note);
+            }
+            exit::DONE
+        }
+        Status::Paused => rests("Paused."),
+        Status::Stopped => rests("Stopped; what had arrived is kept."),
+        Status::Failed | Status::Draft | Status::Active | Status::Pausing => {
+            let why = discussion.problem.as_deref().unwrap_or("The discussion did not go on.");
+            terminal::complain(&clean(why), Some(&resume));
+            if followed.unreachable { exit::NO_MODEL } else { exit::FAILED }
+        }
+    }
+}
+
+/// `plenary sessions show` of a discussion.
+pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> {
+    let path = format!("/api/discussions/{id}");
+    if output.is_plain() {
+        let discussion: Discussion = api.get(&path).await?;
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say(&paper.header(&discussion));
+        for entry in table::entries(api, &path, 0).await? {
+            terminal::say(&paper.entry(&discussion, &entry));
+        }
+        if discussion.conclusion.is_some() {
+            terminal::say(&Paper { wraps: true, ..paper }.conclusion(&discussion));
+        }
+        if let Some(problem) = &discussion.problem {
+            terminal::say(&format!("{}\n", clean(problem)));
+        }
+        let due = discussion.step.as_ref().map(|_| format!(" · {}", timeline::due(&discussion)));
+        let status = discussion.status.name();
+        terminal::say(&format!("{status}{}", due.unwrap_or_default()));
+        terminal::note(&Paper::of(&std::io::stderr()).footer(&discussion));
+    }
+    write(api, &path, output).await?;
+    Ok(exit::DONE)
+}

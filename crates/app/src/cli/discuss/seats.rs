@@ -1,0 +1,130 @@
+//! Who takes part, as it is written on the command line.
+
+use plenary_domain::discussion::Role;
+use serde_json::{Value, json};
+
+use crate::api::ApiError;
+use crate::cli::usage;
+
+/// In the order in which the seats are asked for.
+pub struct Seats(Vec<Written>);
+
+struct Written {
+    /// The flag with its value, for errors.
+    flag: String,
+    seat: Value,
+}
+
+impl Seats {
+    pub fn read(with: &[String], persons: &[String]) -> Result<Seats, ApiError> {
+        let with = with.iter().map(|written| Written::with(written));
+        let persons = persons.iter().map(|written| Written::person(written));
+        Ok(Seats(with.chain(persons).collect::<Result<_, _>>()?))
+    }
+
+    /// `None` when nobody was named: the server chooses who suits the format.
+    pub fn body(&self) -> Option<Vec<&Value>> {
+        (!self.0.is_empty()).then(|| self.0.iter().map(|written| &written.seat).collect())
+    }
+
+    /// An error about `participants[1].model` is one about the second flag.
+    pub fn name_in(&self, mut error: ApiError) -> ApiError {
+        for (field, problem) in &mut error.fields {
+            if problem.starts_with("there is no agent") {
+                error.hint = Some("See who there is: plenary agents list".to_owned());
+            }
+            let Some(rest) = field.strip_prefix("participants[") else { continue };
+            let place = rest.split_once(']').and_then(|(place, _)| place.parse::<usize>().ok());
+            let flag = match place.and_then(|place| self.0.get(place)) {
+                Some(written) => written.flag.clone(),
+                None => {
+                    let hint = "Say who takes part with --with: those who usually do do not suit.";
+                    error.hint = Some(hint.to_owned());
+                    "--facilitator".to_owned()
+                }
+            };
+            error.message = error.message.replace(&format!("`{field}`"), &flag);
+            *field = flag;
+        }
+        error
+    }
+}
+
+impl Written {
+    fn with(written: &str) -> Result<Written, ApiError> {
+        let (who, role) = with_role(written);
+        let mut seat = match who.split_once('=') {
+            Some((name, model)) => json!({ "name": name.trim(), "model": model.trim() }),
+            None if role.is_none() && who.contains(':') => return Err(no_role("--with", written)),
+            None => json!({ "agentId": who }),
+        };
+        if let Some(role) = role {
+            seat["role"] = json!(role.name());
+        }
+        Ok(Written { flag: format!("--with {written}"), seat })
+    }
+
+    fn person(written: &str) -> Result<Written, ApiError> {
+        let (who, role) = with_role(written);
+        if role.is_none() && who.contains(':') {
+            return Err(no_role("--person", written));
+        }
+        let role = role.unwrap_or(Role::Participant).name();
+        let seat = json!({ "person": who, "role": role });
+        Ok(Written { flag: format!("--person {written}"), seat })
+    }
+}
+
+/// Names of models hold colons too: a role is what stands behind the last one, and
+/// is known.
+fn with_role(written: &str) -> (&str, Option<Role>) {
+    let Some((who, role)) = written.rsplit_once(':') else { return (written.trim(), None) };
+    match parse_role(role) {
+        Some(role) => (who.trim(), Some(role)),
+        None => (written.trim(), None),
+    }
+}
+
+fn parse_role(text: &str) -> Option<Role> {
+    let plain: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+    match plain.to_lowercase().as_str() {
+        "participant" => Some(Role::Participant),
+        "observer" => Some(Role::Observer),
+        "devil" | "devils" | "deviladvocate" | "devilsadvocate" => Some(Role::DevilAdvocate),
+        _ => None,
+    }
+}
+
+fn no_role(flag: &str, written: &str) -> ApiError {
+    let role = written.rsplit_once(':').map_or("", |(_, role)| role);
+    let roles = Role::ALL.map(Role::name).join(", ");
+    usage(format!("{flag} {written}: there is no role {role:?}; there are {roles}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(written: &str, expected: Option<Value>) {
+        let seats = Seats::read(&[written.to_owned()], &[]);
+        let read = seats.ok().and_then(|seats| seats.body().map(|seats| seats[0].clone()));
+        assert_eq!(read, expected, "{written}");
+    }
+
+    #[test]
+    fn a_role_is_what_stands_behind_the_last_colon_and_is_known() {
+        check("skeptic", Some(json!({ "agentId": "skeptic" })));
+        check("The Spark:observer", Some(json!({ "agentId": "The Spark", "role": "observer" })));
+        let devil = Some(json!({ "agentId": "x", "role": "devil_advocate" }));
+        check("x:devil", devil.clone());
+        check("x:devil-advocate", devil.clone());
+        check("x:Devils_Advocate", devil.clone());
+        check("x:devil's advocate", devil);
+        check("x:jester", None);
+        let model = |model: &str| json!({ "name": "Ann", "model": model });
+        check("Ann=ollama/llama3.2:3b", Some(model("ollama/llama3.2:3b")));
+        let mut with_role = model("ollama/llama3.2:3b");
+        with_role["role"] = json!("participant");
+        check("Ann=ollama/llama3.2:3b:participant", Some(with_role));
+    }
+}

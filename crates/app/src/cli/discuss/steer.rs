@@ -1,0 +1,169 @@
+//! `plenary sessions …` of a discussion that exists.
+
+use serde_json::{Value, json};
+
+use super::follow::From;
+use super::table::{Discussion, Status};
+use super::{Way, person, timeline, to_the_end};
+use crate::api::{Api, ApiError};
+use crate::cli::ask::Output;
+use crate::cli::{exit, follow as interrupts, given};
+use crate::config::Config;
+use crate::terminal::{self, clean};
+
+/// One that exists, by its id.
+pub struct Steer<'a> {
+    pub config: &'a Config,
+    pub api: &'a Api,
+    pub id: &'a str,
+    /// This process runs it: when it leaves, nobody goes on.
+    pub here: bool,
+    /// It was under way when this command began. Whoever holds the folder goes on
+    /// with it, and it may be over before it is asked for.
+    pub was_active: bool,
+}
+
+/// What the one who leads has chosen.
+pub enum Choice {
+    End,
+    Next { next: String, question: String },
+}
+
+impl Steer<'_> {
+    pub async fn start(&self, output: &Output) -> Result<u8, ApiError> {
+        let interrupt = interrupts::interrupt()?;
+        let discussion = self.post("start", &json!({})).await?;
+        to_the_end(self.way(), interrupt, discussion, From::Start, output).await
+    }
+
+    /// One that was cut off by a crash, or that others look after, is followed.
+    pub async fn resume(&self, output: &Output) -> Result<u8, ApiError> {
+        let interrupt = interrupts::interrupt()?;
+        let mut discussion = self.get().await?;
+        if discussion.status != Status::Active {
+            discussion = match self.post("resume", &json!({})).await {
+                Err(error) if error.code == "not-now" && self.was_active => self.get().await?,
+                other => other?,
+            };
+        }
+        to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
+    }
+
+    pub async fn conclude(&self, output: &Output) -> Result<u8, ApiError> {
+        let interrupt = interrupts::interrupt()?;
+        let discussion = self.post("conclude", &json!({})).await?;
+        to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
+    }
+
+    pub async fn pause(&self) -> Result<u8, ApiError> {
+        let discussion = self.post("pause", &json!({})).await?;
+        terminal::say(match discussion.status {
+            Status::Pausing => "Pausing after the step under way.",
+            Status::Draft
+            | Status::Active
+            | Status::Paused
+            | Status::Stopped
+            | Status::Failed
+            | Status::Concluded => "Paused.",
+        });
+        terminal::note(&format!("  → plenary sessions resume {}", self.id));
+        Ok(exit::DONE)
+    }
+
+    pub async fn stop(&self) -> Result<u8, ApiError> {
+        self.post("stop", &json!({})).await?;
+        terminal::say("Stopped; what had arrived is kept.");
+        terminal::note(&format!("  → plenary sessions resume {}", self.id));
+        Ok(exit::DONE)
+    }
+
+    pub async fn interject(&self, text: &str, by: Option<&str>) -> Result<u8, ApiError> {
+        let body = given([("text", json!(text)), ("by", json!(by))]);
+        let discussion = self.post("interject", &body).await?;
+        terminal::say(match discussion.status.rests() {
+            true => "Said. It is heard when the discussion goes on.",
+            false => "Said. Whoever comes next hears it.",
+        });
+        Ok(exit::DONE)
+    }
+
+    /// The words of a person who is awaited.
+    pub async fn reply(&self, text: &str, output: &Output) -> Result<u8, ApiError> {
+        self.go_on("reply", &json!({ "text": text }), output).await
+    }
+
+    pub async fn decide(
+        &self,
+        choice: Choice,
+        reasoning: Option<&str>,
+        output: &Output,
+    ) -> Result<u8, ApiError> {
+        let body = match choice {
+            Choice::End => {
+                given([("decision", json!("synthesize")), ("reasoning", json!(reasoning))])
+            }
+            Choice::Next { next, question } => {
+                let discussion = self.get().await?;
+                let next = person::chosen(&discussion, &next).map_or(next, |seat| seat.id.clone());
+                given([
+                    ("decision", json!("continue")),
+                    ("nextParticipantId", json!(next)),
+                    ("question", json!(question)),
+                    ("reasoning", json!(reasoning)),
+                ])
+            }
+        };
+        self.go_on("decide", &body, output).await
+    }
+
+    /// A person's part. Whoever runs the discussion follows it from there; where
+    /// another process runs it, it is shown there.
+    async fn go_on(&self, route: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
+        let interrupt = interrupts::interrupt()?;
+        let before = self.get().await?;
+        let discussion = self.post(route, body).await?;
+        if self.here || !output.is_plain() {
+            let from = From::After(before.entries);
+            return to_the_end(self.way(), interrupt, discussion, from, output).await;
+        }
+        terminal::say("Said.");
+        if discussion.status == Status::Concluded {
+            terminal::note(&format!("  → plenary sessions show {}", self.id));
+        } else {
+            terminal::note(&format!("Now: {}", timeline::due(&discussion)));
+            terminal::note(&format!("  → to follow it: plenary sessions resume {}", self.id));
+        }
+        Ok(exit::DONE)
+    }
+
+    fn way(&self) -> Way<'_> {
+        Way { config: self.config, api: self.api }
+    }
+
+    async fn get(&self) -> Result<Discussion, ApiError> {
+        self.api.get(&format!("/api/discussions/{}", self.id)).await
+    }
+
+    async fn post(&self, route: &str, body: &Value) -> Result<Discussion, ApiError> {
+        let path = format!("/api/discussions/{}/{route}", self.id);
+        self.api.post(&path, body).await.map_err(|error| self.in_commands(error))
+    }
+
+    /// What is possible now, as commands.
+    fn in_commands(&self, error: ApiError) -> ApiError {
+        const COMMANDS: [&str; 8] =
+            ["start", "pause", "resume", "stop", "conclude", "interject", "reply", "decide"];
+        let told = error.hint.as_deref().and_then(|hint| hint.split_once("; possible now: "));
+        let Some((state, possible)) = told.filter(|_| error.code == "not-now") else {
+            return error;
+        };
+        let state = clean(state).replace("It is draft", "It is a draft");
+        let possible = possible.trim_end_matches('.').split(", ");
+        let possible: Vec<&str> = possible.filter(|name| COMMANDS.contains(name)).collect();
+        let hint = match possible.as_slice() {
+            [] => format!("{state}. Read it: plenary sessions show {}", self.id),
+            some => format!("{state}; possible now: plenary sessions {}", some.join(", ")),
+        };
+        ApiError { hint: Some(hint), ..error }
+    }
+}

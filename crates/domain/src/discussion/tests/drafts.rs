@@ -1,0 +1,190 @@
+//! What can be changed when, and what is wrong with it.
+
+use super::*;
+
+fn rounds(rounds: u32) -> Command {
+    Command::Edit(Edit { max_rounds: Some(rounds), ..Edit::default() })
+}
+
+fn invalid(wrong: &[(&str, &str)]) -> Result<Vec<Event>, Reject> {
+    let wrong = wrong.iter().map(|(field, problem)| Wrong::new(*field, *problem));
+    Err(Reject::Invalid(wrong.collect()))
+}
+
+fn sitting() -> Held {
+    Held::new(Create { start: None, ..draft() })
+}
+
+#[test]
+fn a_draft_can_be_changed_wholly() {
+    let edit = Edit {
+        name: Some(" Hot ".into()),
+        topic: Some("Tea?".into()),
+        format: Some(Format::Review),
+        max_rounds: Some(9),
+    };
+    let dan = takes_part(seat("Dan"), Role::Participant);
+    let held = sitting()
+        .told(Command::Edit(edit))
+        .told(Command::ChangeFacilitator(Box::new(seat("Zoe"))))
+        .told(Command::AddParticipant(Box::new(dan)))
+        .told(Command::RemoveParticipant(SeatId("ann".into())));
+    let state = &held.state;
+    assert_eq!((state.name.as_str(), &*state.topic, state.max_rounds), ("Hot", "Tea?", 9));
+    assert_eq!((state.format, state.facilitator.name.as_str()), (Format::Review, "Zoe"));
+    let names: Vec<&str> = state.participants.iter().map(|p| p.seat.name.as_str()).collect();
+    assert_eq!(names, ["Otto", "Bob", "Dan"]);
+    assert_eq!(state.changed_at, at(4));
+}
+
+#[test]
+fn what_is_not_given_stays() {
+    let held = sitting().told(Command::Edit(Edit::default()));
+    let before = sitting().state;
+    assert_eq!(held.state, State { changed_at: at(1), ..before });
+}
+
+#[test]
+fn once_started_only_name_and_rounds_change() {
+    let mut held = Held::new(draft()).told(rounds(9));
+    assert_eq!(held.state.max_rounds, 9);
+    let message = "Topic and format can be changed in a draft only; the name and the number of \
+                   rounds can be changed until the conclusion.";
+    let topic = Edit { topic: Some("Tea?".into()), ..Edit::default() };
+    refused(&mut held, Command::Edit(topic), message);
+    let message = "The facilitator can be changed in a draft only.";
+    refused(&mut held, Command::ChangeFacilitator(Box::new(seat("Zoe"))), message);
+    let message = "Who takes part can be changed in a draft only.";
+    refused(&mut held, Command::RemoveParticipant(SeatId("ann".into())), message);
+    let mut held = held.told(Command::Conclude).says("Nothing.");
+    refused(&mut held, rounds(9), "This discussion is concluded and stays as it is.");
+}
+
+#[test]
+fn rounds_cannot_be_fewer_than_began() {
+    // The first round is being decided on.
+    let mut held = Held::new(draft());
+    assert_eq!(held.tell(rounds(0)), invalid(&[("maxRounds", "must be from 1 to 50")]));
+    assert_eq!(held.tell(rounds(51)), invalid(&[("maxRounds", "must be from 1 to 50")]));
+    let mut held = held.picks("ann").says("Tea.");
+    // The second is being decided on.
+    assert_eq!(held.tell(rounds(1)), invalid(&[("maxRounds", "must be from 2 to 50")]));
+    let mut held = held.picks("bob");
+    assert_eq!(held.tell(rounds(1)), invalid(&[("maxRounds", "must be from 2 to 50")]));
+    let held = held.told(rounds(2)).says("Coffee.");
+    assert_eq!(held.shown().lines().next(), Some("active 2 [synthesis#1]"));
+}
+
+#[test]
+fn a_resting_discussion_with_no_rounds_left_goes_to_its_conclusion() {
+    let held = Held::new(draft()).picks("ann").told(Command::Pause).says("Tea.");
+    let held = held.told(rounds(1)).told(Command::Resume);
+    check(
+        &held,
+        "active 1 [synthesis#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
+         3 synthesize by rule (The only round is over.)",
+    );
+}
+
+#[test]
+fn more_rounds_take_a_failed_discussion_on() {
+    let one = Create { max_rounds: 1, ..draft() };
+    let held = Held::new(one).picks("ann").fails();
+    check(&held, "failed 1 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.");
+    let held = held.told(rounds(2)).told(Command::Resume);
+    assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
+}
+
+#[test]
+fn nobody_sits_twice() {
+    let agent = |name: &str, id: &str| Seat { agent: Some(AgentId(id.into())), ..seat(name) };
+    let mut held = sitting();
+    let add = |seat: Seat| Command::AddParticipant(Box::new(takes_part(seat, Role::Participant)));
+    let leads = "Chair leads the discussion and cannot take part too";
+    assert_eq!(held.tell(add(seat("CHAIR"))), invalid(&[("participant", leads)]));
+    assert_eq!(held.tell(add(seat("Ann"))), invalid(&[("participant", "Ann takes part already")]));
+    let mut held = held.told(add(agent("Dan", "critic")));
+    let twin = agent("Eli", "critic");
+    assert_eq!(held.tell(add(twin.clone())), invalid(&[("participant", "Dan takes part already")]));
+    let problem = "Dan takes part and cannot lead the discussion too";
+    let lead = |seat: Seat| Command::ChangeFacilitator(Box::new(seat));
+    assert_eq!(held.tell(lead(twin)), invalid(&[("facilitator", problem)]));
+    let same_name = Seat { id: SeatId("other".into()), ..seat("bob") };
+    let problem = "Bob takes part and cannot lead the discussion too";
+    assert_eq!(held.tell(lead(same_name)), invalid(&[("facilitator", problem)]));
+    let unknown = Reject::Unknown("Nobody with the id \"eve\" takes part.".into());
+    assert_eq!(held.tell(Command::RemoveParticipant(SeatId("eve".into()))), Err(unknown));
+}
+
+#[test]
+fn a_draft_that_only_observers_are_left_in_does_not_start() {
+    let gone = |id: &str| Command::RemoveParticipant(SeatId(id.into()));
+    let mut held = sitting().told(gone("ann")).told(gone("bob"));
+    let problem = "at least one participant who speaks is needed; observers only listen";
+    let start = Command::Start { estimate: None };
+    assert_eq!(held.tell(start), invalid(&[("participants", problem)]));
+}
+
+#[test]
+fn all_that_is_wrong_is_named_at_once() {
+    let slow = Seat { name: "A\nB".into(), ..person("Slow", Some(5)) };
+    let mut odd = seat("Chair");
+    if let Sitter::Model { model, .. } = &mut odd.sitter {
+        *model = ModelName("nameless".into());
+    }
+    odd.description = "d".repeat(limits::DESCRIPTION_BYTES + 1);
+    let create = Create {
+        name: "n".repeat(limits::DISCUSSION_NAME_BYTES + 1),
+        topic: " ".into(),
+        max_rounds: 0,
+        budget_tokens: Some(1),
+        project: Some(String::new()),
+        context: vec![ContextFile { name: String::new(), text: "x".into() }],
+        facilitator: odd,
+        participants: vec![
+            takes_part(slow, Role::Observer),
+            takes_part(seat("Chair"), Role::Observer),
+        ],
+        ..draft()
+    };
+    let Err(Reject::Invalid(wrong)) =
+        decide(None, Command::Create(Box::new(create)), at(0), nonce())
+    else {
+        panic!("it was taken");
+    };
+    let fields: Vec<&str> = wrong.iter().map(|wrong| wrong.field.as_str()).collect();
+    assert_eq!(
+        fields,
+        [
+            "topic",
+            "context[0].name",
+            "name",
+            "maxRounds",
+            "budgetTokens",
+            "project",
+            "facilitator.description",
+            "facilitator.model",
+            "participants",
+            "participants[0].name",
+            "participants[0].replyWithinSeconds",
+            "participants[1]",
+        ]
+    );
+}
+
+#[test]
+fn what_was_never_created_is_not_known() {
+    let missing = Err(Reject::Unknown("There is no such discussion.".into()));
+    assert_eq!(decide(None, Command::Stop, at(0), nonce()), missing);
+    let settle = Command::Settle { call: CallId("opening#1".into()), outcome: Outcome::Elapsed };
+    assert_eq!(decide(None, settle, at(0), nonce()), Err(Reject::Stale));
+    let mut held = sitting();
+    let again = Command::Create(Box::new(draft()));
+    refused(&mut held, again, "This discussion has been created already.");
+}
+
+#[test]
+fn a_discussion_without_a_name_is_called_by_its_topic() {
+    assert_eq!(sitting().state.name, "Tea or coffee?");
+    assert_eq!(Held::new(Create { name: " Hot ".into(), ..draft() }).state.name, "Hot");
+}

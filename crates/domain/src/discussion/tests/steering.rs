@@ -1,0 +1,205 @@
+//! Pause, resume, stop and conclude, in every state.
+
+use super::*;
+
+/// One discussion in each state, by the way that leads there.
+fn in_every_state() -> Vec<(&'static str, Held)> {
+    let start = || Held::new(draft());
+    let silent = start().picks("ann").fails().picks("bob").fails();
+    vec![
+        ("draft", Held::new(Create { start: None, ..draft() })),
+        ("active", start().picks("ann")),
+        ("concluding", start().told(Command::Conclude)),
+        ("pausing", start().picks("ann").told(Command::Pause)),
+        ("pausing, concluding", start().told(Command::Conclude).told(Command::Pause)),
+        ("paused", start().picks("ann").told(Command::Pause).says("Tea.")),
+        ("stopped", start().picks("ann").told(Command::Stop)),
+        ("failed", silent),
+        ("concluded", start().told(Command::Conclude).says("Nothing.")),
+    ]
+}
+
+/// What becomes of each: the first line of what is shown, or the refusal.
+#[track_caller]
+fn check_everywhere(command: Command, expect: [(&str, &str); 9]) {
+    let is: Vec<(&str, String)> = in_every_state()
+        .into_iter()
+        .map(|(name, mut held)| {
+            let told = match held.tell(command.clone()) {
+                Ok(_) => held.shown().lines().next().unwrap_or_default().to_owned(),
+                Err(Reject::NotNow { message, .. }) => message,
+                Err(other) => panic!("{other:?}"),
+            };
+            (name, told)
+        })
+        .collect();
+    let is: Vec<(&str, &str)> = is.iter().map(|(name, told)| (*name, told.as_str())).collect();
+    assert_eq!(is, expect);
+}
+
+#[test]
+fn start_in_every_state() {
+    check_everywhere(
+        Command::Start { estimate: None },
+        [
+            ("draft", "active 1 [opening#1]"),
+            ("active", "This discussion is under way."),
+            ("concluding", "This discussion is under way."),
+            ("pausing", "This discussion is under way."),
+            ("pausing, concluding", "This discussion is under way."),
+            ("paused", "This discussion has been started; resume it."),
+            ("stopped", "This discussion has been started; resume it."),
+            ("failed", "This discussion has been started; resume it."),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+}
+
+#[test]
+fn pause_in_every_state() {
+    check_everywhere(
+        Command::Pause,
+        [
+            ("draft", "This discussion has not been started."),
+            ("active", "pausing 1 [turn/1#1]"),
+            ("concluding", "pausing 0 [synthesis#1]"),
+            ("pausing", "This discussion is paused already."),
+            ("pausing, concluding", "This discussion is paused already."),
+            ("paused", "This discussion is paused already."),
+            ("stopped", "Nothing is under way that could be paused."),
+            ("failed", "Nothing is under way that could be paused."),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+}
+
+#[test]
+fn resume_in_every_state() {
+    check_everywhere(
+        Command::Resume,
+        [
+            ("draft", "This discussion has not been started; start it."),
+            ("active", "This discussion is under way."),
+            ("concluding", "This discussion is under way."),
+            ("pausing", "active 1 [turn/1#1]"),
+            ("pausing, concluding", "active 0 [synthesis#1]"),
+            ("paused", "active 1 [evaluation/1#1]"),
+            ("stopped", "active 1 [turn/1#2]"),
+            ("failed", "active 2 [evaluation/2#1]"),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+}
+
+#[test]
+fn stop_in_every_state() {
+    check_everywhere(
+        Command::Stop,
+        [
+            ("draft", "This discussion has not been started."),
+            ("active", "stopped 1 []"),
+            ("concluding", "stopped 0 []"),
+            ("pausing", "stopped 1 []"),
+            ("pausing, concluding", "stopped 0 []"),
+            ("paused", "stopped 1 []"),
+            ("stopped", "This discussion is stopped already."),
+            ("failed", "This discussion has failed; nothing runs."),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+}
+
+#[test]
+fn conclude_in_every_state() {
+    check_everywhere(
+        Command::Conclude,
+        [
+            ("draft", "Nothing has been said; start it first."),
+            ("active", "active 0 [synthesis#1]"),
+            ("concluding", "The conclusion is being written."),
+            ("pausing", "active 0 [synthesis#1]"),
+            ("pausing, concluding", "active 0 [synthesis#1]"),
+            ("paused", "active 1 [synthesis#1]"),
+            ("stopped", "active 0 [synthesis#1]"),
+            ("failed", "active 2 [synthesis#1]"),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+}
+
+#[test]
+fn interject_in_every_state() {
+    check_everywhere(
+        Command::Interject { by: "Eve".into(), text: "Milk?".into() },
+        [
+            ("draft", "This discussion has not been started; edit its topic."),
+            ("active", "active 1 [turn/1#1]"),
+            ("concluding", "The conclusion is being written."),
+            ("pausing", "pausing 1 [turn/1#1]"),
+            ("pausing, concluding", "The conclusion is being written."),
+            ("paused", "paused 1 []"),
+            ("stopped", "stopped 1 []"),
+            ("failed", "failed 2 []"),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+}
+
+#[test]
+fn a_stopped_conclusion_is_written_when_it_is_asked_for_whatever_the_rounds_are() {
+    let one = Create { max_rounds: 1, ..draft() };
+    let more = Command::Edit(Edit { max_rounds: Some(2), ..Edit::default() });
+    let stopped = || Held::new(one.clone()).picks("ann").says("Tea.").told(Command::Stop);
+    let held = stopped().told(more.clone()).told(Command::Conclude);
+    assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#2]"));
+    // Resumed it goes on, because a round remains now.
+    let held = stopped().told(more).told(Command::Resume);
+    assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
+    let held = held.picks("bob").says("Coffee.");
+    assert_eq!(held.shown().lines().next(), Some("active 2 [synthesis#2]"));
+}
+
+#[test]
+fn an_interjection_in_the_name_of_a_model_is_refused() {
+    let mut held = Held::new(draft());
+    let wrong = vec![
+        Wrong::new("by", "a model here is called that; use your own name"),
+        Wrong::new("text", "must not be empty"),
+    ];
+    let command = Command::Interject { by: " ANN ".into(), text: " ".into() };
+    assert_eq!(held.tell(command), Err(Reject::Invalid(wrong)));
+}
+
+#[test]
+fn interjections_have_a_limit_that_is_said_beforehand() {
+    let eve = |n: usize| Command::Interject { by: "Eve".into(), text: format!("{n}") };
+    let mut held = Held::new(draft());
+    for n in 0..limits::INTERJECTIONS {
+        held = held.told(eve(n));
+    }
+    assert!(!held.state.allowed().contains(&"interject"));
+    let message = "This discussion has as many interjections as it can keep.";
+    refused(&mut held, eve(0), message);
+}
+
+#[test]
+fn after_a_resumed_failure_every_model_is_asked_for_the_conclusion_again() {
+    let one = Create { max_rounds: 1, ..draft() };
+    let held = Held::new(one).picks("ann").says("Tea.").fails().fails().fails();
+    assert_eq!(held.state.status(), "failed");
+    let held = held.told(Command::Resume).fails().says("Tea it is.");
+    assert_eq!(held.shown().lines().last(), Some("= ann: Tea it is."));
+    let note = "Not heard: Bob (was not asked). Written by the model of Ann: the facilitator's \
+                failed.";
+    assert_eq!(held.state.degraded().as_deref(), Some(note));
+}
+
+#[test]
+fn a_late_answer_of_a_step_that_was_cut_off_is_kept_and_decides_nothing() {
+    let mut held = Held::new(draft()).told(Command::Stop).told(Command::Resume);
+    let call = CallId("opening#1".into());
+    let late = Command::Settle { call, outcome: answered("Bob first.") };
+    held.tell(late.clone()).expect("the text");
+    check(&held, "active 1 [opening#2]\n1 opening#1 cut off: Some(\"Bob first.\")");
+    assert_eq!(held.tell(late), Err(Reject::Stale));
+}
