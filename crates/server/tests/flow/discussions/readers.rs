@@ -175,10 +175,10 @@ async fn events_come_in_order_and_can_be_taken_up_again() {
         texts
     });
     assert_eq!((texts.of("turn/1#1"), texts.of("synthesis#1")), ("Tea.", "So be it."));
-    for after in 1..names.len() {
-        let mut events = app.events(&talk.at("events"), Some(after as u64)).await;
+    for (id, name) in expected.into_iter().skip(1) {
+        let mut events = app.events(&talk.at("events"), Some(id - 1)).await;
         let frame = events.next().await.unwrap();
-        assert_eq!((frame.id, &*frame.name), (Some(after as u64 + 1), names[after]));
+        assert_eq!((frame.id, &*frame.name), (Some(id), name));
     }
     let mut all = app.events("/api/events", Some(0)).await;
     for name in names {
