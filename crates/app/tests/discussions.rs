@@ -329,7 +329,6 @@ fn examine_requests(requests: &[Recorded], attempts: &BTreeMap<String, AttemptSt
         assert!(seen.insert(id.clone()), "{id} was sent twice");
     }
     let cut = attempts.values().filter(|state| **state == AttemptState::Begun).count();
-    println!("{} attempts, {cut} of them cut off by a kill", attempts.len());
     assert!(cut > 0, "no kill hit a call that was under way");
     for (id, state) in attempts {
         // What was cut by a kill or a stop may never have left the machine.
