@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::call::Answer;
+use crate::call::{Answer, Failure, FailureKind, Outcome};
 use crate::ids::Nonce;
 
 /// Answers that say nothing, in small letters and without marks.
@@ -39,16 +39,66 @@ const THINKING: [(&str, &str); 3] =
 
 /// The answer without thinking, without the lines around quotations that a small
 /// model repeats, and without the member's own name before it.
-pub fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
+fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
     let (thought, said) = without_thinking(&answer.text);
     if answer.reasoning.is_empty() {
         answer.reasoning = thought.trim().to_owned();
     }
     let delimiter = format!("<<<{}", nonce.0);
-    let spoken = said.lines().filter(|line| !line.trim_start().starts_with(&delimiter));
+    let spoken = said.lines().filter(|line| !line.contains(&delimiter));
     let own = spoken.collect::<Vec<_>>().join("\n");
     answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
+}
+
+/// What somebody says in so many bytes at most. Without a word, or with too many, it is
+/// a failure, whatever the provider says, and so is a call that brought no answer.
+pub fn heard(
+    member: &str,
+    nonce: &Nonce,
+    most: usize,
+    outcome: Outcome,
+) -> Result<Answer, (Failure, String)> {
+    let failed = |kind, message: String, attempts, partial| {
+        Err((Failure { kind, message, attempts }, within(partial, most)))
+    };
+    match outcome {
+        Outcome::Answered(answer) => {
+            let answer = read(member, nonce, answer);
+            let attempts = answer.attempts;
+            if answer.text.is_empty() {
+                let message = "The model ended without a word.".to_owned();
+                failed(FailureKind::Empty, message, attempts, String::new())
+            } else if answer.text.len() > most {
+                let message = format!("The answer is longer than {most} bytes.");
+                failed(FailureKind::TooLong, message, attempts, answer.text)
+            } else {
+                Ok(answer)
+            }
+        }
+        Outcome::Failed { failure, partial } => Err((failure, within(partial, most))),
+        Outcome::Stopped { partial } => {
+            failed(FailureKind::Empty, "The answer was stopped.".to_owned(), 1, partial)
+        }
+        Outcome::Elapsed => {
+            let message = "No reply came in time.".to_owned();
+            failed(FailureKind::TimedOut, message, 1, String::new())
+        }
+    }
+}
+
+/// What a call had brought, however it ended.
+pub fn text_of(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Answered(answer) => answer.text,
+        Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
+        Outcome::Elapsed => String::new(),
+    }
+}
+
+pub fn within(mut text: String, most: usize) -> String {
+    text.truncate(text.floor_char_boundary(most));
+    text
 }
 
 /// Nothing but mentions counts as nothing too.

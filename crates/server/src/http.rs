@@ -11,7 +11,10 @@ mod sessions;
 mod whiteboards;
 
 use axum::extract::DefaultBodyLimit;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use plenary_domain::{SessionId, limits};
+use serde::Serialize;
 use utoipa::OpenApi;
 use utoipa::openapi::{OpenApi as OpenApiDocument, PathItem};
 use utoipa_axum::router::OpenApiRouter;
@@ -60,4 +63,19 @@ fn within(name: &str, given: u32, least: u32, most: u32) -> Result<u32, Problem>
     }
     let problem = format!("`{name}` must be from {least} to {most}.");
     Err(Problem::new(Code::InvalidQuery, problem))
+}
+
+/// A document for a browser to keep.
+fn document(kind: &'static str, file: &str, body: String) -> Response {
+    let kept = format!("attachment; filename=\"{file}\"");
+    ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, kept)], body)
+        .into_response()
+}
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+fn json_document(file: &str, value: &impl Serialize) -> Result<Response, Problem> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+    Ok(document("application/json", file, text))
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::addressed::Audience;
 use super::{Debt, Event, Silence, State, Turn, Why};
-use crate::call::{Answer, Failure, FailureKind, Outcome};
+use crate::call::{Answer, Outcome};
 use crate::ids::{CallId, Nonce};
 use crate::limits;
 use crate::reject::Reject;
@@ -32,15 +32,15 @@ impl State {
         nonce: Nonce,
     ) -> Result<Vec<Event>, Reject> {
         let (member, upto) = (turn.member.clone(), turn.upto);
-        let event = match heard(&turn.member, &turn.nonce, outcome) {
-            Outcome::Answered(answer) if spoken::says_nothing(&answer.text) => {
+        if matches!(outcome, Outcome::Stopped { .. } | Outcome::Elapsed) {
+            return Err(Reject::Stale);
+        }
+        let event = match spoken::heard(&turn.member, &turn.nonce, limits::POST_BYTES, outcome) {
+            Ok(answer) if spoken::says_nothing(&answer.text) => {
                 Event::Passed { member, upto, text: answer.text, usage: answer.usage }
             }
-            Outcome::Answered(answer) => self.answered(turn, answer, at),
-            Outcome::Failed { failure, partial } => {
-                Event::AnswerFailed { member, upto, failure, partial }
-            }
-            Outcome::Stopped { .. } | Outcome::Elapsed => return Err(Reject::Stale),
+            Ok(answer) => self.answered(turn, answer, at),
+            Err((failure, partial)) => Event::AnswerFailed { member, upto, failure, partial },
         };
         let next = self.turn_after(turn, &event, nonce);
         Ok([event].into_iter().chain(next).collect())
@@ -100,7 +100,7 @@ impl State {
         let silences = self.silences.iter().rev().map(|silence| silence.as_ref());
         let Silence { member, upto, .. } =
             silences.into_iter().find(of_call).ok_or(Reject::Stale)?;
-        let partial = within(text_of(outcome));
+        let partial = within(spoken::text_of(outcome));
         Ok(vec![Event::AnswerStopped { member: member.clone(), upto: *upto, partial }])
     }
 }
@@ -109,43 +109,6 @@ pub fn call_id(member: &str, upto: u64) -> CallId {
     CallId(format!("answer/{member}/{upto}"))
 }
 
-/// What the member says when thinking and its own name before it are taken off.
-/// Without a word, or with too many, it is a failure, whatever the provider says.
-fn heard(member: &str, nonce: &Nonce, outcome: Outcome) -> Outcome {
-    let failed = |kind, message: &str, attempts, partial| Outcome::Failed {
-        failure: Failure { kind, message: message.to_owned(), attempts },
-        partial,
-    };
-    match outcome {
-        Outcome::Answered(answer) => {
-            let answer = spoken::read(member, nonce, answer);
-            let attempts = answer.attempts;
-            if answer.text.is_empty() {
-                let message = "The model ended without a word.";
-                failed(FailureKind::Empty, message, attempts, String::new())
-            } else if answer.text.len() > limits::POST_BYTES {
-                let message = "The answer is longer than a post may be.";
-                failed(FailureKind::TooLong, message, attempts, within(answer.text))
-            } else {
-                Outcome::Answered(answer)
-            }
-        }
-        Outcome::Failed { failure, partial } => {
-            Outcome::Failed { failure, partial: within(partial) }
-        }
-        Outcome::Stopped { .. } | Outcome::Elapsed => outcome,
-    }
-}
-
-fn text_of(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Answered(answer) => answer.text,
-        Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
-        Outcome::Elapsed => String::new(),
-    }
-}
-
-fn within(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(limits::POST_BYTES));
-    text
+fn within(text: String) -> String {
+    spoken::within(text, limits::POST_BYTES)
 }

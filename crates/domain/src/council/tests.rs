@@ -657,7 +657,7 @@ fn an_answer_without_a_word_or_with_too_many_is_a_failure() {
     };
     let empty = failure(FailureKind::Empty, "The model ended without a word.", "");
     let most = "ä".repeat(32_768);
-    let message = "The answer is longer than a post may be.";
+    let message = "The answer is longer than 65536 bytes.";
     let long = failure(FailureKind::TooLong, message, &most);
     let cases = [
         (" \n".to_owned(), empty.clone()),

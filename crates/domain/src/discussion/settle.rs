@@ -59,7 +59,7 @@ impl State {
             What::Turn { turn, speaker, .. } => {
                 let name = self.seat(speaker).map(|seat| seat.name.clone()).unwrap_or_default();
                 let (turn, speaker) = (*turn, speaker.clone());
-                let event = match heard(&name, &step.nonce, outcome) {
+                let event = match spoken::heard(&name, &step.nonce, limits::TURN_BYTES, outcome) {
                     Ok(answer) => Event::Spoke { turn, speaker, answer, condensed, at },
                     Err((failure, partial)) => {
                         Event::TurnFailed { turn, speaker, failure, partial, condensed, at }
@@ -69,7 +69,12 @@ impl State {
             }
             What::Synthesis { by, why } => {
                 let (by, why) = (by.clone(), *why);
-                match heard(&self.facilitator.name, &step.nonce, outcome) {
+                match spoken::heard(
+                    &self.facilitator.name,
+                    &step.nonce,
+                    limits::TURN_BYTES,
+                    outcome,
+                ) {
                     Ok(answer) => Ok(vec![Event::Concluded { by, why, answer, condensed, at }]),
                     Err((failure, partial)) => {
                         let message = failure.message.clone();
@@ -170,11 +175,7 @@ impl State {
         let is_cut = self.transcript.iter().rev().any(
             |entry| matches!(&entry.said, Said::Cut { call, partial: None, .. } if call == of),
         );
-        let partial = match outcome {
-            Outcome::Answered(answer) => answer.text,
-            Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
-            Outcome::Elapsed => String::new(),
-        };
+        let partial = spoken::text_of(outcome);
         if !is_cut {
             return Err(Reject::Stale);
         }
@@ -271,35 +272,6 @@ impl State {
     }
 }
 
-/// What somebody says when thinking and their own name before it are taken off.
-/// Without a word, or with too many, it is a failure, whatever the provider says.
-fn heard(name: &str, nonce: &Nonce, outcome: Outcome) -> Result<Answer, (Failure, String)> {
-    let failed = |kind, message: &str, attempts, partial| {
-        Err((Failure { kind, message: message.to_owned(), attempts }, partial))
-    };
-    match outcome {
-        Outcome::Answered(answer) => {
-            let answer = spoken::read(name, nonce, answer);
-            let attempts = answer.attempts;
-            if answer.text.is_empty() {
-                let message = "The model ended without a word.";
-                failed(FailureKind::Empty, message, attempts, String::new())
-            } else if answer.text.len() > limits::TURN_BYTES {
-                let message = "The answer is longer than a turn may be.";
-                failed(FailureKind::TooLong, message, attempts, within(answer.text))
-            } else {
-                Ok(answer)
-            }
-        }
-        Outcome::Failed { failure, partial } => Err((failure, within(partial))),
-        Outcome::Stopped { partial } => {
-            failed(FailureKind::Empty, "The step was stopped.", 1, within(partial))
-        }
-        Outcome::Elapsed => failed(FailureKind::TimedOut, "Time is over.", 1, String::new()),
-    }
-}
-
-fn within(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(limits::TURN_BYTES));
-    text
+fn within(text: String) -> String {
+    spoken::within(text, limits::TURN_BYTES)
 }

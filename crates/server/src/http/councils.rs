@@ -18,7 +18,7 @@ use super::boardrooms::export::{Format, FormatName};
 use super::boardrooms::seating;
 use super::events::After;
 use super::sessions::{self, Filter};
-use super::within;
+use super::{MARKDOWN, document, json_document, within};
 use crate::App;
 use crate::agents::{self, AgentHeader, AgentToken};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
@@ -446,8 +446,10 @@ async fn export(
 ) -> Result<Response, Problem> {
     let snapshot = look(&app, &name).await?;
     let state = council(&snapshot)?;
-    let (kind, body) = match query.format.unwrap_or(FormatName::Json) {
-        FormatName::Markdown => ("text/markdown; charset=utf-8", council::markdown(state)),
+    match query.format.unwrap_or(FormatName::Json) {
+        FormatName::Markdown => {
+            Ok(document(MARKDOWN, &format!("{name}.md"), council::markdown(state)))
+        }
         FormatName::Json => {
             let exported = ExportedCouncil {
                 format: "plenary.council",
@@ -455,12 +457,9 @@ async fn export(
                 council: show(&snapshot)?,
                 thread: posts(state, 0, usize::MAX),
             };
-            let text = serde_json::to_string_pretty(&exported)
-                .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-            ("application/json", text)
+            json_document(&format!("{name}.json"), &exported)
         }
-    };
-    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -1,7 +1,6 @@
 //! A board as a document, and back.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use plenary_domain::boardroom::{self, Command};
 use plenary_domain::{SessionId, Timestamp, limits, room};
@@ -13,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{created, views};
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
-use crate::http::session_id;
+use crate::http::{MARKDOWN, document, json_document, session_id};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::views::{BoardroomView, Reply};
 
@@ -100,8 +99,10 @@ pub async fn export(
     let id = session_id(&id)?;
     let snapshot = app.engine.get(id).await?;
     let state = super::board(&snapshot)?;
-    let (kind, name, body) = match query.format.unwrap_or(FormatName::Json) {
-        FormatName::Markdown => ("text/markdown; charset=utf-8", "md", boardroom::markdown(state)),
+    match query.format.unwrap_or(FormatName::Json) {
+        FormatName::Markdown => {
+            Ok(document(MARKDOWN, &format!("boardroom-{id}.md"), boardroom::markdown(state)))
+        }
         FormatName::Json => {
             let exported = Exported {
                 format: FORMAT,
@@ -110,16 +111,9 @@ pub async fn export(
                 boardroom: views::boardroom(id, snapshot.version, state, &|_| None),
                 events: app.engine.events(id).await?.into_iter().map(exported).collect(),
             };
-            let body = serde_json::to_string_pretty(&exported).unwrap_or_default();
-            ("application/json", "json", body)
+            json_document(&format!("boardroom-{id}.json"), &exported)
         }
-    };
-    let disposition = format!("attachment; filename=\"boardroom-{id}.{name}\"");
-    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
-    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
-        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
     }
-    Ok(response)
 }
 
 pub fn exported(event: StoredEvent) -> ExportedEvent {

@@ -1,8 +1,7 @@
 //! A discussion as a document.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use plenary_domain::{Timestamp, discussion};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,7 +9,7 @@ use utoipa::ToSchema;
 use crate::App;
 use crate::error::{Problem, ReadProblems};
 use crate::http::boardrooms::export::{ExportedEvent, Format, FormatName, exported};
-use crate::http::session_id;
+use crate::http::{MARKDOWN, document, json_document, session_id};
 use crate::idempotency::{Path, Query};
 use crate::views::discussions::{DiscussionView, EntryView};
 
@@ -43,8 +42,11 @@ pub async fn export(
     let id = session_id(&id)?;
     let snapshot = app.engine.get(id).await?;
     let state = super::state(&snapshot)?;
-    let (kind, name, body) = match query.format.unwrap_or(FormatName::Json) {
-        FormatName::Markdown => ("text/markdown; charset=utf-8", "md", discussion::markdown(state)),
+    match query.format.unwrap_or(FormatName::Json) {
+        FormatName::Markdown => {
+            let file = format!("discussion-{id}.md");
+            Ok(document(MARKDOWN, &file, discussion::markdown(state)))
+        }
         FormatName::Json => {
             let transcript = state.transcript.iter();
             let exported = ExportedDiscussion {
@@ -55,14 +57,7 @@ pub async fn export(
                 transcript: transcript.map(|entry| EntryView::new(state, entry)).collect(),
                 events: app.engine.events(id).await?.into_iter().map(exported).collect(),
             };
-            let body = serde_json::to_string_pretty(&exported).unwrap_or_default();
-            ("application/json", "json", body)
+            json_document(&format!("discussion-{id}.json"), &exported)
         }
-    };
-    let disposition = format!("attachment; filename=\"discussion-{id}.{name}\"");
-    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
-    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
-        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
     }
-    Ok(response)
 }

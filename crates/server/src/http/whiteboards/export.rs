@@ -1,7 +1,6 @@
 //! A board's record: archived, as JSON, as a decision record.
 
 use axum::extract::State;
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use plenary_domain::view::{self, Lens};
 use plenary_domain::whiteboard::{self, Command, Phase};
@@ -16,6 +15,7 @@ use crate::App;
 use crate::agents::{AgentHeader, AgentToken};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::http::boardrooms::export::{Format, FormatName};
+use crate::http::{MARKDOWN, document, json_document};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::views::whiteboards::{self as views, Part, WhiteboardSummary, WhiteboardView};
 use crate::views::{Reply, reply};
@@ -110,21 +110,15 @@ pub async fn export(
     Query(query): Query<Format>,
 ) -> Result<Response, Problem> {
     let (snapshot, viewer) = look(&app, &name, &token).await?;
-    let (kind, end, body) = match query.format.unwrap_or(FormatName::Json) {
+    match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
             let record = whiteboard::madr(&view::board(board(&snapshot)?, &viewer));
-            ("text/markdown; charset=utf-8", "md", record)
+            Ok(document(MARKDOWN, &format!("{name}.md"), record))
         }
         FormatName::Json => {
-            let exported = exported(&app, &snapshot, viewer).await?;
-            let text = serde_json::to_string_pretty(&exported)
-                .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-            ("application/json", "json", text)
+            json_document(&format!("{name}.json"), &exported(&app, &snapshot, viewer).await?)
         }
-    };
-    let file = format!("attachment; filename=\"{name}.{end}\"");
-    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
-    Ok((headers, body).into_response())
+    }
 }
 
 async fn exported(
