@@ -84,6 +84,7 @@ pub struct Estimate {
     pub output_tokens: Range,
     pub seconds: Option<Range>,
     pub cost: Option<Range>,
+    pub currency: Option<String>,
     pub notes: Vec<String>,
 }
 
@@ -95,6 +96,7 @@ pub struct Actual {
     pub output_tokens: Option<u64>,
     pub model_seconds: f64,
     pub cost: Option<f64>,
+    pub currency: Option<String>,
 }
 
 /// One piece of the transcript.

@@ -230,7 +230,7 @@ fn estimate(estimate: &Estimate) -> String {
         format!("{} out", whole(estimate.output_tokens)),
     ];
     parts.extend(estimate.seconds.map(times));
-    parts.extend(estimate.cost.map(money));
+    parts.extend(estimate.cost.map(|cost| money(cost, estimate.currency.as_deref())));
     let notes: String = estimate.notes.iter().map(|note| format!(" {}", clean(note))).collect();
     format!("About {}.{notes}", parts.join(", "))
 }
@@ -251,8 +251,9 @@ fn footer(discussion: &Discussion) -> String {
     let took = duration((actual.model_seconds * 1000.0) as u64);
     let _ = write!(out, " · {took}{}", beside(foreseen.and_then(|e| e.seconds).map(times)));
     if let Some(cost) = actual.cost {
-        let range = beside(foreseen.and_then(|e| e.cost).map(money));
-        let cost = money(Range { low: cost, high: cost });
+        let currency = actual.currency.as_deref();
+        let range = beside(foreseen.and_then(|e| e.cost).map(|cost| money(cost, currency)));
+        let cost = money(Range { low: cost, high: cost }, currency);
         let _ = write!(out, " · {cost}{range}");
     }
     let _ = write!(out, " · session {}", discussion.id);
@@ -263,12 +264,12 @@ fn whole(range: Range) -> String {
     from_to(format!("{:.0}", range.low), format!("{:.0}", range.high))
 }
 
-fn money(range: Range) -> String {
+fn money(range: Range, currency: Option<&str>) -> String {
     if range.high == 0.0 {
         return "no cost".to_owned();
     }
     let range = from_to(format!("{:.4}", range.low), format!("{:.4}", range.high));
-    format!("cost {range}")
+    format!("{range} {}", currency.unwrap_or_default()).trim_end().to_owned()
 }
 
 fn times(range: Range) -> String {
