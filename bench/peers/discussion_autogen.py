@@ -12,14 +12,13 @@ from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.teams import SelectorGroupChat
 from autogen_core.models import CreateResult, ModelFamily, ModelInfo, SystemMessage, UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
+from httpx2 import AsyncClient
 
 import measure
 
 
 async def main(given: argparse.Namespace) -> None:
-    http = measure.client(given.discussions)
-
-    def model(name: str) -> OpenAIChatCompletionClient:
+    def model(name: str, http: AsyncClient) -> OpenAIChatCompletionClient:
         return OpenAIChatCompletionClient(
             model=name,
             base_url=f"{given.url}/v1",
@@ -35,9 +34,12 @@ async def main(given: argparse.Namespace) -> None:
             ),
         )
 
-    chair, participant = model("facilitator"), model("participant")
+    models = measure.shared(
+        lambda http: (model("facilitator", http), model("participant", http))
+    )
 
-    async def hold(_nth: int) -> str:
+    async def hold(nth: int) -> str:
+        chair, participant = models(nth)
         agents = [
             AssistantAgent(
                 name,

@@ -12,6 +12,7 @@ import operator
 from contextlib import AsyncExitStack
 from typing import Annotated, TypedDict
 
+from httpx2 import AsyncClient
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -33,9 +34,7 @@ class State(TypedDict):
     conclusion: str
 
 
-def graph(given: argparse.Namespace) -> StateGraph:
-    http = measure.client(given.discussions)
-
+def graph(given: argparse.Namespace, http: AsyncClient) -> StateGraph:
     async def ask(model: ChatOpenAI, system: str, state: State, task: str) -> str:
         transcript = "\n\n".join(state["transcript"])
         prompt = f"Topic: {measure.TOPIC}\n\n{transcript}\n\n{task}"
@@ -87,14 +86,16 @@ async def main(given: argparse.Namespace) -> None:
         if given.checkpoints:
             saving = AsyncSqliteSaver.from_conn_string(given.checkpoints)
             saver, durability = await stack.enter_async_context(saving), given.durability
-        compiled = graph(given).compile(checkpointer=saver)
+        graphs = measure.shared(
+            lambda http: graph(given, http).compile(checkpointer=saver)
+        )
         empty: State = {
             "transcript": [], "speaker": "", "question": "", "turns": 0, "conclusion": ""
         }
 
         async def hold(nth: int) -> str:
             config = {"configurable": {"thread_id": str(nth)}, "recursion_limit": 50}
-            ended = await compiled.ainvoke(empty, config, durability=durability)
+            ended = await graphs(nth).ainvoke(empty, config, durability=durability)
             return ended["conclusion"]
 
         await measure.measure(given, hold)
