@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header, request::Parts};
 use plenary_domain::limits;
 use plenary_engine::By;
 use plenary_engine::ports::Idempotency;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use utoipa::IntoParams;
 
@@ -78,6 +78,14 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
                 "The body must be JSON, with `Content-Type: application/json`.",
             ));
         }
+    }
+    // Serde would take an array for the fields in their order.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        let problem = match serde_json::from_slice::<IgnoredAny>(bytes) {
+            Ok(_) => "The body must be a JSON object.".to_owned(),
+            Err(error) => format!("The body is no JSON: {error}."),
+        };
+        return Err(Problem::new(Code::InvalidJson, problem));
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {

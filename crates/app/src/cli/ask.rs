@@ -83,6 +83,7 @@ enum BoardName {
 impl Ask {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         let body = self.body()?;
+        self.output.check()?;
         let reach = Reach::open(&config, "plenary ask").await?;
         if reach.is_here() {
             note_unfinished(&reach.api).await?;
@@ -242,6 +243,17 @@ impl Output {
             (false, true) => Show::Panes,
             (false, false) => Show::Plain,
         }
+    }
+
+    /// A file that cannot be written is better known before anything is paid for.
+    pub fn check(&self) -> Result<(), ApiError> {
+        let Some(file) = &self.output else { return Ok(()) };
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) || file.is_dir() {
+            let file = file.display();
+            return Err(super::usage(format!("{file} cannot be written: there is no such folder")));
+        }
+        Ok(())
     }
 
     /// Neither JSON nor Markdown nor a file was asked for.

@@ -35,7 +35,7 @@ pub struct Discuss {
     format: Option<FormatName>,
     /// Who leads: an agent's id or name; AGENT=MODEL for another model than its own, and
     /// for a name that no agent has
-    #[arg(long, value_name = "AGENT", conflicts_with = "lead_as")]
+    #[arg(long, value_name = "AGENT[=MODEL]", conflicts_with = "lead_as")]
     facilitator: Option<String>,
     /// You lead, by this name: you choose who speaks, what they are asked, and when to end
     #[arg(long, value_name = "NAME")]
@@ -43,7 +43,7 @@ pub struct Discuss {
     /// Who takes part: an agent's id or name; AGENT=MODEL for another model than its own,
     /// and for a name that no agent has; ROLE is participant, observer or devil_advocate
     /// (repeat)
-    #[arg(long = "with", value_name = "AGENT[:ROLE]")]
+    #[arg(long = "with", value_name = "AGENT[=MODEL][:ROLE]")]
     with: Vec<String>,
     /// A person who takes part (repeat)
     #[arg(long = "person", value_name = "NAME[:ROLE]")]
@@ -96,6 +96,7 @@ impl Discuss {
         let leader = self.facilitator.as_deref().map(seats::cast).or_else(person);
         let mut seats = Seats::read(leader, &self.with, &self.persons)?;
         let body = self.body()?;
+        self.output.check()?;
         if self.draft {
             let reach = Reach::open(&config, "plenary discuss").await?;
             let drafted = self.prepare(&reach.api, &mut seats, body).await;

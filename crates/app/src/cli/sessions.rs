@@ -40,7 +40,7 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Write one as JSON, which can be imported, or Markdown
+    /// Write one as JSON (a board's can be imported) or Markdown
     Export {
         #[command(flatten)]
         which: Which,

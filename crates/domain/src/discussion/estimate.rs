@@ -95,8 +95,13 @@ impl State {
     pub(super) fn prompt_tokens(&self, seat: &Seat) -> u64 {
         let Sitter::Model { window_tokens, .. } = &seat.sitter else { return 0 };
         let said: usize = self.transcript.iter().map(|entry| entry.said.bytes()).sum();
-        let tokens = self.base_tokens(seat) + said as u64 / TOKEN_BYTES;
-        tokens.min(u64::from(*window_tokens))
+        self.fitted(seat, *window_tokens, said as u64 / TOKEN_BYTES)
+    }
+
+    /// Only the transcript is fitted into the window.
+    fn fitted(&self, seat: &Seat, window_tokens: u32, said: u64) -> u64 {
+        let base = self.base_tokens(seat);
+        base.saturating_add(said).min(base.max(u64::from(window_tokens)))
     }
 
     /// The part of it that is there from the start.
@@ -190,7 +195,7 @@ impl State {
         let mut said = 0;
         let call = |seat: &Seat, said: u64, output: u64| -> Option<(u64, u64)> {
             let Sitter::Model { window_tokens, bounds, .. } = &seat.sitter else { return None };
-            let input = (self.base_tokens(seat) + said).min(u64::from(*window_tokens));
+            let input = self.fitted(seat, *window_tokens, said);
             let most = bounds.output_tokens.map_or(u64::MAX, u64::from);
             Some((input, output.min(most)))
         };
@@ -215,6 +220,25 @@ impl State {
         calls
     }
 
+    /// Whose model cannot take in the topic and its files. It fails, or its provider
+    /// cuts them off without a word.
+    fn too_small(&self) -> Option<String> {
+        let speakers = self.participants.iter().filter(|p| p.role.speaks()).map(|p| &p.seat);
+        let small = speakers.chain([&self.facilitator]).find_map(|seat| match &seat.sitter {
+            Sitter::Model { model, window_tokens, .. } => {
+                let base = self.base_tokens(seat);
+                (base > u64::from(*window_tokens)).then_some((model, *window_tokens, base))
+            }
+            Sitter::Person { .. } => None,
+        });
+        small.map(|(model, window, base)| {
+            format!(
+                "The topic and its files have about {base} tokens; {model} takes {window}. Leave \
+                 something out, or take a model with a larger window."
+            )
+        })
+    }
+
     fn unknown(
         &self,
         measured: impl Fn(&ModelName) -> Option<Measure>,
@@ -231,6 +255,7 @@ impl State {
         let mut speakers = self.participants.iter().filter(|p| p.role.speaks());
         let people = self.facilitator.is_person() || speakers.any(|p| p.seat.is_person());
         [
+            self.too_small(),
             slow.map(|names| {
                 format!("The time is not known: nothing has been measured here for {names}.")
             }),

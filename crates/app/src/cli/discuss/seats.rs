@@ -94,8 +94,9 @@ pub fn cast(written: &str) -> Value {
 impl Written {
     fn with(written: &str) -> Result<Written, ApiError> {
         let (who, role) = with_role(written);
-        if role.is_none() && who.contains(':') && !who.contains('=') {
-            return Err(no_role("--with", written));
+        let name = who.split_once('=').map_or(who, |(name, _)| name);
+        if name.contains(':') {
+            return Err(no_role("--with", name));
         }
         let mut seat = cast(who);
         if let Some(role) = role {
@@ -106,8 +107,11 @@ impl Written {
 
     fn person(written: &str) -> Result<Written, ApiError> {
         let (who, role) = with_role(written);
-        if role.is_none() && who.contains(':') {
-            return Err(no_role("--person", written));
+        if who.contains(':') {
+            return Err(no_role("--person", who));
+        }
+        if who.contains('=') {
+            return Err(usage(format!("--person {written}: a person has no model; use --with")));
         }
         let role = role.unwrap_or(Role::Participant).name();
         let seat = json!({ "person": who, "role": role });
@@ -138,7 +142,11 @@ fn parse_role(text: &str) -> Option<Role> {
 fn no_role(flag: &str, written: &str) -> ApiError {
     let role = written.rsplit_once(':').map_or("", |(_, role)| role);
     let roles = Role::ALL.map(Role::name).join(", ");
-    usage(format!("{flag} {written}: there is no role {role:?}; there are {roles}"))
+    let problem = match parse_role(role) {
+        Some(_) => "the role comes last: NAME=MODEL:ROLE".to_owned(),
+        None => format!("there is no role {role:?}; there are {roles}"),
+    };
+    usage(format!("{flag} {written}: {problem}"))
 }
 
 #[cfg(test)]

@@ -225,7 +225,10 @@ pub fn due(discussion: &Discussion) -> String {
 /// and what is not known.
 fn estimate(estimate: &Estimate) -> String {
     let mut parts = vec![
-        format!("{} calls", whole(estimate.calls)),
+        match whole(estimate.calls).as_str() {
+            "1" => "1 call".to_owned(),
+            calls => format!("{calls} calls"),
+        },
         format!("{} tokens in", whole(estimate.input_tokens)),
         format!("{} out", whole(estimate.output_tokens)),
     ];

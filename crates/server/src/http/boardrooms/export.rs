@@ -136,7 +136,9 @@ pub async fn import(
 ) -> Result<impl IntoResponse, Problem> {
     let mut wrong = vec![];
     if body.format != FORMAT {
-        wrong.push(("format".to_owned(), format!("must be {FORMAT:?}")));
+        // The rest is another form's, and nothing of it would fit.
+        let problem = format!("must be {FORMAT:?}: only boards can be imported");
+        return Err(Problem::invalid([("format".to_owned(), problem)]));
     }
     if body.format_version != FORMAT_VERSION {
         wrong.push(("formatVersion".to_owned(), format!("must be {FORMAT_VERSION}")));
