@@ -108,6 +108,9 @@ async fn get(
     Ok(reply(report(&app, session(&app, &id).await?, full).await?))
 }
 
+/// More than any `seen` has.
+const SEEN_CHARS: usize = 64;
+
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -132,6 +135,10 @@ async fn wait(
 ) -> Result<impl IntoResponse, Problem> {
     let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
     let seconds = within("seconds", seconds, 0, limits::WAIT_MOST_SECONDS)?;
+    if query.seen.as_ref().is_some_and(|seen| seen.chars().count() > SEEN_CHARS) {
+        let problem = "`seen` must be that of an earlier answer.";
+        return Err(Problem::new(Code::InvalidQuery, problem));
+    }
     let id = session(&app, &id).await?;
     let version = app.engine.get(id).await?.version;
     let mut frames = std::pin::pin!(app.engine.watch(id, version).await?);
