@@ -145,7 +145,7 @@ mod tests {
     fn a_tilde_is_the_home_folder() {
         let home = PathBuf::from(std::env::var_os("HOME").unwrap());
         for (path, expected) in [
-            ("~/work/x", home.join("work/x")),
+            ("~/projects/x", home.join("projects/x")),
             ("~", home),
             ("~other/x", "~other/x".into()),
             ("/a/~/b", "/a/~/b".into()),
