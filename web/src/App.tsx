@@ -1,0 +1,57 @@
+// Where every page is. Each noun is loaded when it is first looked at.
+
+import { lazy } from "react";
+import { Link, Route, Switch } from "wouter";
+import { Shell, useTitle } from "./shell/Shell";
+import { Empty } from "./ui/Empty";
+
+const Home = lazy(() => import("./home/Home"));
+const Boardrooms = lazy(() => import("./boardrooms/Boardrooms"));
+const Boardroom = lazy(() => import("./boardrooms/Boardroom"));
+const Discussions = lazy(() => import("./discussions/Discussions"));
+const NewDiscussion = lazy(() => import("./discussions/NewDiscussion"));
+const Discussion = lazy(() => import("./discussions/Discussion"));
+const Whiteboards = lazy(() => import("./whiteboards/Whiteboards"));
+const Whiteboard = lazy(() => import("./whiteboards/Whiteboard"));
+const Councils = lazy(() => import("./councils/Councils"));
+const Council = lazy(() => import("./councils/Council"));
+const History = lazy(() => import("./history/History"));
+const Library = lazy(() => import("./library/Library"));
+const Settings = lazy(() => import("./settings/Settings"));
+
+export function App() {
+  return (
+    <Shell>
+      <Switch>
+        <Route path="/" component={Home} />
+        <Route path="/boardrooms" component={Boardrooms} />
+        <Route path="/boardrooms/:id">{({ id }) => <Boardroom key={id} id={id} />}</Route>
+        <Route path="/discussions" component={Discussions} />
+        <Route path="/discussions/new" component={NewDiscussion} />
+        <Route path="/discussions/:id">{({ id }) => <Discussion key={id} id={id} />}</Route>
+        <Route path="/whiteboards" component={Whiteboards} />
+        <Route path="/whiteboards/:board">
+          {({ board }) => <Whiteboard key={board} board={decodeURIComponent(board)} />}
+        </Route>
+        <Route path="/councils" component={Councils} />
+        <Route path="/councils/:council">
+          {({ council }) => <Council key={council} council={decodeURIComponent(council)} />}
+        </Route>
+        <Route path="/history" component={History} />
+        <Route path="/library/:shelf?">{({ shelf }) => <Library shelf={shelf} />}</Route>
+        <Route path="/settings" component={Settings} />
+        <Route component={Nowhere} />
+      </Switch>
+    </Shell>
+  );
+}
+
+function Nowhere() {
+  useTitle("Not here");
+  return (
+    <div className="page">
+      <h1>There is nothing at this address</h1>
+      <Empty action={<Link href="/">Go home</Link>}>It may have been removed, or mistyped.</Empty>
+    </div>
+  );
+}

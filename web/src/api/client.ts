@@ -1,0 +1,69 @@
+// The one way to the server: a client typed by the OpenAPI document, with every answer
+// either its `data` or a thrown `Problem`.
+
+import createClient from "openapi-fetch";
+import type { components, paths } from "./schema";
+import { tokenIsWanted } from "./access";
+
+export type Schemas = components["schemas"];
+
+/** Why a request was refused, in the server's words. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly hint?: string,
+    readonly fields: Schemas["FieldBody"][] = [],
+  ) {
+    super(message);
+  }
+
+  /** What is wrong with one field of a form, by the name it has in the request. */
+  field(name: string): string | undefined {
+    return this.fields.find((one) => one.field === name)?.problem;
+  }
+}
+
+export const client = createClient<paths>({ baseUrl: "/", fetch: reach });
+
+async function reach(request: Request): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(request);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Problem(0, "unreachable", "The server does not answer.", "Is it still running?");
+  }
+  if (response.status === 401) tokenIsWanted();
+  return response;
+}
+
+interface Answer<Body> {
+  data?: Body;
+  error?: unknown;
+  response: Response;
+}
+
+/** The `data` of an answer. */
+export async function asked<T>(answer: Promise<Answer<{ data: T }>>): Promise<T> {
+  return (await whole(answer)).data;
+}
+
+/** The whole body of an answer, for lists that come in pages. */
+export async function whole<Body>(answer: Promise<Answer<Body>>): Promise<Body> {
+  const { data, error, response } = await answer;
+  if (data !== undefined && response.ok) return data;
+  throw problem(response.status, error);
+}
+
+function problem(status: number, body: unknown): Problem {
+  const error = (body as Partial<Schemas["ProblemBody"]> | undefined)?.error;
+  if (!error) return new Problem(status, "unexpected", `The server answered with ${status}.`);
+  return new Problem(status, error.code, error.message, error.hint, error.fields);
+}
+
+/** A key under which a write is carried out once, however often it is sent. */
+export function writeKey(): { "Idempotency-Key": string } {
+  return { "Idempotency-Key": crypto.randomUUID() };
+}

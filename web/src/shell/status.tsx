@@ -1,0 +1,42 @@
+// The words and colours of every session's status, in one place.
+
+interface Shown {
+  word: string;
+  look: "" | "good" | "bad" | "warn" | "accent";
+  live?: boolean;
+}
+
+const STATUSES: Record<string, Shown> = {
+  answering: { word: "Advisors are writing", look: "good", live: true },
+  synthesizing: { word: "Writing the verdict", look: "good", live: true },
+  balloting: { word: "Advisors are voting", look: "good", live: true },
+  closed: { word: "Closed", look: "" },
+  stopped: { word: "Stopped", look: "warn" },
+  failed: { word: "Failed", look: "bad" },
+  draft: { word: "Draft", look: "" },
+  active: { word: "Active", look: "good", live: true },
+  pausing: { word: "Pausing after this turn", look: "warn", live: true },
+  paused: { word: "Paused", look: "warn" },
+  concluded: { word: "Concluded", look: "accent" },
+  open: { word: "Open", look: "good" },
+  blind: { word: "Blind", look: "accent" },
+  read: { word: "Reading", look: "accent" },
+  validate: { word: "Validating", look: "accent" },
+  debate: { word: "Debating", look: "accent" },
+  resolve: { word: "Resolving", look: "accent" },
+  archived: { word: "Archived", look: "" },
+};
+
+export function statusOf(status: string): Shown {
+  return STATUSES[status] ?? { word: status, look: "" };
+}
+
+export function StatusBadge({ status, word }: { status: string; word?: string }) {
+  const shown = statusOf(status);
+  return (
+    <span className={`badge ${shown.look}`} data-status={status}>
+      {shown.live && <span className="dot live" />}
+      {word ?? shown.word}
+    </span>
+  );
+}

@@ -1,0 +1,57 @@
+// What this browser remembers: theme, shortcuts, the last board, who I am on a whiteboard.
+
+import { useCallback, useSyncExternalStore } from "react";
+
+const listeners = new Set<() => void>();
+const parsed = new Map<string, { text: string | null; value: unknown }>();
+
+function key(name: string): string {
+  return `plenary.${name}`;
+}
+
+/** A remembered value; `missing` when there is none or it cannot be read. */
+export function remembered<T>(name: string, missing: T): T {
+  let text: string | null = null;
+  try {
+    text = localStorage.getItem(key(name));
+  } catch {
+    return missing;
+  }
+  const known = parsed.get(name);
+  // The same text gives the same object, so that readers see a change only when there is one.
+  if (known && known.text === text && text !== null) return known.value as T;
+  if (text === null) return missing;
+  try {
+    const value = JSON.parse(text) as T;
+    parsed.set(name, { text, value });
+    return value;
+  } catch {
+    return missing;
+  }
+}
+
+export function remember<T>(name: string, value: T | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(key(name));
+    else localStorage.setItem(key(name), JSON.stringify(value));
+  } catch {
+    // A browser that stores nothing still works; it only forgets.
+  }
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  window.addEventListener("storage", listener);
+  return () => {
+    listeners.delete(listener);
+    window.removeEventListener("storage", listener);
+  };
+}
+
+/** Like `useState`, but remembered. `missing` must not change from one call to the next. */
+export function useStored<T>(name: string, missing: T): [T, (value: T | undefined) => void] {
+  const value = useSyncExternalStore(subscribe, () => remembered(name, missing));
+  const set = useCallback((next: T | undefined) => remember(name, next), [name]);
+  return [value, set];
+}

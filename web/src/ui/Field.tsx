@@ -1,0 +1,126 @@
+import {
+  useId,
+  useLayoutEffect,
+  useRef,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+} from "react";
+
+interface Common {
+  label: string;
+  /** Only for those who cannot see where the field stands. */
+  labelUnseen?: boolean;
+  hint?: ReactNode;
+  /** What is wrong with it. */
+  wrong?: string | undefined;
+}
+
+interface Described {
+  id: string;
+  "aria-invalid": boolean | undefined;
+  "aria-describedby": string | undefined;
+}
+
+/** A label, a hint and what is wrong, tied to whatever is filled in. */
+export function Field({
+  label,
+  labelUnseen = false,
+  hint,
+  wrong,
+  children,
+}: Common & { children: (described: Described) => ReactNode }) {
+  const id = useId();
+  const notes = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
+  return (
+    <div className="field">
+      <label htmlFor={id} className={labelUnseen ? "unseen" : undefined}>
+        {label}
+      </label>
+      {children({
+        id,
+        "aria-invalid": wrong ? true : undefined,
+        "aria-describedby": notes || undefined,
+      })}
+      {hint && (
+        <span className="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {wrong && (
+        <span className="wrong" id={`${id}-wrong`} role="alert">
+          {wrong}
+        </span>
+      )}
+    </div>
+  );
+}
+
+export function TextField({
+  label,
+  labelUnseen,
+  hint,
+  wrong,
+  ...rest
+}: Common & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <Field {...{ label, labelUnseen, hint, wrong }}>
+      {(described) => <input className="input" autoComplete="off" {...described} {...rest} />}
+    </Field>
+  );
+}
+
+export function SelectField({
+  label,
+  labelUnseen,
+  hint,
+  wrong,
+  children,
+  ...rest
+}: Common & SelectHTMLAttributes<HTMLSelectElement>) {
+  return (
+    <Field {...{ label, labelUnseen, hint, wrong }}>
+      {(described) => (
+        <select className="input" {...described} {...rest}>
+          {children}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Grows with its text, up to a part of the window. */
+export function TextArea({
+  label,
+  labelUnseen,
+  hint,
+  wrong,
+  value,
+  rows = 3,
+  ...rest
+}: Common & TextareaHTMLAttributes<HTMLTextAreaElement> & { value: string }) {
+  return (
+    <Field {...{ label, labelUnseen, hint, wrong }}>
+      {(described) => (
+        <GrowingArea className="input" rows={rows} value={value} {...described} {...rest} />
+      )}
+    </Field>
+  );
+}
+
+export function GrowingArea({
+  value,
+  ...rest
+}: TextareaHTMLAttributes<HTMLTextAreaElement> & { value: string }) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    element.style.height = "auto";
+    const most = window.innerHeight * 0.4;
+    element.style.height = `${Math.min(element.scrollHeight + 2, most)}px`;
+    element.style.overflowY = element.scrollHeight > most ? "auto" : "hidden";
+  }, [value]);
+  return <textarea ref={area} value={value} {...rest} />;
+}

@@ -1,0 +1,42 @@
+import type { ReactNode } from "react";
+import { Problem } from "../api/client";
+import { Button } from "./Button";
+import { Icon } from "./icons";
+
+interface Props {
+  look?: "plain" | "bad" | "warn";
+  children: ReactNode;
+  /** A button beside it. */
+  action?: ReactNode;
+}
+
+export function Notice({ look = "plain", children, action }: Props) {
+  return (
+    <div className={`notice ${look}`} role={look === "bad" ? "alert" : undefined}>
+      {look !== "plain" && <Icon name="warning" />}
+      <div>{children}</div>
+      {action && <div className="spread">{action}</div>}
+    </div>
+  );
+}
+
+/** Why something could not be done, with the server's advice. Nothing when there is no error. */
+export function Wrong({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  if (!error) return null;
+  const problem = error instanceof Problem ? error : undefined;
+  return (
+    <Notice look="bad" action={onRetry && <Button onClick={onRetry}>Try again</Button>}>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {problem?.hint && <p className="hint">{problem.hint}</p>}
+      {problem && problem.fields.length > 0 && (
+        <ul>
+          {problem.fields.map((one) => (
+            <li key={one.field}>
+              <code>{one.field}</code>: {one.problem}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  );
+}

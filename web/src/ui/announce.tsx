@@ -1,0 +1,68 @@
+// One place where milestones are announced ("Critic finished, 2 of 6") and one for short
+// confirmations that everybody sees ("Copied").
+
+import { useSyncExternalStore } from "react";
+
+interface Said {
+  announced: string;
+  toasts: readonly { id: number; text: string }[];
+}
+
+let said: Said = { announced: "", toasts: [] };
+let count = 0;
+const listeners = new Set<() => void>();
+const TOAST_MS = 2_500;
+
+function change(next: Said): void {
+  said = next;
+  for (const listener of listeners) listener();
+}
+
+/** For assistive technology only. */
+export function announce(text: string): void {
+  change({ ...said, announced: text });
+}
+
+/** For everybody, and gone after a moment. */
+export function toast(text: string): void {
+  count += 1;
+  const id = count;
+  change({ announced: text, toasts: [...said.toasts.slice(-2), { id, text }] });
+  setTimeout(
+    () => change({ ...said, toasts: said.toasts.filter((one) => one.id !== id) }),
+    TOAST_MS,
+  );
+}
+
+export async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast("Copied");
+  } catch {
+    toast("The browser did not allow copying");
+  }
+}
+
+export function Announcer() {
+  const { announced, toasts } = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => said,
+  );
+  return (
+    <>
+      <div role="status" aria-live="polite" className="unseen" data-testid="announcer">
+        {announced}
+      </div>
+      <div className="toasts no-print" aria-hidden="true">
+        {toasts.map((one) => (
+          <div key={one.id} className="toast">
+            {one.text}
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
