@@ -5,6 +5,11 @@ import { asked, client, type Schemas } from "../api/client";
 
 export type Session = Schemas["SessionView"];
 
+/** People who are asked something there; none where the server does not say. */
+export function waitsFor(session: Session & { waitsFor?: string[] }): string[] {
+  return session.waitsFor ?? [];
+}
+
 const PLACES: Record<string, string> = {
   boardroom: "boardrooms",
   discussion: "discussions",
