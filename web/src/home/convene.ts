@@ -14,7 +14,7 @@ export interface Question {
 /** Where a prompt that has not been sent yet is remembered. */
 export const UNSENT = "home.prompt";
 /** The preset board that was convened last. */
-export const LAST_BOARD = "board";
+export const LAST_BOARD = "home.board";
 
 export function useConvene() {
   const [, go] = useLocation();

@@ -7,6 +7,7 @@ import { StatusBadge } from "./status";
 /** One session in a list: what it is, where it stands, how old it is. */
 export function SessionRow({ session, now }: { session: Session; now: number }) {
   const kind = kindName(session.kind);
+  const about = [session.name, session.project].filter(Boolean).join(" · ");
   return (
     <Link href={pageOf(session)} className="list-row session-row" data-session={session.id}>
       <span className="glyph small" title={kind}>
@@ -15,7 +16,7 @@ export function SessionRow({ session, now }: { session: Session; now: number }) 
       </span>
       <span className="session-words">
         <span className="title">{session.title}</span>
-        {session.project !== undefined && <span className="project">{session.project}</span>}
+        {about !== "" && <span className="project">{about}</span>}
       </span>
       <SessionBadge session={session} />
       <time className="age number" dateTime={session.updatedAt} title={moment(session.updatedAt)}>

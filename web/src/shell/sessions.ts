@@ -22,6 +22,11 @@ export function pageOf(session: Pick<Session, "id" | "kind" | "name">): string {
   return `/${PLACES[session.kind] ?? "history"}/${encodeURIComponent(session.name ?? session.id)}`;
 }
 
+/** The record of a session as a document. */
+export function exportOf(session: Pick<Session, "id" | "kind" | "name">): string {
+  return `/api${pageOf(session)}/export?format=markdown`;
+}
+
 /** What a form is called on screen. */
 export function kindName(kind: string): string {
   return kind.charAt(0).toUpperCase() + kind.slice(1);

@@ -1,0 +1,3 @@
+export function Limits() {
+  return null;
+}
