@@ -1,0 +1,99 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import { useLocation } from "wouter";
+import { asked, client, Problem, writeKey } from "../api/client";
+import { useStored } from "../stored";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextArea, TextField } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { MembersEditor } from "./MembersEditor";
+import { BLANK, NAME_RULE, requestOf, SAMPLE, type NewCouncil } from "./newCouncil";
+
+export const DRAFT = "council-new";
+
+/** What was filled in stays, also when the dialog or the page is closed. */
+export function OpenCouncil({ onClose }: { onClose: () => void }) {
+  const [draft, setDraft] = useStored<NewCouncil>(DRAFT, BLANK);
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const attempt = useRef<{ what: string; key: ReturnType<typeof writeKey> }>(undefined);
+  const change = (to: Partial<NewCouncil>) => setDraft({ ...draft, ...to });
+  const open = useMutation({
+    mutationFn: () => {
+      const body = requestOf(draft);
+      const what = JSON.stringify(body);
+      if (attempt.current?.what !== what) attempt.current = { what, key: writeKey() };
+      return asked(client.POST("/api/councils", { params: { header: attempt.current.key }, body }));
+    },
+    onSuccess: (view) => {
+      setDraft(undefined);
+      void queries.invalidateQueries({ queryKey: ["sessions"] });
+      go(`/councils/${encodeURIComponent(view.council)}`);
+    },
+  });
+  const problem = open.error instanceof Problem ? open.error : undefined;
+  const isEmpty = draft.name === "" && draft.charter === "";
+  return (
+    <Dialog
+      title="Open a council"
+      wide
+      onClose={onClose}
+      foot={
+        <>
+          {isEmpty && (
+            <Button look="quiet" onClick={() => change(SAMPLE)}>
+              Fill in an example
+            </Button>
+          )}
+          {draft !== BLANK && (
+            <Button look="quiet" onClick={() => setDraft(undefined)}>
+              Clear
+            </Button>
+          )}
+          <Button onClick={onClose}>Not now</Button>
+          <Button
+            look="primary"
+            disabled={open.isPending || draft.name.trim() === "" || draft.charter.trim() === ""}
+            onClick={() => open.mutate()}
+          >
+            {open.isPending ? "Opening…" : "Open council"}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <TextField
+          label="Name"
+          hint={NAME_RULE}
+          value={draft.name}
+          wrong={problem?.field("name")}
+          placeholder="api-redesign"
+          spellCheck={false}
+          onChange={(event) => change({ name: event.target.value })}
+        />
+        <TextArea
+          label="Charter"
+          hint="What it is for, and how its members should talk. Markdown; every member reads it."
+          rows={5}
+          value={draft.charter}
+          wrong={problem?.field("charter")}
+          onChange={(event) => change({ charter: event.target.value })}
+        />
+        <TextField
+          label="Project"
+          hint="May be left empty. Lists can be narrowed to a project."
+          value={draft.project}
+          wrong={problem?.field("project")}
+          onChange={(event) => change({ project: event.target.value })}
+        />
+        <MembersEditor
+          members={draft.members}
+          problem={problem}
+          onChange={(members) => change({ members })}
+        />
+        <Wrong error={open.error} />
+      </div>
+    </Dialog>
+  );
+}
