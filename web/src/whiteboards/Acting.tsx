@@ -1,0 +1,134 @@
+// As whom you act on a board: switch, join under another name, forget.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Icon } from "../ui/icons";
+import { Menu, type MenuItem } from "../ui/Menu";
+import { copy } from "../ui/announce";
+import { viewerKey } from "./board";
+import type { Identities, Identity } from "./identity";
+import { Join } from "./Join";
+import { roleName } from "./People";
+
+interface Props {
+  board: string;
+  identities: Identities;
+  canJoin: boolean;
+}
+
+export function Acting({ board, identities, canJoin }: Props) {
+  const { all, me, actAs, keep, forget } = identities;
+  const queries = useQueryClient();
+  const [dialog, setDialog] = useState<"join" | "forget">();
+  const close = () => setDialog(undefined);
+
+  // What one identity has loaded is not there for the next one.
+  const leave = () => queries.removeQueries({ queryKey: viewerKey({ board, me }) });
+  const become = (name: string | undefined) => {
+    if (name === me?.name) return;
+    leave();
+    actAs(name);
+  };
+
+  const items: MenuItem[] = [
+    ...all.map((one) => ({
+      label: `${one.name}, ${roleName(one.role).toLowerCase()}`,
+      ...(one.name === me?.name && { icon: "check" as const }),
+      run: () => become(one.name),
+    })),
+    {
+      label: "Nobody, just looking",
+      ...(!me && { icon: "check" as const }),
+      run: () => become(undefined),
+    },
+    ...(canJoin || all.length > 0
+      ? [{ label: "Join under another name…", icon: "plus" as const, run: () => setDialog("join") }]
+      : []),
+    ...(me
+      ? [{ label: `Forget ${me.name}…`, icon: "trash" as const, run: () => setDialog("forget") }]
+      : []),
+  ];
+
+  return (
+    <>
+      {all.length === 0 ? (
+        <Button
+          look={canJoin ? "primary" : "plain"}
+          icon="person"
+          onClick={() => setDialog("join")}
+        >
+          {canJoin ? "Join" : "Show who you are"}
+        </Button>
+      ) : (
+        <Menu
+          label={me ? `Acting as ${me.name}` : "Just looking"}
+          face={
+            <>
+              <span className="muted">{me ? "Acting as" : "Just looking"}</span>
+              {me && <strong className="acting-name">{me.name}</strong>}
+              <Icon name="down" size={12} />
+            </>
+          }
+          items={items}
+        />
+      )}
+      {dialog === "join" && (
+        <Join
+          board={board}
+          canJoin={canJoin}
+          onClose={close}
+          onJoined={(identity) => {
+            leave();
+            keep(identity);
+            close();
+          }}
+        />
+      )}
+      {dialog === "forget" && me && (
+        <Forget
+          identity={me}
+          onClose={close}
+          onForget={() => {
+            leave();
+            forget(me.name);
+            close();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface ForgetProps {
+  identity: Identity;
+  onClose: () => void;
+  onForget: () => void;
+}
+
+function Forget({ identity, onClose, onForget }: ForgetProps) {
+  return (
+    <Dialog
+      title={`Forget ${identity.name}?`}
+      onClose={onClose}
+      foot={
+        <>
+          <Button icon="copy" onClick={() => void copy(identity.token)}>
+            Copy the token
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="danger" icon="trash" onClick={onForget}>
+            Forget
+          </Button>
+        </>
+      }
+    >
+      <p>
+        This browser keeps the agent token that proves you are {identity.name} on this board. The
+        server does not give it out again: without a copy nobody can act as {identity.name} any
+        more. What {identity.name} has written stays.
+      </p>
+    </Dialog>
+  );
+}

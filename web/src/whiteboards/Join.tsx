@@ -1,0 +1,167 @@
+// Taking part: by a new name, or by the token of an agent that joined elsewhere.
+
+import { useMutation } from "@tanstack/react-query";
+import { useRef, useState, type FormEvent } from "react";
+import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextField } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { knownIdentities, usualName, type Identity, type Role } from "./identity";
+import { nameProblem, NAME_RULE } from "./names";
+import { roleName } from "./People";
+
+interface Props {
+  board: string;
+  /** Nobody can join any more in resolve and after it. */
+  canJoin: boolean;
+  onClose: () => void;
+  onJoined: (identity: Identity) => void;
+}
+
+const ROLES: readonly { role: Role; about: string }[] = [
+  { role: "specialist", about: "Posts, annotates and votes." },
+  { role: "operator", about: "The same, and moves the board on; for people who look after it." },
+  { role: "facilitator", about: "The same, and moves the board on; for who leads it." },
+];
+
+export function Join({ board, canJoin, onClose, onJoined }: Props) {
+  return (
+    <Dialog title={canJoin ? "Join this board" : "Show who you are"} onClose={onClose}>
+      {canJoin ? (
+        <>
+          <Register board={board} onClose={onClose} onJoined={onJoined} />
+          <details className="fold">
+            <summary>I have an agent token already</summary>
+            <ByToken board={board} onJoined={onJoined} />
+          </details>
+        </>
+      ) : (
+        <>
+          <p>Nobody can join any more. If you joined elsewhere, show it by your agent token.</p>
+          <ByToken board={board} onJoined={onJoined} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
+  const [name, setName] = useState(() => {
+    const usual = usualName();
+    return knownIdentities(board).some((one) => one.name === usual) ? "" : usual;
+  });
+  const [role, setRole] = useState<Role>("specialist");
+  const [domain, setDomain] = useState("");
+  const key = useRef(writeKey());
+  const join = useMutation({
+    mutationFn: (body: Schemas["NewAgent"]) =>
+      asked(
+        client.POST("/api/whiteboards/{board}/agents", {
+          params: { path: { board }, header: key.current },
+          body,
+        }),
+      ),
+    onSuccess: (joined) =>
+      onJoined({ name: joined.agentName, role: joined.role, token: joined.agentToken }),
+  });
+  const problem = join.error instanceof Problem ? join.error : undefined;
+  const isTaken = problem?.code === "not-your-agent";
+  const change = (act: () => void) => {
+    key.current = writeKey();
+    act();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    join.mutate({ agentName: name, role, ...(domain.trim() !== "" && { domain }) });
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <TextField
+        label="Your name here"
+        hint={nameProblem(name) ? undefined : NAME_RULE}
+        autoFocus
+        value={name}
+        wrong={
+          nameProblem(name) ??
+          (isTaken ? "Somebody has this name already. Take another one." : undefined) ??
+          problem?.field("agentName")
+        }
+        onChange={(event) => change(() => setName(event.target.value))}
+      />
+      <fieldset className="choices">
+        <legend className="legend">As</legend>
+        {ROLES.map((one) => (
+          <label key={one.role} className="choice">
+            <input
+              type="radio"
+              name="role"
+              value={one.role}
+              checked={role === one.role}
+              onChange={() => change(() => setRole(one.role))}
+            />
+            <span>
+              {roleName(one.role)} <span className="muted small">{one.about}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <TextField
+        label="What you know about (optional)"
+        placeholder="databases, security, documentation…"
+        value={domain}
+        wrong={problem?.field("domain")}
+        onChange={(event) => change(() => setDomain(event.target.value))}
+      />
+      {!isTaken && (problem?.fields.length ?? 0) === 0 && <Wrong error={join.error} />}
+      <div className="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          look="primary"
+          type="submit"
+          disabled={name === "" || nameProblem(name) !== undefined || join.isPending}
+        >
+          {join.isPending ? "Joining…" : "Join"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function ByToken({ board, onJoined }: Pick<Props, "board" | "onJoined">) {
+  const [token, setToken] = useState("");
+  const show = useMutation({
+    mutationFn: async (given: string): Promise<Identity> => {
+      const view = await asked(
+        client.GET("/api/whiteboards/{board}", {
+          params: { path: { board }, query: { limit: 1 }, header: { "Agent-Token": given } },
+        }),
+      );
+      if (!view.you) throw new Error("This token is nobody's on this board.");
+      return { name: view.you.agentName, role: view.you.role, token: given };
+    },
+    onSuccess: onJoined,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    show.mutate(token.trim());
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <TextField
+        label="Agent token"
+        hint="Joining from the command line or another browser gave it."
+        type="password"
+        spellCheck={false}
+        value={token}
+        onChange={(event) => setToken(event.target.value)}
+      />
+      <Wrong error={show.error} />
+      <div className="row">
+        <Button type="submit" disabled={!/^[!-~]+$/.test(token.trim()) || show.isPending}>
+          Act as this agent
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,160 @@
+// Adding something to a post: a validation, a challenge, an answer. The form says what it
+// means, and keeps its text until it is sent.
+
+import { useId, useState, type FormEvent } from "react";
+import { Problem } from "../api/client";
+import { toast } from "../ui/announce";
+import { Button } from "../ui/Button";
+import { TextArea } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { useAnnotate, useBoardPage, useDraft } from "./board";
+import { findingOf, FINDINGS, type AnnotationType, type Finding } from "./wording";
+
+interface Words {
+  label: string;
+  hint: string;
+  send: string;
+  sent: string;
+}
+
+function words(type: AnnotationType, challengeId: string | undefined): Words {
+  switch (type) {
+    case "validation":
+      return {
+        label: "What you checked, and how",
+        hint: "Your last validation of a post counts.",
+        send: "Validate",
+        sent: "Validated",
+      };
+    case "challenge":
+      return {
+        label: "What you doubt, and why",
+        hint: "It stays open until somebody else settles it, or you take it back.",
+        send: "Challenge",
+        sent: "Challenged",
+      };
+    case "corroboration":
+      return {
+        label: "What speaks for it",
+        hint: "Evidence of your own helps more than agreement.",
+        send: "Corroborate",
+        sent: "Corroborated",
+      };
+    case "rebuttal":
+      return {
+        label: challengeId ? "Your answer to this challenge" : "What you say to the debate",
+        hint: "As the author you answer; the challenge stays open until it is settled.",
+        send: "Rebut",
+        sent: "Rebutted",
+      };
+    case "withdrawal":
+      return challengeId
+        ? {
+            label: "Why you take it back (optional)",
+            hint: "The challenge is no longer open then.",
+            send: "Take the challenge back",
+            sent: "Challenge taken back",
+          }
+        : {
+            label: "Why you withdraw it (optional)",
+            hint: "The post stays readable, but cannot be chosen or voted on. There is no way back.",
+            send: "Withdraw the post",
+            sent: "Post withdrawn",
+          };
+    case "resolution":
+      return {
+        label: "How it is settled",
+        hint: "This closes the challenge, for the record.",
+        send: "Settle the challenge",
+        sent: "Challenge settled",
+      };
+  }
+}
+
+interface Props {
+  postId: string;
+  type: AnnotationType;
+  challengeId?: string;
+  onClose: () => void;
+}
+
+export function NoteForm({ postId, type, challengeId, onClose }: Props) {
+  const { looking } = useBoardPage();
+  const [body, setBody] = useDraft(looking, `${postId}.${challengeId ?? ""}.${type}`, "");
+  const [result, setResult] = useState<Finding>();
+  const send = useAnnotate(looking);
+  const problem = send.error instanceof Problem ? send.error : undefined;
+  const { label, hint, send: verb, sent } = words(type, challengeId);
+  const isReady =
+    (type === "withdrawal" || body.trim() !== "") && (type !== "validation" || result);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate(
+      { postId, type, body, ...(result && { result }), ...(challengeId && { challengeId }) },
+      {
+        onSuccess: () => {
+          setBody(undefined);
+          toast(sent);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <form className="note-form no-print" aria-label={verb} onSubmit={submit}>
+      {type === "validation" && (
+        <FindingChoice chosen={result} onChoose={setResult} wrong={problem?.field("result")} />
+      )}
+      <TextArea
+        label={label}
+        hint={hint}
+        rows={2}
+        autoFocus
+        value={body}
+        wrong={problem?.field("body") ?? problem?.field("challengeId")}
+        onChange={(event) => setBody(event.target.value)}
+      />
+      {(problem?.fields.length ?? 0) === 0 && <Wrong error={send.error} />}
+      <div className="row">
+        <Button
+          look={type === "withdrawal" ? "danger" : "primary"}
+          type="submit"
+          disabled={!isReady || send.isPending}
+        >
+          {send.isPending ? "Sending…" : verb}
+        </Button>
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface FindingProps {
+  chosen: Finding | undefined;
+  onChoose: (finding: Finding) => void;
+  wrong: string | undefined;
+}
+
+function FindingChoice({ chosen, onChoose, wrong }: FindingProps) {
+  const name = useId();
+  return (
+    <fieldset className="choices">
+      <legend className="legend">Result</legend>
+      {FINDINGS.map((one) => (
+        <label key={one} className="choice">
+          <input type="radio" name={name} checked={one === chosen} onChange={() => onChoose(one)} />
+          <span>
+            {findingOf(one).word} <span className="muted small">{findingOf(one).about}</span>
+          </span>
+        </label>
+      ))}
+      {wrong && (
+        <span className="wrong" role="alert">
+          {wrong}
+        </span>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,225 @@
+// Opening a board: its question, its address, who opens it, and how long phases last.
+
+import { useMutation } from "@tanstack/react-query";
+import { useRef, useState, type FormEvent } from "react";
+import { useLocation } from "wouter";
+import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { useStored } from "../stored";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { SelectField, TextArea, TextField } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { keepIdentity, usualName } from "./identity";
+import { BOARD_ID_RULE, boardIdFrom, nameProblem } from "./names";
+import { PHASES, phaseName, type Phase } from "./phases";
+
+type Timed = Exclude<Phase, "archived">;
+const TIMED = PHASES.filter((phase): phase is Timed => phase !== "archived");
+
+const UNITS = { minutes: 60, hours: 3_600, days: 86_400 } as const;
+type Unit = keyof typeof UNITS;
+
+interface Draft {
+  topic: string;
+  /** Absent as long as it follows the topic. */
+  boardId?: string | undefined;
+  /** Absent as long as it is the usual one. */
+  openedBy?: string | undefined;
+  project: string;
+  visibility: Schemas["VisibilityName"];
+  deadlines: Partial<Record<Timed, Time>>;
+}
+
+const EMPTY: Draft = {
+  topic: "",
+  project: "",
+  visibility: "full",
+  deadlines: {},
+};
+
+interface Time {
+  amount: string;
+  unit: Unit;
+}
+
+const MOST_SECONDS = 90 * 86_400;
+
+function seconds({ amount, unit }: Time): number {
+  return Math.round(Number(amount.replace(",", ".")) * UNITS[unit]);
+}
+
+function timeProblem(time: Time): string | undefined {
+  if (time.amount.trim() === "") return undefined;
+  const wanted = seconds(time);
+  if (!(wanted >= 1)) return "A number above 0, please.";
+  return wanted > MOST_SECONDS ? "90 days at most." : undefined;
+}
+
+function request(draft: Draft, boardId: string, openedBy: string): Schemas["NewWhiteboard"] {
+  const given = TIMED.flatMap((phase) => {
+    const deadline = draft.deadlines[phase];
+    if (!deadline || deadline.amount.trim() === "") return [];
+    return [[`${phase}Seconds`, seconds(deadline)] as const];
+  });
+  return {
+    boardId,
+    topic: draft.topic,
+    openedBy,
+    debateVisibility: draft.visibility,
+    ...(draft.project.trim() !== "" && { project: draft.project }),
+    ...(given.length > 0 && { deadlines: Object.fromEntries(given) }),
+  };
+}
+
+export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => void }) {
+  const [, go] = useLocation();
+  const [stored, setDraft] = useStored<Draft>("draft.whiteboard", EMPTY);
+  const [sample] = useState(topic);
+  const draft = stored.topic === "" && sample !== "" ? { ...stored, topic: sample } : stored;
+  const [usual] = useState(usualName);
+  const boardId = draft.boardId ?? boardIdFrom(draft.topic);
+  const openedBy = draft.openedBy ?? usual;
+  const key = useRef(writeKey());
+  const change = (part: Partial<Draft>) => {
+    key.current = writeKey();
+    setDraft({ ...draft, ...part });
+  };
+
+  const open = useMutation({
+    mutationFn: (body: Schemas["NewWhiteboard"]) =>
+      asked(client.POST("/api/whiteboards", { params: { header: key.current }, body })),
+    onSuccess: (opened) => {
+      const { boardId: board, agentName: name, role, agentToken: token } = opened;
+      keepIdentity(board, { name, role, token });
+      setDraft(undefined);
+      go(`/whiteboards/${encodeURIComponent(board)}`);
+    },
+  });
+  const problem = open.error instanceof Problem ? open.error : undefined;
+  const taken = problem?.code === "taken" ? problem.message : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    open.mutate(request(draft, boardId, openedBy));
+  };
+  const isReady =
+    draft.topic.trim() !== "" &&
+    boardId !== "" &&
+    openedBy !== "" &&
+    nameProblem(openedBy) === undefined &&
+    Object.values(draft.deadlines).every((time) => timeProblem(time) === undefined);
+
+  return (
+    <Dialog title="Open a board" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <TextArea
+          label="Topic"
+          hint="The question to be decided."
+          rows={2}
+          autoFocus
+          value={draft.topic}
+          wrong={problem?.field("topic")}
+          onChange={(event) => change({ topic: event.target.value })}
+        />
+        <TextField
+          label="Board id"
+          hint={BOARD_ID_RULE}
+          spellCheck={false}
+          value={boardId}
+          wrong={taken ?? problem?.field("boardId")}
+          onChange={(event) => change({ boardId: event.target.value })}
+        />
+        <div className="two">
+          <TextField
+            label="Your name here"
+            hint="You lead the board as its facilitator."
+            value={openedBy}
+            wrong={nameProblem(openedBy) ?? problem?.field("openedBy")}
+            onChange={(event) => change({ openedBy: event.target.value })}
+          />
+          <TextField
+            label="Project (optional)"
+            hint="Lists can be searched by it."
+            value={draft.project}
+            wrong={problem?.field("project")}
+            onChange={(event) => change({ project: event.target.value })}
+          />
+        </div>
+        <SelectField
+          label="During the debate"
+          value={draft.visibility}
+          onChange={(event) =>
+            change({ visibility: event.target.value as Schemas["VisibilityName"] })
+          }
+        >
+          <option value="full">Everybody sees all challenges and votes</option>
+          <option value="own-and-related">
+            You see those on your own posts, and where you took part
+          </option>
+        </SelectField>
+        <Deadlines draft={draft} problem={problem} onChange={change} />
+        {!isFieldsOnly(problem) && <Wrong error={open.error} />}
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" disabled={!isReady || open.isPending}>
+            {open.isPending ? "Opening…" : "Open the board"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Everything that is wrong stands at its field already. */
+function isFieldsOnly(problem: Problem | undefined): boolean {
+  return problem !== undefined && problem.fields.length > 0;
+}
+
+const NO_TIME: Time = { amount: "", unit: "minutes" };
+
+interface DeadlinesProps {
+  draft: Draft;
+  problem: Problem | undefined;
+  onChange: (part: Partial<Draft>) => void;
+}
+
+function Deadlines({ draft, problem, onChange }: DeadlinesProps) {
+  const isOpen = Object.values(draft.deadlines).some((one) => one.amount !== "");
+  return (
+    <details className="fold" open={isOpen || undefined}>
+      <summary>Deadlines</summary>
+      <p className="muted small">
+        At the end of its time a phase ends by itself, and the board goes on to the next one. A
+        phase without a time lasts until somebody moves the board on.
+      </p>
+      <div className="deadlines">
+        {TIMED.map((phase) => {
+          const set = draft.deadlines[phase] ?? NO_TIME;
+          const change = (part: Partial<Time>) =>
+            onChange({ deadlines: { ...draft.deadlines, [phase]: { ...set, ...part } } });
+          return (
+            <div key={phase} className="deadline">
+              <TextField
+                label={phaseName(phase)}
+                inputMode="decimal"
+                placeholder="none"
+                value={set.amount}
+                wrong={timeProblem(set) ?? problem?.field(`deadlines.${phase}Seconds`)}
+                onChange={(event) => change({ amount: event.target.value })}
+              />
+              <SelectField
+                label={`Unit of the time for ${phaseName(phase)}`}
+                labelUnseen
+                value={set.unit}
+                onChange={(event) => change({ unit: event.target.value as Unit })}
+              >
+                {Object.keys(UNITS).map((unit) => (
+                  <option key={unit}>{unit}</option>
+                ))}
+              </SelectField>
+            </div>
+          );
+        })}
+      </div>
+    </details>
+  );
+}

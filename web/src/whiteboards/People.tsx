@@ -1,0 +1,117 @@
+// Who takes part, as what; and, where the server tells it, who has posted.
+
+import { Glyph, Icon } from "../ui/icons";
+import { moment } from "../ui/time";
+import { useBoardPage, type Agent } from "./board";
+import { phaseName } from "./phases";
+import type { Role } from "./identity";
+
+const ROLE_NAMES: Record<Role, string> = {
+  specialist: "Specialist",
+  facilitator: "Facilitator",
+  operator: "Operator",
+};
+
+export function roleName(role: Role): string {
+  return ROLE_NAMES[role];
+}
+
+/** A name in the ink of its role, with the role's drawing. */
+export function Who({ name, small = true }: { name: string; small?: boolean }) {
+  const { agentOf, view } = useBoardPage();
+  const role = agentOf(name)?.role;
+  return (
+    <span className="who" data-role={role ?? "person"}>
+      <Glyph role={role ?? "person"} small={small} />
+      <span className="who-name">
+        {name}
+        {view.you?.agentName === name && <span className="you"> you</span>}
+      </span>
+      {role && <span className="unseen">, {roleName(role)}</span>}
+    </span>
+  );
+}
+
+export function People() {
+  const { view } = useBoardPage();
+  const isPartial = view.phase === "blind" && view.hasPosted === undefined;
+  return (
+    <section className="card side-card" aria-labelledby="people-heading" id="people">
+      <div className="side-head">
+        <h2 id="people-heading">People and agents</h2>
+        {!isPartial && <span className="muted small number">{view.agents.length}</span>}
+      </div>
+      <ul className="people">
+        {view.agents.map((agent) => (
+          <Person key={agent.agentName} agent={agent} />
+        ))}
+      </ul>
+      {isPartial && (
+        <p className="muted small">
+          {view.you
+            ? "You see yourself and who opened the board. The others show when the board goes to read."
+            : "You see who opened the board. The others show when the board goes to read."}
+        </p>
+      )}
+      {view.hasPosted && (
+        <p className="muted small">
+          Who has posted is shown to facilitators and operators only. What they posted, to nobody.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Person({ agent }: { agent: Agent }) {
+  const { view } = useBoardPage();
+  const hasPosted = view.hasPosted?.includes(agent.agentName);
+  return (
+    <li data-role={agent.role} title={`Joined ${moment(agent.since)}`}>
+      <Glyph role={agent.role} />
+      <div className="person">
+        <span className="who-name">
+          {agent.agentName}
+          {view.you?.agentName === agent.agentName && <span className="you"> you</span>}
+        </span>
+        <span className="muted small">
+          {roleName(agent.role)}
+          {agent.domain && ` · ${agent.domain}`}
+        </span>
+      </div>
+      {hasPosted !== undefined && (
+        <span className={hasPosted ? "badge good" : "badge"}>
+          {hasPosted && <Icon name="check" size={11} />}
+          {hasPosted ? "has posted" : "not yet"}
+        </span>
+      )}
+    </li>
+  );
+}
+
+/** How the board came to where it is. */
+export function Moves() {
+  const { view } = useBoardPage();
+  if (view.steps.length === 0) return null;
+  return (
+    <section className="card side-card" aria-labelledby="moves-heading">
+      <h2 id="moves-heading">Moves</h2>
+      <ol className="moves">
+        <li>
+          <p>
+            <strong>Opened</strong> by {view.openedBy}
+          </p>
+          <p className="muted small">{moment(view.openedAt)}</p>
+        </li>
+        {view.steps.map((step) => (
+          <li key={step.to}>
+            <p>
+              <strong>{phaseName(step.to)}</strong> by {step.by ?? "the clock"}
+            </p>
+            <p className="muted small">{moment(step.at)}</p>
+            {step.note && <p className="move-note">{step.note}</p>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,229 @@
+// Writing a post. What is typed stays in this browser until it is sent.
+
+import { type FormEvent, useId } from "react";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { toast } from "../ui/announce";
+import { Button } from "../ui/Button";
+import { SelectField, TextArea, TextField } from "../ui/Field";
+import { Icon } from "../ui/icons";
+import { Wrong } from "../ui/Notice";
+import { useBoardPage, useDraft, useWrite } from "./board";
+import {
+  POST_TYPES,
+  SEVERITIES,
+  severityOf,
+  typeOf,
+  type PostType,
+  type Severity,
+} from "./wording";
+
+interface Draft {
+  type: PostType;
+  title: string;
+  body: string;
+  targetFile: string;
+  targetLocation: string;
+  severity: Severity | "";
+  /** One per line. */
+  findingRefs: string;
+  cascadeTargets: string;
+}
+
+const EMPTY: Draft = {
+  type: "proposal",
+  title: "",
+  body: "",
+  targetFile: "",
+  targetLocation: "",
+  severity: "",
+  findingRefs: "",
+  cascadeTargets: "",
+};
+
+function lines(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+function request(draft: Draft, type: PostType): Schemas["NewPost"] {
+  return {
+    type,
+    title: draft.title,
+    body: draft.body,
+    ...(draft.targetFile.trim() !== "" && { targetFile: draft.targetFile }),
+    ...(draft.targetLocation.trim() !== "" && { targetLocation: draft.targetLocation }),
+    ...(draft.severity !== "" && { severity: draft.severity }),
+    findingRefs: lines(draft.findingRefs),
+    cascadeTargets: lines(draft.cascadeTargets),
+  };
+}
+
+export function PostForm() {
+  const { looking, view, can } = useBoardPage();
+  const [draft, setDraft] = useDraft<Draft>(looking, "post", EMPTY);
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const types = POST_TYPES.filter((one) =>
+    can(one === "informational" ? "post informational" : "post"),
+  );
+  const type = types.includes(draft.type) ? draft.type : (types[0] ?? "informational");
+  const send = useWrite(looking, (body: Schemas["NewPost"], header) =>
+    asked(
+      client.POST("/api/whiteboards/{board}/posts", {
+        params: { path: { board: looking.board }, header },
+        body,
+      }),
+    ),
+  );
+  const problem = send.error instanceof Problem ? send.error : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate(request(draft, type), {
+      onSuccess: () => {
+        setDraft(undefined);
+        toast("Posted");
+      },
+    });
+  };
+
+  return (
+    <form className="card post-form no-print" aria-label="Write a post" onSubmit={submit}>
+      <TypeChoice types={types} chosen={type} onChoose={(one) => change({ type: one })} />
+      <TextField
+        label="Title"
+        labelUnseen
+        data-new-post=""
+        placeholder="The point in one line"
+        value={draft.title}
+        wrong={problem?.field("title")}
+        onChange={(event) => change({ title: event.target.value })}
+      />
+      <TextArea
+        label="Reasons"
+        labelUnseen
+        rows={3}
+        placeholder="The reasons, with evidence. Markdown works."
+        value={draft.body}
+        wrong={problem?.field("body")}
+        onChange={(event) => change({ body: event.target.value })}
+      />
+      <MoreFields draft={draft} problem={problem} onChange={change} />
+      {(problem?.fields.length ?? 0) === 0 && <Wrong error={send.error} />}
+      <div className="row">
+        <span className="muted small post-form-note">
+          {view.phase === "blind"
+            ? "Nobody else sees it before the board goes to read. It cannot be edited."
+            : "Everybody sees it at once. It cannot be edited."}
+        </span>
+        <Button
+          look="primary"
+          type="submit"
+          className="spread"
+          disabled={draft.title.trim() === "" || draft.body.trim() === "" || send.isPending}
+        >
+          {send.isPending ? "Posting…" : "Post"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface TypeChoiceProps {
+  types: PostType[];
+  chosen: PostType;
+  onChoose: (type: PostType) => void;
+}
+
+function TypeChoice({ types, chosen, onChoose }: TypeChoiceProps) {
+  const name = useId();
+  return (
+    <fieldset className="type-choice">
+      <legend className="unseen">Kind of post</legend>
+      {types.map((one) => (
+        <label key={one} title={typeOf(one).about}>
+          <input type="radio" name={name} checked={one === chosen} onChange={() => onChoose(one)} />
+          <span>
+            <Icon name={typeOf(one).icon} size={12} />
+            {typeOf(one).word}
+          </span>
+        </label>
+      ))}
+      <span className="muted small type-about">{typeOf(chosen).about}</span>
+    </fieldset>
+  );
+}
+
+interface MoreProps {
+  draft: Draft;
+  problem: Problem | undefined;
+  onChange: (part: Partial<Draft>) => void;
+}
+
+/** The structured fields, by which conflicts are found. */
+function MoreFields({ draft, problem, onChange }: MoreProps) {
+  const listProblem = (field: string) =>
+    problem?.fields.find((one) => one.field === field || one.field.startsWith(`${field}[`))
+      ?.problem;
+  const isFilled = [
+    draft.targetFile,
+    draft.targetLocation,
+    draft.severity,
+    draft.findingRefs,
+    draft.cascadeTargets,
+  ].some((value) => value !== "");
+  return (
+    <details className="fold" open={isFilled || undefined}>
+      <summary>More fields</summary>
+      <p className="muted small">By these the board finds posts that get in each other’s way.</p>
+      <div className="more-fields">
+        <TextField
+          label="File"
+          placeholder="src/cache.rs"
+          spellCheck={false}
+          value={draft.targetFile}
+          wrong={problem?.field("targetFile")}
+          onChange={(event) => onChange({ targetFile: event.target.value })}
+        />
+        <TextField
+          label="Lines or symbol"
+          placeholder="12-40"
+          spellCheck={false}
+          value={draft.targetLocation}
+          wrong={problem?.field("targetLocation")}
+          onChange={(event) => onChange({ targetLocation: event.target.value })}
+        />
+        <SelectField
+          label="Severity"
+          value={draft.severity}
+          onChange={(event) => onChange({ severity: event.target.value as Severity | "" })}
+        >
+          <option value="">None</option>
+          {SEVERITIES.map((one) => (
+            <option key={one} value={one}>
+              {severityOf(one).word}
+            </option>
+          ))}
+        </SelectField>
+        <TextArea
+          label="Findings, one per line"
+          rows={2}
+          placeholder="CVE-2026-1234"
+          spellCheck={false}
+          value={draft.findingRefs}
+          wrong={listProblem("findingRefs")}
+          onChange={(event) => onChange({ findingRefs: event.target.value })}
+        />
+        <TextArea
+          label="Files that would change too, one per line"
+          rows={2}
+          placeholder="src/main.rs"
+          spellCheck={false}
+          value={draft.cascadeTargets}
+          wrong={listProblem("cascadeTargets")}
+          onChange={(event) => onChange({ cascadeTargets: event.target.value })}
+        />
+      </div>
+    </details>
+  );
+}

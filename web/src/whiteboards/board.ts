@@ -1,0 +1,184 @@
+// A board as one viewer sees it. Everything that is asked stands under the viewer's name in
+// the cache, so that nothing of a blind phase passes from one identity to another.
+
+import {
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type QueryKey,
+} from "@tanstack/react-query";
+import { createContext, useContext, useRef } from "react";
+import { asked, client, whole, writeKey, type Schemas } from "../api/client";
+import { useStored } from "../stored";
+import type { Identity } from "./identity";
+
+export type BoardView = Schemas["WhiteboardView"];
+export type Post = Schemas["PostView"];
+export type Annotation = Schemas["AnnotationView"];
+export type Agent = Schemas["AgentView"];
+export type Summary = Schemas["WhiteboardSummary"];
+export type Conflict = Schemas["ConflictView"];
+
+const POSTS_OF_A_PAGE = 100;
+const CONFLICTS_OF_A_PAGE = 100;
+
+/** Who looks at which board. */
+export interface Looking {
+  board: string;
+  me: Identity | undefined;
+}
+
+/** All that has been asked as this viewer. */
+export function viewerKey({ board, me }: Looking): QueryKey {
+  return ["whiteboards", board, me?.name ?? ""];
+}
+
+interface AgentHeader {
+  "Agent-Token"?: string;
+}
+
+export function agentHeader(me: Identity | undefined): AgentHeader {
+  return me ? { "Agent-Token": me.token } : {};
+}
+
+function params({ board, me }: Looking) {
+  return { path: { board }, header: agentHeader(me) };
+}
+
+/** The board with its posts, page by page. The first page tells of the board itself. */
+export function useBoard(looking: Looking) {
+  return useInfiniteQuery({
+    queryKey: [...viewerKey(looking), "posts"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      asked(
+        client.GET("/api/whiteboards/{board}", {
+          params: {
+            ...params(looking),
+            query: { detail: "full", limit: POSTS_OF_A_PAGE, cursor: pageParam },
+          },
+        }),
+      ),
+    getNextPageParam: (page: BoardView) => page.nextCursor,
+  });
+}
+
+export function useSummary(looking: Looking) {
+  return useQuery({
+    queryKey: [...viewerKey(looking), "summary"],
+    queryFn: () =>
+      asked(client.GET("/api/whiteboards/{board}/summary", { params: params(looking) })),
+  });
+}
+
+export function useConflicts(looking: Looking, isOpen: boolean) {
+  return useInfiniteQuery({
+    queryKey: [...viewerKey(looking), "conflicts"],
+    enabled: isOpen,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      whole(
+        client.GET("/api/whiteboards/{board}/conflicts", {
+          params: {
+            ...params(looking),
+            query: { limit: CONFLICTS_OF_A_PAGE, cursor: pageParam },
+          },
+        }),
+      ),
+    getNextPageParam: (page) => page.meta?.next,
+  });
+}
+
+export type RecordFormat = "markdown" | "json";
+
+/** The record as this viewer may see it. */
+export async function recordText(looking: Looking, format: RecordFormat): Promise<string> {
+  const text = await whole<unknown>(
+    client.GET("/api/whiteboards/{board}/export", {
+      params: { ...params(looking), query: { format } },
+      parseAs: "text",
+    }),
+  );
+  return String(text);
+}
+
+export function useRecord(looking: Looking) {
+  return useQuery({
+    queryKey: [...viewerKey(looking), "record"],
+    queryFn: () => recordText(looking, "markdown"),
+  });
+}
+
+// ---------------------------------------------------------------------------
+// Writing
+
+export type WriteHeader = AgentHeader & { "Idempotency-Key": string };
+
+/**
+ * A write that is carried out once, however often the same thing is sent again after a
+ * failure. It is under way until what it changed is shown.
+ */
+export function useWrite<Body, Result>(
+  { board, me }: Looking,
+  send: (body: Body, header: WriteHeader) => Promise<Result>,
+) {
+  const queries = useQueryClient();
+  const tried = useRef<{ text: string; key: { "Idempotency-Key": string } }>(undefined);
+  return useMutation({
+    mutationFn: (body: Body) => {
+      const text = JSON.stringify(body);
+      if (tried.current?.text !== text) tried.current = { text, key: writeKey() };
+      return send(body, { ...agentHeader(me), ...tried.current.key });
+    },
+    onSuccess: () => {
+      tried.current = undefined;
+      return queries.invalidateQueries({ queryKey: ["whiteboards", board] });
+    },
+  });
+}
+
+export function useAnnotate(looking: Looking) {
+  return useWrite(looking, (body: Schemas["NewAnnotation"], header) =>
+    asked(
+      client.POST("/api/whiteboards/{board}/annotations", {
+        params: { path: { board: looking.board }, header },
+        body,
+      }),
+    ),
+  );
+}
+
+/** A text that is kept in this browser until it is sent. */
+export function useDraft<T>(looking: Looking, name: string, empty: T) {
+  const who = looking.me?.name ?? "";
+  return useStored<T>(`draft.whiteboard.${looking.board}.${who}.${name}`, empty);
+}
+
+// ---------------------------------------------------------------------------
+// What every part of the page needs
+
+export interface BoardPage {
+  looking: Looking;
+  view: BoardView;
+  /** Those that are loaded, as posted. */
+  posts: Post[];
+  /** The server says so; by the names that it gives to what can be done. */
+  can: (what: string) => boolean;
+  agentOf: (name: string) => Agent | undefined;
+  /** Goes to a post, wherever it stands. */
+  jump: (postId: string) => void;
+}
+
+export const BoardContext = createContext<BoardPage | undefined>(undefined);
+
+export function useBoardPage(): BoardPage {
+  const page = useContext(BoardContext);
+  if (!page) throw new Error("This part belongs inside a whiteboard's page.");
+  return page;
+}
+
+/** The id of a post's card in the page. */
+export function cardId(postId: string): string {
+  return `post-${postId}`;
+}
