@@ -75,7 +75,10 @@ story(
     await page.getByLabel("Your name").fill("Ada");
     await page.getByRole("textbox", { name: "Post" }).fill("@Ann are you there?");
     await page.getByRole("button", { name: "Post", exact: true }).click();
-    await page.getByRole("main").getByText(/Ann could not answer/).waitFor();
+    await page
+      .getByRole("main")
+      .getByText(/Ann could not answer/)
+      .waitFor();
 
     somebody.forgive(/status of 403|status of 409|status of 422/);
     await page.getByLabel("Your name").fill("Ann");
