@@ -1,0 +1,61 @@
+import { useRef, type Ref, type RefObject } from "react";
+import type { LiveSession } from "../live/session";
+import type { Known } from "./data";
+import { DecisionCard } from "./DecisionCard";
+import { LiveCard } from "./LiveCard";
+import { PersonsTurn } from "./PersonsTurn";
+import { TurnCard } from "./TurnCard";
+import type { Entry } from "./words";
+
+interface Props {
+  ref: Ref<HTMLDivElement>;
+  known: Known;
+  live: LiveSession;
+  /** Whether the reader is at the end. */
+  isFollowing: RefObject<boolean>;
+}
+
+/** What was said, from the first word to the one being said. */
+export function Timeline({ ref, known, live, isFollowing }: Props) {
+  const { view, entries } = known;
+  const there = useRef(entries.length);
+  const lastTurn = entries.findLast((entry) => entry.kind === "turn")?.number;
+  const { step } = view;
+  const runs = view.status === "active" || view.status === "pausing";
+  return (
+    <section className="timeline" aria-label="Timeline" ref={ref}>
+      <h2 className="unseen">What was said</h2>
+      {entries.map((entry) =>
+        entry.decision ? (
+          <DecisionCard key={entry.number} entry={entry} view={view} />
+        ) : (
+          <TurnCard
+            key={entry.number}
+            entry={entry}
+            asked={asksAgain(entries, entry)}
+            isNew={entry.number > there.current && entry.number === lastTurn}
+            isFollowing={isFollowing}
+          />
+        ),
+      )}
+      {runs && step?.waitsForPerson && <PersonsTurn key={step.callId} view={view} step={step} />}
+      {runs && step && !step.waitsForPerson && (
+        <LiveCard key={step.callId} view={view} step={step} live={live} />
+      )}
+      {!runs && view.status !== "concluded" && step && <Resting name={step.name} />}
+      {view.status === "concluded" && (
+        <p className="resting muted">The discussion ends here. Its conclusion stands above.</p>
+      )}
+    </section>
+  );
+}
+
+/** The question stands in the decision before; a turn says it only where that is not so. */
+function asksAgain(entries: readonly Entry[], entry: Entry): string | undefined {
+  const before = entries[entry.number - 2];
+  return before?.decision && before.question === entry.question ? undefined : entry.question;
+}
+
+function Resting({ name }: { name: string }) {
+  return <p className="resting muted">{name} is next.</p>;
+}

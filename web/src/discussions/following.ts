@@ -1,0 +1,63 @@
+// The end of the timeline stays in view as long as the reader is there. Whoever reads
+// further up is not moved; a chip tells what came since.
+
+import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
+
+/** This near the end counts as being there. */
+const NEAR_PX = 72;
+
+export interface Following {
+  /** The reader is at the end. */
+  isAtEnd: boolean;
+  /** Read when something is about to change; not a cause to draw again. */
+  isFollowing: RefObject<boolean>;
+  /** Turns that came while the reader was elsewhere. */
+  missed: number;
+  toEnd: () => void;
+}
+
+export function useFollowing(timeline: RefObject<HTMLElement | null>, turns: number): Following {
+  const [isAtEnd, setAtEnd] = useState(true);
+  const [seen, setSeen] = useState(turns);
+  const isFollowing = useRef(false);
+  const latest = useRef(turns);
+  latest.current = turns;
+
+  const toEnd = useCallback(() => {
+    const page = scroller();
+    page?.scrollTo({ top: page.scrollHeight });
+  }, []);
+
+  useEffect(() => {
+    const page = scroller();
+    const content = timeline.current;
+    if (!page || !content) return undefined;
+    const look = () => {
+      const isNear = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_PX;
+      isFollowing.current = isNear;
+      setAtEnd(isNear);
+      if (isNear) setSeen(latest.current);
+    };
+    const grown = new ResizeObserver(() => {
+      if (isFollowing.current) toEnd();
+      else look();
+    });
+    look();
+    page.addEventListener("scroll", look, { passive: true });
+    grown.observe(content);
+    return () => {
+      page.removeEventListener("scroll", look);
+      grown.disconnect();
+    };
+  }, [timeline, toEnd]);
+
+  useEffect(() => {
+    if (isFollowing.current) setSeen(turns);
+  }, [turns]);
+
+  return { isAtEnd, isFollowing, missed: Math.max(0, turns - seen), toEnd };
+}
+
+function scroller(): HTMLElement | null {
+  return document.getElementById("main");
+}
