@@ -7,7 +7,7 @@ import { useStored } from "../stored";
 import { Icon } from "../ui/icons";
 import { Face } from "./Face";
 import type { CouncilView, Member } from "./council";
-import { firstLine } from "./thread";
+import { opening } from "./thread";
 
 const WIDE = "(min-width: 1080px)";
 
@@ -15,8 +15,8 @@ export function Aside({ view }: { view: CouncilView }) {
   const models = view.members.filter((member) => member.model !== undefined);
   return (
     <aside className="council-aside" aria-label="About this council">
-      <Fold name="charter" title="Charter" glance={firstLine(view.charter)}>
-        <div className="council-charter" role="region" aria-label="Charter" tabIndex={0}>
+      <Fold name="charter" title="Charter" glance={opening(view.charter)}>
+        <div className="council-charter" role="group" aria-label="Text of the charter" tabIndex={0}>
           <Markdown text={view.charter} under={2} />
         </div>
       </Fold>
@@ -61,7 +61,11 @@ function MemberRow({ member, isAnswering }: { member: Member; isAnswering: boole
             </span>
           )}
         </div>
-        <div className="mono">{member.model ?? "posts by themselves"}</div>
+        {member.model === undefined ? (
+          <div className="muted small">posts by themselves</div>
+        ) : (
+          <div className="mono">{member.model}</div>
+        )}
         {member.persona !== undefined && (
           <details className="small">
             <summary>
@@ -89,7 +93,7 @@ function Fold({ name, title, glance, children }: FoldProps) {
   const [isOpen, setOpen] = useStored(`council-${name}.${width}`, width === "wide");
   const id = useId();
   return (
-    <section className="card council-fold" aria-label={title}>
+    <section className={isOpen ? "card council-fold open" : "card council-fold"} aria-label={title}>
       <h2>
         <button
           type="button"

@@ -13,7 +13,7 @@ import { Wrong } from "../ui/Notice";
 import { ago, some } from "../ui/time";
 import { Face } from "./Face";
 import { OpenCouncil } from "./OpenCouncil";
-import { firstLine } from "./thread";
+import { firstLine, opening } from "./thread";
 
 const PAGE = 25;
 
@@ -125,8 +125,8 @@ function CouncilRow({ session }: { session: Session }) {
           ))}
           <span className="muted small">{detail && some(members.length, "member")}</span>
         </span>
-        <span className="charter">{firstLine(session.title)}</span>
-        <span className="muted small number">{ago(session.updatedAt)}</span>
+        <span className="charter">{opening(detail?.view.charter ?? session.title)}</span>
+        <span className="when muted small number">{ago(session.updatedAt)}</span>
         <span className="last">
           {detail?.last ? (
             <>

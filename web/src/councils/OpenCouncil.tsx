@@ -6,7 +6,7 @@ import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea, TextField } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
+import { FormProblem } from "../library/FormProblem";
 import { MembersEditor } from "./MembersEditor";
 import { BLANK, NAME_RULE, requestOf, SAMPLE, type NewCouncil } from "./newCouncil";
 
@@ -92,7 +92,7 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
           problem={problem}
           onChange={(members) => change({ members })}
         />
-        <Wrong error={open.error} />
+        <FormProblem error={open.error} />
       </div>
     </Dialog>
   );

@@ -44,14 +44,13 @@ export const PostCard = memo(function PostCard(props: PostProps) {
           <a
             className="muted small number"
             href={`#post-${post.sequence}`}
-            title="Link to this post"
+            title={`${moment(post.at)}: link to this post`}
           >
-            <span className="unseen">Post </span>
-            {post.sequence}
+            <time dateTime={post.at}>{CLOCK.format(new Date(post.at))}</time>
+            <span>
+              <span className="unseen">, post </span>#{post.sequence}
+            </span>
           </a>
-          <time className="muted small number" dateTime={post.at} title={moment(post.at)}>
-            {CLOCK.format(new Date(post.at))}
-          </time>
           <span className="council-post-actions no-print">
             {onReply && (
               <IconButton

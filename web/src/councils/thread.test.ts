@@ -4,6 +4,7 @@ import {
   firstLine,
   merge,
   NO_THREAD,
+  opening,
   type Post,
   type Silence,
   type Thread,
@@ -59,4 +60,9 @@ test("a silence stands after the last post that it took in, and not without it",
 test("a quote is one line without marks, and not long", () => {
   expect(firstLine("\n## **The** `point`\n\nmore")).toBe("The point");
   expect(firstLine("x".repeat(200))).toBe(`${"x".repeat(120)}…`);
+});
+
+test("a charter is known by its first words, not by its heading", () => {
+  expect(opening("# Purpose\n\nWatch the release.")).toBe("Watch the release.");
+  expect(opening("# Purpose")).toBe("Purpose");
 });

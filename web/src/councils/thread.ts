@@ -75,3 +75,9 @@ export function firstLine(text: string): string {
   if (characters.length <= QUOTE_CHARACTERS) return line;
   return `${characters.slice(0, QUOTE_CHARACTERS).join("").trimEnd()}…`;
 }
+
+/** The first line that is no heading, where there is one: a charter often begins with one. */
+export function opening(text: string): string {
+  const prose = text.split("\n").filter((line) => !/^\s*#/.test(line));
+  return firstLine(prose.join("\n")) || firstLine(text);
+}
