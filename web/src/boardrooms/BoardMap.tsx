@@ -1,4 +1,5 @@
 import { memo, useState } from "react";
+import type { Texts } from "../live/texts";
 import { Tabs } from "../ui/Tabs";
 import { Agreement } from "./Agreement";
 import type { Board, Synthesis } from "./board";
@@ -20,11 +21,13 @@ interface Props {
   /** The verdict that is shown; its votes are. */
   synthesis: Synthesis | undefined;
   moments: readonly Moment[];
+  texts: Texts;
   onFocus: (advisor: number) => void;
 }
 
 /** Who agrees with whom on what, and who wrote when. */
-export const BoardMap = memo(function BoardMap({ board, synthesis, moments, onFocus }: Props) {
+export const BoardMap = memo(function BoardMap(props: Props) {
+  const { board, synthesis, moments, texts, onFocus } = props;
   const voted = hasBallot(synthesis) ? synthesis : board.syntheses.findLast(hasBallot);
   const [chosen, setChosen] = useState<View>();
   const view = chosen ?? (voted ? "votes" : "timeline");
@@ -33,7 +36,7 @@ export const BoardMap = memo(function BoardMap({ board, synthesis, moments, onFo
       <h2 className="unseen">Map</h2>
       <Tabs label="Map" tabs={VIEWS} chosen={view} onChoose={setChosen}>
         {view === "timeline" ? (
-          <Timeline board={board} moments={moments} onFocus={onFocus} />
+          <Timeline board={board} moments={moments} texts={texts} onFocus={onFocus} />
         ) : !voted ? (
           <p className="muted map-note">{whyNoVotes(board)}</p>
         ) : view === "votes" ? (

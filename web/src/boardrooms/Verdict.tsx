@@ -179,6 +179,7 @@ function Pending({ board }: { board: Board }) {
   const command = useCommand(board.id);
   const done = finished(board).length;
   const all = board.advisors.length;
+  const synthesize = () => command.mutate({ do: "synthesize" });
   if (board.status === "answering") {
     return (
       <>
@@ -190,6 +191,14 @@ function Pending({ board }: { board: Board }) {
         <p className="muted">
           {done} of {all} have answered. {whenItFollows(board)}
         </p>
+        {board.allowed.includes("synthesize") && (
+          <div className="row no-print synthesize-now">
+            <Button disabled={command.isPending} onClick={synthesize}>
+              Synthesize {done} of {all} now
+            </Button>
+          </div>
+        )}
+        <Wrong error={command.error} />
       </>
     );
   }
@@ -202,11 +211,7 @@ function Pending({ board }: { board: Board }) {
       </p>
       {board.allowed.includes("synthesize") && (
         <div className="row no-print">
-          <Button
-            look="primary"
-            disabled={command.isPending}
-            onClick={() => command.mutate({ do: "synthesize" })}
-          >
+          <Button look="primary" disabled={command.isPending} onClick={synthesize}>
             Synthesize {done} of {all}
           </Button>
         </div>

@@ -123,7 +123,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   tooLong: "The answer grew too long and was cut off.",
   empty: "The model answered with nothing.",
   misconfigured: "This model is not set up properly.",
-  unreachable: "The model's server could not be reached.",
+  unreachable: "The connection to the model's server failed.",
   malformed: "The model's server sent something that cannot be read.",
 };
 
