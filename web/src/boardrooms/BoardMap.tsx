@@ -38,7 +38,7 @@ export const BoardMap = memo(function BoardMap(props: Props) {
         {view === "timeline" ? (
           <Timeline board={board} moments={moments} texts={texts} onFocus={onFocus} />
         ) : !voted ? (
-          <p className="muted map-note">{whyNoVotes(board)}</p>
+          <p className="muted map-note">{whyNoVotes(board, synthesis)}</p>
         ) : view === "votes" ? (
           <Votes board={board} synthesis={voted} />
         ) : (
@@ -49,11 +49,12 @@ export const BoardMap = memo(function BoardMap(props: Props) {
   );
 });
 
-function whyNoVotes(board: Board): string {
+function whyNoVotes(board: Board, synthesis: Synthesis | undefined): string {
   if (!board.ballot) {
     return "Nobody voted on this board. To have votes, choose “Advisors vote on the verdict” under “Edit board” before you convene.";
   }
+  if (synthesis?.noBallot !== undefined) return `There are no votes. ${synthesis.noBallot}`;
   return board.status === "answering" || board.status === "synthesizing"
     ? "The advisors vote on the verdict as soon as it is written."
-    : "There are no votes: the verdict has no points that could be voted on.";
+    : "There are no votes: the board did not come to them.";
 }

@@ -130,7 +130,7 @@ function statusInWords(board: Board): string | undefined {
   }
   if (board.status === "balloting") {
     const ballots = board.syntheses.at(-1)?.ballots ?? [];
-    const cast = ballots.filter((ballot) => ballot.status === "cast" || ballot.status === "done");
+    const cast = ballots.filter((ballot) => ballot.status !== "waiting");
     return ballots.length > 0 ? `Voting · ${cast.length} of ${ballots.length}` : undefined;
   }
   return undefined;

@@ -30,7 +30,7 @@ export const Verdict = memo(function Verdict(props: Props) {
   const canAsk = board.allowed.includes("resynthesize") || board.allowed.includes("synthesize");
   const whole = board.syntheses.filter((one) => one.text !== "");
   return (
-    <section className="card verdict" aria-label="Verdict" aria-busy={isLive}>
+    <section className="card verdict" aria-label="Verdict" aria-busy={isLive} tabIndex={-1}>
       <div className="verdict-head">
         <h2>Verdict</h2>
         {synthesis && <Version board={board} synthesis={synthesis} onVersion={onVersion} />}
