@@ -3,6 +3,7 @@ import { Button } from "../ui/Button";
 import { Wrong } from "../ui/Notice";
 import type { Advisor, Board, Synthesis, VoteName } from "./board";
 import { useCommand } from "./commands";
+import { Deadline } from "./PersonSeat";
 
 type Marks = Record<string, { vote?: VoteName; reason?: string }>;
 
@@ -37,6 +38,7 @@ function Paper({ board, synthesis, advisor }: Props) {
   const [marks, setMarks] = useStored<Marks>(name, NONE);
   const command = useCommand(board.id);
   const points = synthesis.points ?? [];
+  const until = synthesis.ballots?.find((one) => one.advisor === advisor.id)?.voteBy;
   const votes = points.flatMap((point) => {
     const mark = marks[point.number];
     return mark?.vote
@@ -58,6 +60,7 @@ function Paper({ board, synthesis, advisor }: Props) {
       }}
     >
       <h3>{advisor.person} votes</h3>
+      {until !== undefined && <Deadline at={until} />}
       <ol>
         {points.map((point) => (
           <li key={point.number}>

@@ -162,7 +162,13 @@ function Session({ board, live, moments }: SessionProps) {
         />
         <aside className="side" aria-label="Map and verdict">
           {isMapShown && (
-            <BoardMap board={board} synthesis={synthesis} moments={moments} onFocus={show} />
+            <BoardMap
+              board={board}
+              synthesis={synthesis}
+              moments={moments}
+              texts={live.texts}
+              onFocus={show}
+            />
           )}
           <Verdict
             board={board}
@@ -174,7 +180,7 @@ function Session({ board, live, moments }: SessionProps) {
           />
         </aside>
       </div>
-      <FollowUp board={board} />
+      <FollowUp board={board} isNarrow={isNarrow} />
     </div>
   );
 }

@@ -37,16 +37,28 @@ export function Compare({ syntheses, onClose }: Props) {
       <div className="compare">
         {choose("Left", left, setLeft)}
         {choose("Right", right, setRight)}
-        {SECTIONS.map((name) => (
-          <div key={name} className="compare-row">
-            <h3>{inSentenceCase(name)}</h3>
-            {pair.map((synthesis, place) => (
-              <div key={place}>
-                <Part text={synthesis ? sectionOf(synthesis.text, name) : ""} />
+        {SECTIONS.map((name) => {
+          const [one = "", other = ""] = pair.map(
+            (synthesis) => synthesis && sectionOf(synthesis.text, name),
+          );
+          const isSame = one === other;
+          return (
+            <div key={name} className="compare-row">
+              <h3>
+                {inSentenceCase(name)}
+                {isSame && one !== "" && <span className="muted"> · the same in both</span>}
+              </h3>
+              <div className={isSame ? "both" : undefined}>
+                <Part text={one} />
               </div>
-            ))}
-          </div>
-        ))}
+              {!isSame && (
+                <div>
+                  <Part text={other} />
+                </div>
+              )}
+            </div>
+          );
+        })}
         {pair.map((synthesis, place) => (
           <div key={place}>
             {synthesis && sections(synthesis.text).every((one) => one.name === undefined) && (

@@ -13,7 +13,7 @@ import { FileChips } from "./FileChips";
 import { begun, handle, mentioned, unaddressed } from "./mentions";
 import { sameSeat, type ContextFile } from "./setup";
 
-export function FollowUp({ board }: { board: Board }) {
+export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean }) {
   const [text, setText] = useStored(`follow-up.${board.id}`, "");
   const [isAttached, setAttached] = useState(true);
   const [, go] = useLocation();
@@ -87,7 +87,7 @@ export function FollowUp({ board }: { board: Board }) {
         <div className="composer-text">
           <GrowingArea
             aria-label="Follow-up for the board"
-            placeholder="Ask the board a follow-up…  @critic to address one advisor"
+            placeholder={`Ask the board a follow-up…${isNarrow ? "" : "  @critic to address one advisor"}`}
             rows={1}
             value={text}
             onChange={(event) =>

@@ -53,7 +53,7 @@ export function Head(props: Props) {
       </div>
       <div className="board-tools no-print">
         <StatusBadge status={board.status} word={statusInWords(board)} />
-        {can("synthesize") && board.status === "answering" && (
+        {isNarrow && can("synthesize") && board.status === "answering" && (
           <Button disabled={command.isPending} onClick={() => command.mutate({ do: "synthesize" })}>
             Synthesize {finished(board).length} of {board.advisors.length} now
           </Button>
@@ -123,13 +123,14 @@ function statusInWords(board: Board): string | undefined {
     board.advisors.filter((advisor) => advisor.status === status).length;
   if (board.status === "answering") {
     const writing = number("answering");
-    const waiting = number("waiting");
-    if (writing === 0 && waiting > 0) return `Waiting for ${some(waiting, "person", "people")}`;
+    const awaited = board.advisors.filter((advisor) => advisor.status === "waiting");
+    const names = awaited.map((advisor) => advisor.person ?? advisor.name);
+    if (writing === 0 && names.length > 0) return `Waiting for ${names.join(", ")}`;
     return `Live · ${writing} writing`;
   }
   if (board.status === "balloting") {
     const ballots = board.syntheses.at(-1)?.ballots ?? [];
-    const cast = ballots.filter((ballot) => ballot.status === "cast" || ballot.status === "done");
+    const cast = ballots.filter((ballot) => ballot.status !== "waiting");
     return ballots.length > 0 ? `Voting · ${cast.length} of ${ballots.length}` : undefined;
   }
   return undefined;

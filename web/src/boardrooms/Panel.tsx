@@ -81,6 +81,7 @@ export const Panel = memo(function Panel(props: PanelProps) {
             />
           )}
           <IconButton
+            className="to-focus"
             icon={isFocused ? "shrink" : "expand"}
             label={isFocused ? `Back to all advisors` : `Focus ${advisor.name}`}
             aria-pressed={isFocused}
@@ -173,7 +174,7 @@ function Standing({ advisor, hold, text, reasonings }: StandingProps) {
       return (
         <span className="standing">
           <span className="dot live" />
-          {word}
+          <span className="word">{word}</span>
         </span>
       );
     }
@@ -316,7 +317,7 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
 
 function holdInWords(hold: Retrying | Waiting): string {
   if ("waitMs" in hold) {
-    return `Attempt ${hold.attempt} follows in ${duration(hold.waitMs)}. ${hold.message}`;
+    return `Attempt ${hold.attempt} failed: ${hold.message} The next follows in ${duration(hold.waitMs)}.`;
   }
   return hold.place > 0
     ? `The model is busy: number ${hold.place} in line.`

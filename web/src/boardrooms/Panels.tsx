@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type CSSProperties } from "react";
 import type { LiveSession } from "../live/session";
-import { Glyph } from "../ui/icons";
+import { Glyph, Icon } from "../ui/icons";
 import { arrangement, strip } from "./arrangement";
 import type { Advisor, Board } from "./board";
 import { Panel } from "./Panel";
@@ -122,8 +122,20 @@ function AdvisorBar({ advisors, chosen, isShort, onChoose }: BarProps) {
           )}
         </button>
       ))}
+      {isShort && (
+        <button type="button" className="to-verdict" onClick={showVerdict}>
+          <Icon name="flag" />
+          Verdict
+        </button>
+      )}
     </div>
   );
+}
+
+function showVerdict(): void {
+  const verdict = document.querySelector<HTMLElement>(".verdict");
+  verdict?.scrollIntoView({ block: "start" });
+  verdict?.focus({ preventScroll: true });
 }
 
 function useWidth(element: React.RefObject<HTMLElement | null>): number {

@@ -57,7 +57,8 @@ export function PersonSeat({ board, advisor, canReply }: Props) {
   );
 }
 
-function Deadline({ at }: { at: string }) {
+/** How long somebody still has. */
+export function Deadline({ at }: { at: string }) {
   const left = Date.parse(at) - useNow(true);
   return (
     <p className="muted small number">

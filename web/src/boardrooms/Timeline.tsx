@@ -1,3 +1,5 @@
+import { useSyncExternalStore } from "react";
+import type { GrowingText, Texts } from "../live/texts";
 import { duration, useNow } from "../ui/time";
 import { Glyph, Icon } from "../ui/icons";
 import { isRunning, type Board } from "./board";
@@ -6,13 +8,14 @@ import { lanes, lengthMs, ticks, type Lane, type Moment, type Span } from "./tim
 interface Props {
   board: Board;
   moments: readonly Moment[];
+  texts: Texts;
   onFocus: (advisor: number) => void;
 }
 
 const LEAST_MS = 2_000;
 
 /** Who wrote when: waiting is faint, writing is full. */
-export function Timeline({ board, moments, onFocus }: Props) {
+export function Timeline({ board, moments, texts, onFocus }: Props) {
   const now = useNow(isRunning(board), 500);
   const sinceMs = now - Date.parse(board.convenedAt);
   const rows = lanes(board, moments);
@@ -26,7 +29,13 @@ export function Timeline({ board, moments, onFocus }: Props) {
             <LaneName lane={lane} onFocus={onFocus} />
             <span className="track">
               {lane.spans.map((span, place) => (
-                <Bar key={place} span={span} nowMs={sinceMs} wholeMs={whole} />
+                <Bar
+                  key={place}
+                  span={span}
+                  text={texts.of(lane.callId)}
+                  nowMs={sinceMs}
+                  wholeMs={whole}
+                />
               ))}
               <span className="unseen">{lane.spans.map((span) => inWords(span)).join("; ")}</span>
             </span>
@@ -40,9 +49,7 @@ export function Timeline({ board, moments, onFocus }: Props) {
           </span>
         ))}
       </div>
-      <p className="muted map-note">
-        From the record: asked, first word, end. Faint is the time before the first word.
-      </p>
+      <p className="muted map-note">From the record. Faint is the time before the first word.</p>
     </>
   );
 }
@@ -72,19 +79,31 @@ function LaneName({ lane, onFocus }: { lane: Lane; onFocus: (advisor: number) =>
   );
 }
 
-function Bar({ span, nowMs, wholeMs }: { span: Span; nowMs: number; wholeMs: number }) {
+interface BarProps {
+  span: Span;
+  text: GrowingText;
+  nowMs: number;
+  wholeMs: number;
+}
+
+function Bar({ span, text, nowMs, wholeMs }: BarProps) {
+  const isWriting = useSyncExternalStore(text.subscribe, () => text.shown !== "");
   const end = span.endMs ?? nowMs;
-  const first = Math.min(span.firstMs ?? (span.outcome === "writing" ? end : span.beganMs), end);
-  const percent = (ms: number) => `${(100 * Math.max(0, ms)) / wholeMs}%`;
+  // Of one that is still going only is known whether it has begun to write, not since when.
+  const isBegun = span.outcome === "writing" ? isWriting : true;
+  const first = isBegun ? Math.min(span.firstMs ?? span.beganMs, end) : end;
+  const written = Math.max(0, end - first) / Math.max(1, end - span.askedMs);
+  const percent = (part: number) => `${100 * Math.max(0, part)}%`;
   return (
     <span
       className={`bar ${span.outcome}`}
       title={inWords(span)}
-      style={{ left: percent(span.askedMs), width: percent(end - span.askedMs) }}
+      style={{
+        left: percent(span.askedMs / wholeMs),
+        width: percent((end - span.askedMs) / wholeMs),
+      }}
     >
-      <span
-        style={{ width: `${(100 * Math.max(0, end - first)) / Math.max(1, end - span.askedMs)}%` }}
-      />
+      <span style={{ width: percent(written) }} />
     </span>
   );
 }

@@ -30,7 +30,7 @@ export const Verdict = memo(function Verdict(props: Props) {
   const canAsk = board.allowed.includes("resynthesize") || board.allowed.includes("synthesize");
   const whole = board.syntheses.filter((one) => one.text !== "");
   return (
-    <section className="card verdict" aria-label="Verdict" aria-busy={isLive}>
+    <section className="card verdict" aria-label="Verdict" aria-busy={isLive} tabIndex={-1}>
       <div className="verdict-head">
         <h2>Verdict</h2>
         {synthesis && <Version board={board} synthesis={synthesis} onVersion={onVersion} />}
@@ -179,6 +179,7 @@ function Pending({ board }: { board: Board }) {
   const command = useCommand(board.id);
   const done = finished(board).length;
   const all = board.advisors.length;
+  const synthesize = () => command.mutate({ do: "synthesize" });
   if (board.status === "answering") {
     return (
       <>
@@ -190,6 +191,14 @@ function Pending({ board }: { board: Board }) {
         <p className="muted">
           {done} of {all} have answered. {whenItFollows(board)}
         </p>
+        {board.allowed.includes("synthesize") && (
+          <div className="row no-print synthesize-now">
+            <Button disabled={command.isPending} onClick={synthesize}>
+              Synthesize {done} of {all} now
+            </Button>
+          </div>
+        )}
+        <Wrong error={command.error} />
       </>
     );
   }
@@ -202,11 +211,7 @@ function Pending({ board }: { board: Board }) {
       </p>
       {board.allowed.includes("synthesize") && (
         <div className="row no-print">
-          <Button
-            look="primary"
-            disabled={command.isPending}
-            onClick={() => command.mutate({ do: "synthesize" })}
-          >
+          <Button look="primary" disabled={command.isPending} onClick={synthesize}>
             Synthesize {done} of {all}
           </Button>
         </div>

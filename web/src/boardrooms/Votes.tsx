@@ -1,6 +1,7 @@
 import { Fragment, useState } from "react";
 import { IconButton } from "../ui/Button";
 import { Glyph } from "../ui/icons";
+import { some } from "../ui/time";
 import type { Advisor, BallotOf, Board, CastVote, Point, Synthesis, VoteName } from "./board";
 import { contestedFirst, voters } from "./votes";
 
@@ -87,7 +88,7 @@ interface MarkProps {
 
 function Mark({ advisor, vote, ballot }: MarkProps) {
   if (!vote) {
-    const isAwaited = ballot?.status === "waiting" || ballot?.status === "answering";
+    const isAwaited = ballot?.status === "waiting";
     const words = `${advisor.name}: ${isAwaited ? "not yet" : "no vote"}`;
     return (
       <span className="vote none" title={ballot?.problem ? `${words} (${ballot.problem})` : words}>
@@ -126,11 +127,23 @@ function Reasons({ point, advisors }: { point: Point; advisors: readonly Advisor
 }
 
 function whereFrom(synthesis: Synthesis, advisors: readonly Advisor[]): string {
-  const missing = (synthesis.ballots ?? []).filter((ballot) => ballot.problem !== undefined);
-  const names = missing.map((ballot) => {
-    const name = advisors.find((one) => one.id === ballot.advisor)?.name ?? "";
-    return `${name} (${ballot.problem})`;
-  });
-  const without = names.length > 0 ? ` Without ${names.join(", ")}.` : "";
-  return `Each advisor voted on the points of verdict v${synthesis.number}.${without}`;
+  const { ballots = [], number, pointsLeftOut = 0 } = synthesis;
+  const named = (status: BallotOf["status"], why: (ballot: BallotOf) => string) =>
+    ballots
+      .filter((ballot) => ballot.status === status)
+      .map((ballot) => {
+        const name = advisors.find((one) => one.id === ballot.advisor)?.name ?? "";
+        return `${name}${why(ballot)}`;
+      });
+  const awaited = named("waiting", () => "");
+  const missing = [
+    ...named("failed", (ballot) => ` (${ballot.problem ?? "failed"})`),
+    ...named("stopped", () => " (stopped)"),
+  ];
+  return [
+    `Each advisor voted on the points of verdict v${number}.`,
+    ...(awaited.length > 0 ? [`Still to come: ${awaited.join(", ")}.`] : []),
+    ...(missing.length > 0 ? [`Without ${missing.join(", ")}.`] : []),
+    ...(pointsLeftOut > 0 ? [`Not voted on: ${some(pointsLeftOut, "further point")}.`] : []),
+  ].join(" ");
 }

@@ -31,8 +31,10 @@ export interface Point {
 /** How it stands with one advisor's ballot. */
 export interface BallotOf {
   advisor: number;
-  status: string;
+  status: "waiting" | "done" | "failed" | "stopped";
   problem?: string;
+  /** Until when a person can vote. */
+  voteBy?: string;
 }
 
 /** On how many points two advisors voted the same, of those on which both voted. */
@@ -47,6 +49,10 @@ export type Synthesis = Schemas["SynthesisView"] & {
   points?: Point[];
   ballots?: BallotOf[];
   agreement?: Pair[];
+  /** Points beyond the most that are voted on. */
+  pointsLeftOut?: number;
+  /** Why there was no ballot although the board has it on. */
+  noBallot?: string;
 };
 
 export type Board = Omit<Schemas["BoardroomView"], "syntheses" | "status"> & {
@@ -123,7 +129,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   tooLong: "The answer grew too long and was cut off.",
   empty: "The model answered with nothing.",
   misconfigured: "This model is not set up properly.",
-  unreachable: "The model's server could not be reached.",
+  unreachable: "The connection to the model's server failed.",
   malformed: "The model's server sent something that cannot be read.",
 };
 

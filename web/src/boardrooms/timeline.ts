@@ -49,6 +49,7 @@ export interface Lane {
   /** Absent for a synthesis. */
   role?: RoleName;
   advisor?: number;
+  callId: string;
   spans: Span[];
 }
 
@@ -69,11 +70,13 @@ export function lanes(board: Board, moments: readonly Moment[]): Lane[] {
     name: advisor.name,
     role: advisor.role,
     advisor: advisor.id,
+    callId: advisor.callId,
     spans: advisorSpans(advisor, since),
   }));
   const syntheses = board.syntheses.map((synthesis) => ({
     key: `synthesis-${synthesis.number}`,
     name: board.syntheses.length > 1 ? `Verdict v${synthesis.number}` : "Verdict",
+    callId: synthesis.callId,
     spans: synthesisSpans(synthesis, since),
   }));
   return [...advisors, ...syntheses.filter((lane) => lane.spans.length > 0)];
@@ -135,6 +138,7 @@ const STEPS_S = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21
 export function ticks(lengthMs: number): number[] {
   const step = (STEPS_S.find((one) => lengthMs / (one * 1_000) <= 4) ?? 86_400 * 7) * 1_000;
   const marks: number[] = [];
-  for (let at = 0; at <= lengthMs; at += step) marks.push(at);
+  // The last mark leaves room for its words.
+  for (let at = 0; at <= lengthMs * 0.9; at += step) marks.push(at);
   return marks;
 }

@@ -44,7 +44,7 @@ const PATHS = {
   focus: "M2.5 3h11v7h-11zM2.500 13h2M7 13h2M11.5 13h2",
   map: "M2.5 3h3v3h-3zM6.500 3h3v3h-3zM10.500 3h3v3h-3zM2.500 10h3v3h-3zM6.500 10h3v3h-3zM10.500 10h3v3h-3z",
   attach:
-    "M12.5 7.500L8 12a3 3 0 01-4.200-4.200l5-5a2 2 0 012.800 2.800l-4.800 4.800a1 1 0 01-1.400-1.400L9.800 4.600",
+    "M13 7.500l-5.200 5.200a3.200 3.200 0 01-4.500-4.500L8.800 2.700a2.100 2.100 0 013 3L6.500 11a1 1 0 01-1.500-1.500L9.700 4.800",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
   close: "M4 4l8 8M12 4l-8 8",
@@ -70,6 +70,9 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+/** Drawn as a body, not as a line. */
+const FILLED: ReadonlySet<IconName> = new Set(["play", "stop"]);
+
 export function isIcon(name: string): name is IconName {
   return name in PATHS;
 }
@@ -80,7 +83,7 @@ export function Icon({ name, size = 14 }: { name: IconName; size?: number }) {
       viewBox="0 0 16 16"
       width={size}
       height={size}
-      fill="none"
+      fill={FILLED.has(name) ? "currentColor" : "none"}
       stroke="currentColor"
       strokeWidth="1.6"
       strokeLinecap="round"
