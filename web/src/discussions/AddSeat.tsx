@@ -33,7 +33,8 @@ export function AddSeat({ agents, taken, withRole = false, onAdd }: Props) {
   const names = taken.map((name) => name.toLowerCase());
   const isTaken = (name: string) => names.includes(name.trim().toLowerCase());
   return (
-    <div className="add-seat stack">
+    <div className="add-seat stack" role="group" aria-label="Add somebody">
+      <p className="legend">Add somebody</p>
       {withRole && (
         <SelectField
           label="Add as"
@@ -47,7 +48,7 @@ export function AddSeat({ agents, taken, withRole = false, onAdd }: Props) {
           ))}
         </SelectField>
       )}
-      <Tabs label="Add" tabs={KINDS} chosen={kind} onChoose={setKind}>
+      <Tabs label="Kind of seat" tabs={KINDS} chosen={kind} onChoose={setKind}>
         {kind === "agent" && <AddAgent agents={agents} isTaken={isTaken} onAdd={add} />}
         {kind === "model" && <AddModel isTaken={isTaken} onAdd={add} />}
         {kind === "person" && <AddPerson isTaken={isTaken} onAdd={add} />}
@@ -90,14 +91,10 @@ function AddAgent({ agents, isTaken, onAdd }: AddProps & { agents: readonly Agen
       <ul className="agent-chips" aria-label="Agents to add">
         {found.map((agent) => (
           <li key={agent.id}>
-            <button
-              type="button"
-              className="agent-chip"
-              aria-label={`Add ${agent.name}`}
-              onClick={() => onAdd(agentSeat(agent.id))}
-            >
+            <button type="button" className="agent-chip" onClick={() => onAdd(agentSeat(agent.id))}>
               <Icon name="plus" />
-              <span>
+              <span className="unseen">Add </span>
+              <span className="seat-who">
                 <span className="seat-name">{agent.name}</span>
                 <span className="muted small">{agent.description}</span>
               </span>

@@ -5,7 +5,7 @@ import { tokensOf } from "./ControlBar";
 import type { Known } from "./data";
 import { LaneMap } from "./LaneMap";
 import { useNarrow } from "./narrow";
-import { money, range, roleName, shortModel, type Seat, type View } from "./words";
+import { money, range, roleName, roughly, shortModel, type Seat, type View } from "./words";
 
 interface Props {
   known: Known;
@@ -111,7 +111,7 @@ function Comparison({ view }: { view: View }) {
   const cost = (value: number) => money(value, actual.currency ?? estimate?.currency);
   const rows = [
     { name: "Calls", thought: estimate?.calls, took: actual.calls, show: count },
-    { name: "Tokens", thought: both, took: tokens, show: count },
+    { name: "Tokens", thought: both, took: tokens, show: count, guess: roughly },
     {
       name: "Time of models",
       thought: estimate?.seconds,
@@ -136,7 +136,7 @@ function Comparison({ view }: { view: View }) {
           {rows.map((row) => (
             <tr key={row.name}>
               <th scope="row">{row.name}</th>
-              <td>{row.thought ? range(row.thought, row.show) : "not known"}</td>
+              <td>{row.thought ? range(row.thought, row.guess ?? row.show) : "not known"}</td>
               <td>{row.took === undefined ? "not known" : row.show(row.took)}</td>
             </tr>
           ))}
@@ -146,11 +146,14 @@ function Comparison({ view }: { view: View }) {
         <p className="muted small">Budget: {count(view.budgetTokens)} tokens</p>
       )}
       {estimate && estimate.notes.length > 0 && (
-        <ul className="muted small notes">
-          {estimate.notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
+        <details className="thinking">
+          <summary>What the estimate does not say</summary>
+          <ul className="muted small notes">
+            {estimate.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </details>
       )}
     </>
   );

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Glyph } from "../ui/icons";
 import { duration } from "../ui/time";
 import { roleName, shortModel } from "./words";
@@ -11,12 +12,14 @@ interface Props {
   round?: number | undefined;
   at?: string | undefined;
   latencyMs?: number | undefined;
-  /** In place of the times. */
+  /** What is going on now. */
   state?: string;
+  /** At the end. */
+  action?: ReactNode;
 }
 
 /** Who speaks, in which role, by which model, and when. */
-export function CardHead({ name, role, model, round, at, latencyMs, state }: Props) {
+export function CardHead({ name, role, model, round, at, latencyMs, state, action }: Props) {
   return (
     <header className="turn-head">
       <Glyph role={role} />
@@ -39,6 +42,7 @@ export function CardHead({ name, role, model, round, at, latencyMs, state }: Pro
         {round !== undefined && round > 0 && <span>Round {round}</span>}
         {latencyMs !== undefined && <span className="latency">{duration(latencyMs)}</span>}
         {at !== undefined && <time dateTime={at}>{CLOCK.format(new Date(at))}</time>}
+        {action}
       </span>
     </header>
   );

@@ -97,7 +97,7 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
   ]);
 
   return (
-    <div className="discussion">
+    <div className="discussions discussion">
       <Head view={view} />
       <ControlBar view={view} commands={commands} onInterject={() => setInterjecting(true)} />
       {live.connection === "broken" && (
@@ -115,9 +115,9 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
           <p className="hint">What was said is kept. Resume goes on with the step that was due.</p>
         </Notice>
       )}
-      <ConclusionCard view={view} />
       <div className="discussion-columns">
         <Aside known={known} onJump={jumpTo} />
+        <ConclusionCard view={view} />
         <Timeline ref={timeline} known={known} live={live} isFollowing={following.isFollowing} />
       </div>
       <div className="dock no-print">

@@ -61,7 +61,7 @@ export function DraftPage({ view }: { view: View }) {
     if (isChanged && !isBusy) saving.mutate("save");
   }
   return (
-    <div className="page">
+    <div className="page discussions">
       <header className="page-head">
         <div className="draft-title">
           <p className="eyebrow">Discussion</p>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { Problem, type Schemas } from "../api/client";
 import { count, duration } from "../ui/time";
 import { body, type Seated } from "./draft";
-import { money, range } from "./words";
+import { money, range, roughly } from "./words";
 
 const SETTLE_MS = 400;
 
@@ -30,8 +30,8 @@ export function EstimateFigures({ estimate }: { estimate: Schemas["Estimate"] })
   const { seconds, cost, currency, notes } = estimate;
   const figures = [
     { name: "Calls", value: range(estimate.calls, count) },
-    { name: "Tokens read", value: range(estimate.inputTokens, round) },
-    { name: "Tokens written", value: range(estimate.outputTokens, round) },
+    { name: "Tokens read", value: range(estimate.inputTokens, roughly) },
+    { name: "Tokens written", value: range(estimate.outputTokens, roughly) },
     { name: "Time", value: seconds && range(seconds, (value) => duration(value * 1_000)) },
     { name: "Cost", value: cost && range(cost, (value) => money(value, currency)) },
   ];
@@ -54,10 +54,6 @@ export function EstimateFigures({ estimate }: { estimate: Schemas["Estimate"] })
       )}
     </>
   );
-}
-
-function round(value: number): string {
-  return count(value < 1_000 ? Math.round(value / 10) * 10 : Math.round(value / 100) * 100);
 }
 
 async function ask(text: string, signal: AbortSignal): Promise<Schemas["Estimate"]> {

@@ -77,7 +77,7 @@ export function FacilitatorPicker({ leader, format, wrongs, onChange }: Props) {
         <ModelSelect
           label="Model of the facilitator"
           value={leader.choice}
-          usual="Its own"
+          usual={own(agents.find((agent) => agent.id === leader.agentId))}
           wrong={wrongs.get("facilitator.model") ?? wrongs.get("facilitator.tier")}
           onChange={(choice) => onChange({ ...leader, choice })}
         />
@@ -94,6 +94,11 @@ export function FacilitatorPicker({ leader, format, wrongs, onChange }: Props) {
       )}
     </fieldset>
   );
+}
+
+function own(agent: Agent | undefined): string {
+  if (agent?.model !== undefined) return agent.model;
+  return agent?.tier === undefined ? "Any model" : `${TIERS[agent.tier]} model`;
 }
 
 function FacilitatorCard({

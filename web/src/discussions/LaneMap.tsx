@@ -63,7 +63,8 @@ export function LaneMap({ known, onJump }: Props) {
             <button
               key={`${mark.lane}.${mark.column}`}
               type="button"
-              className={`mark ${mark.kind}`}
+              className="lane-mark"
+              data-kind={mark.kind}
               data-mark={mark.number}
               data-role={mark.role}
               data-status={mark.status}
@@ -81,7 +82,8 @@ export function LaneMap({ known, onJump }: Props) {
           ))}
           {now && (
             <span
-              className="mark now"
+              className="lane-mark"
+              data-kind="now"
               style={{ gridRow: now.lane + 1, gridColumn: now.column }}
               data-role={lanes[now.lane]?.role}
               aria-hidden="true"

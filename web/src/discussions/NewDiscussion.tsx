@@ -39,7 +39,7 @@ const NONE: Wrongs = new Map();
 export default function NewDiscussion() {
   useTitle("New discussion");
   const [, go] = useLocation();
-  const { draft, change, former, restore } = useDraft();
+  const { draft, change, former, restore, startOver } = useDraft();
   const presets = usePresets();
   const agents = useAgents();
   const full = seated(draft, presets.data);
@@ -93,14 +93,14 @@ export default function NewDiscussion() {
 
   const fields = { draft: full, wrongs, onChange: edit };
   return (
-    <div className="page wizard-page">
+    <div className="page discussions wizard-page">
       <header className="page-head">
         <div>
           <p className="eyebrow">Discussion</p>
           <h1>New discussion</h1>
         </div>
-        <Button look="quiet" onClick={() => restore({ ...FRESH })}>
-          Start over
+        <Button look="quiet" onClick={() => startOver()}>
+          Begin anew
         </Button>
       </header>
       {former && (
@@ -208,6 +208,10 @@ function useDraft() {
     restore: (to: Draft) => {
       setDraft(to);
       setFormer(undefined);
+    },
+    startOver: () => {
+      if (draft.topic.trim() !== "") setFormer(draft);
+      setDraft(FRESH);
     },
   };
 }

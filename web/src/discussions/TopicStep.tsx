@@ -6,7 +6,7 @@ import { Notice } from "../ui/Notice";
 import { usePresets } from "./data";
 import { LIMITS, size, type Draft, type Seated, type Wrongs } from "./draft";
 import { kilobytes, take } from "./files";
-import { FORMATS, FORMAT_AIMS, type Format } from "./words";
+import { FORMATS, formatWords, type Format } from "./words";
 
 export interface StepProps {
   draft: Seated;
@@ -71,9 +71,8 @@ export function Formats({
               onChange={() => onChoose(format)}
             />
             <span className="choice-name">{FORMATS[format]}</span>
-            <span className="choice-text">{FORMAT_AIMS[format]}</span>
-            <span className="choice-note">
-              {presets?.formats.find((one) => one.id === format)?.instruction}
+            <span className="choice-text">
+              {formatWords(presets?.formats.find((one) => one.id === format)?.instruction ?? "")}
             </span>
           </label>
         ))}

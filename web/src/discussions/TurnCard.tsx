@@ -44,6 +44,16 @@ export const TurnCard = memo(function TurnCard({ entry, asked, isNew, isFollowin
         round={entry.round}
         at={entry.at}
         latencyMs={entry.latencyMs}
+        action={
+          content !== "" && (
+            <IconButton
+              className="no-print"
+              icon="copy"
+              label={`Copy what ${entry.agentName} said`}
+              onClick={() => void copy(content)}
+            />
+          )
+        }
       />
       {asked !== undefined && <p className="asked">{asked}</p>}
       {entry.thinking !== undefined && <Thinking text={entry.thinking} />}
@@ -67,20 +77,11 @@ export const TurnCard = memo(function TurnCard({ entry, asked, isNew, isFollowin
           {content === "" && " Nothing had arrived yet."}
         </p>
       )}
-      <footer className="turn-foot no-print">
-        {entry.condensed !== undefined && (
-          <span className="muted small">
-            Read {some(entry.condensed, "earlier piece")} in short, to fit the model.
-          </span>
-        )}
-        {content !== "" && (
-          <IconButton
-            icon="copy"
-            label={`Copy what ${entry.agentName} said`}
-            onClick={() => void copy(content)}
-          />
-        )}
-      </footer>
+      {entry.condensed !== undefined && (
+        <p className="muted small">
+          Read {some(entry.condensed, "earlier piece")} in short, to fit the model.
+        </p>
+      )}
     </article>
   );
 });

@@ -28,6 +28,8 @@ export interface Chart {
 }
 
 const PEOPLE = "people";
+/** Rounds to come that are drawn, as long as they fit without scrolling. */
+const EMPTY_MOST = 7;
 
 export function chart(view: View, entries: readonly Entry[]): Chart {
   const lanes = lanesOf(view, entries);
@@ -47,7 +49,7 @@ export function chart(view: View, entries: readonly Entry[]): Chart {
   const now = nowOf(view, laneOf, column);
   return {
     lanes,
-    columns: Math.max(column, now?.column ?? 1),
+    columns: Math.max(column, now?.column ?? 1, Math.min(view.maxRounds, EMPTY_MOST)),
     marks: [...marks.values()].sort((one, other) => one.number - other.number),
     ...(now && { now }),
   };

@@ -1,6 +1,7 @@
 // The words of a discussion on screen.
 
 import type { Schemas } from "../api/client";
+import { count } from "../ui/time";
 
 export type View = Schemas["DiscussionView"];
 export type Seat = Schemas["DiscussionSeat"];
@@ -17,12 +18,11 @@ export const FORMATS: Record<Format, string> = {
   deliberation: "Deliberation",
 };
 
-/** What a format is for, in a few words. */
-export const FORMAT_AIMS: Record<Format, string> = {
-  brainstorm: "Many different ideas first; judging comes later.",
-  review: "Strengths and weaknesses of what is there, and how to mend it.",
-  deliberation: "Weigh the arguments and work towards one position.",
-};
+/** What everybody is told of a format, without its name in front. */
+export function formatWords(instruction: string): string {
+  const words = instruction.replace(/^This is an? \w+: /, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 const ROLES: Record<string, string> = {
   participant: "Participant",
@@ -96,6 +96,11 @@ export function range(of: Schemas["EstimateRange"], show: (value: number) => str
   const low = show(of.low);
   const high = show(of.high);
   return low === high ? low : `${low}–${high}`;
+}
+
+/** Of tokens that are only guessed at, the last digits say nothing. */
+export function roughly(value: number): string {
+  return count(value < 1_000 ? Math.round(value / 10) * 10 : Math.round(value / 100) * 100);
 }
 
 export function money(value: number, currency: string | undefined): string {
