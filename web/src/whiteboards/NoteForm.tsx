@@ -141,23 +141,21 @@ export function NoteForm({ postId, type, challengeId, isLate, onClose }: Props) 
 /** Nothing that was typed is lost when a phase ends. */
 export function TooLate({ text, onDiscard }: { text: string; onDiscard?: () => void }) {
   return (
-    <Notice
-      look="warn"
-      action={
-        <div className="row">
-          <Button icon="copy" onClick={() => void copy(text)}>
-            Copy the text
+    <Notice look="warn">
+      <p>
+        The board moved on before this was sent. It cannot be sent any more; your text is kept in
+        this browser.
+      </p>
+      <div className="row too-late">
+        <Button icon="copy" onClick={() => void copy(text)}>
+          Copy the text
+        </Button>
+        {onDiscard && (
+          <Button look="quiet" onClick={onDiscard}>
+            Discard
           </Button>
-          {onDiscard && (
-            <Button look="quiet" onClick={onDiscard}>
-              Discard
-            </Button>
-          )}
-        </div>
-      }
-    >
-      The board moved on before this was sent. It cannot be sent any more; your text is kept in this
-      browser.
+        )}
+      </div>
     </Notice>
   );
 }
