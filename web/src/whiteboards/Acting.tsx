@@ -66,7 +66,7 @@ export function Acting({ board, identities, canJoin }: Props) {
           label={me ? `Acting as ${me.name}` : "Just looking"}
           face={
             <>
-              <span className="muted">{me ? "Acting as" : "Just looking"}</span>
+              <span className="muted">{me ? "Acting as" : "Just looking"}</span>{" "}
               {me && <strong className="acting-name">{me.name}</strong>}
               <Icon name="down" size={12} />
             </>

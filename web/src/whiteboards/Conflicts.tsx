@@ -38,8 +38,8 @@ export function Conflicts({ conflicts }: { conflicts: ReturnType<typeof useConfl
   const total = conflicts.data?.pages[0]?.meta?.total ?? all.length;
   return (
     <section className="conflicts" aria-labelledby="conflicts-heading">
-      <h2 id="conflicts-heading">
-        Conflicts {total > 0 && <span className="muted number">{total}</span>}
+      <h2 id="conflicts-heading" className="unseen">
+        Conflicts
       </h2>
       <Wrong error={conflicts.error} onRetry={() => void conflicts.refetch()} />
       {conflicts.isPending && <Loading />}
@@ -91,7 +91,10 @@ function Pair({ conflict, between }: { conflict: Conflict; between: string }) {
         {conflict.posts.map((postId, index) => (
           <Fragment key={postId}>
             {index > 0 && <span className="conflict-between muted small">{between}</span>}
-            <Side postId={postId} />
+            <Side
+              postId={postId}
+              isCascade={conflict.kind === "cascade_collision" && index === 0}
+            />
           </Fragment>
         ))}
       </div>
@@ -99,7 +102,7 @@ function Pair({ conflict, between }: { conflict: Conflict; between: string }) {
   );
 }
 
-function Side({ postId }: { postId: string }) {
+function Side({ postId, isCascade }: { postId: string; isCascade: boolean }) {
   const { posts, jump } = useBoardPage();
   const post = posts.find((one) => one.postId === postId);
   if (!post) {
@@ -119,8 +122,7 @@ function Side({ postId }: { postId: string }) {
         <span className="badge">{typeOf(post.type).word}</span>
         {post.severity && (
           <span className={`badge ${severityOf(post.severity).look}`}>
-            <span className="unseen">Severity: </span>
-            {severityOf(post.severity).word}
+            {severityOf(post.severity).word} severity
           </span>
         )}
         {post.standing !== "surviving" && (
@@ -133,9 +135,7 @@ function Side({ postId }: { postId: string }) {
         {post.title}
       </button>
       {place && <p className="mono">{place}</p>}
-      {(post.cascadeTargets ?? []).length > 0 && (
-        <p className="mono">would change {post.cascadeTargets?.join(", ")}</p>
-      )}
+      {isCascade && <p className="mono">would change {post.cascadeTargets?.join(", ")}</p>}
     </div>
   );
 }

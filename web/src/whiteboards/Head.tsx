@@ -29,7 +29,9 @@ export function Head({ identities, connection }: Props) {
       <div className="row no-print whiteboard-tools">
         {connection === "broken" && <span className="badge warn">Reconnecting</span>}
         {connection === "gone" && <span className="badge bad">Removed</span>}
-        <Acting board={looking.board} identities={identities} canJoin={canBeJoined(view.phase)} />
+        {(view.phase !== "archived" || identities.all.length > 0) && (
+          <Acting board={looking.board} identities={identities} canJoin={canBeJoined(view.phase)} />
+        )}
         <Export />
       </div>
     </header>

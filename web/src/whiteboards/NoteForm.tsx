@@ -3,11 +3,11 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { Problem } from "../api/client";
-import { toast } from "../ui/announce";
+import { copy, toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { TextArea } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
-import { useAnnotate, useBoardPage, useDraft } from "./board";
+import { Notice, Wrong } from "../ui/Notice";
+import { focusCard, useAnnotate, useBoardPage, useDraft } from "./board";
 import { findingOf, FINDINGS, type AnnotationType, type Finding } from "./wording";
 
 interface Words {
@@ -75,10 +75,12 @@ interface Props {
   postId: string;
   type: AnnotationType;
   challengeId?: string;
+  /** The board has moved on while this was written: it can be copied, but not sent. */
+  isLate: boolean;
   onClose: () => void;
 }
 
-export function NoteForm({ postId, type, challengeId, onClose }: Props) {
+export function NoteForm({ postId, type, challengeId, isLate, onClose }: Props) {
   const { looking } = useBoardPage();
   const [body, setBody] = useDraft(looking, `${postId}.${challengeId ?? ""}.${type}`, "");
   const [result, setResult] = useState<Finding>();
@@ -87,6 +89,10 @@ export function NoteForm({ postId, type, challengeId, onClose }: Props) {
   const { label, hint, send: verb, sent } = words(type, challengeId);
   const isReady =
     (type === "withdrawal" || body.trim() !== "") && (type !== "validation" || result);
+  const leave = () => {
+    onClose();
+    focusCard(postId);
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     send.mutate(
@@ -95,7 +101,7 @@ export function NoteForm({ postId, type, challengeId, onClose }: Props) {
         onSuccess: () => {
           setBody(undefined);
           toast(sent);
-          onClose();
+          leave();
         },
       },
     );
@@ -114,20 +120,43 @@ export function NoteForm({ postId, type, challengeId, onClose }: Props) {
         wrong={problem?.field("body") ?? problem?.field("challengeId")}
         onChange={(event) => setBody(event.target.value)}
       />
+      {isLate && <TooLate text={body} />}
       {(problem?.fields.length ?? 0) === 0 && <Wrong error={send.error} />}
       <div className="row">
         <Button
           look={type === "withdrawal" ? "danger" : "primary"}
           type="submit"
-          disabled={!isReady || send.isPending}
+          disabled={!isReady || isLate || send.isPending}
         >
           {send.isPending ? "Sending…" : verb}
         </Button>
-        <Button look="quiet" onClick={onClose}>
+        <Button look="quiet" onClick={leave}>
           Cancel
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Nothing that was typed is lost when a phase ends. */
+export function TooLate({ text, onDiscard }: { text: string; onDiscard?: () => void }) {
+  return (
+    <Notice look="warn">
+      <p>
+        The board moved on before this was sent. It cannot be sent any more; your text is kept in
+        this browser.
+      </p>
+      <div className="row too-late">
+        <Button icon="copy" onClick={() => void copy(text)}>
+          Copy the text
+        </Button>
+        {onDiscard && (
+          <Button look="quiet" onClick={onDiscard}>
+            Discard
+          </Button>
+        )}
+      </div>
+    </Notice>
   );
 }
 

@@ -138,7 +138,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
           />
           <TextField
             label="Project (optional)"
-            hint="Lists can be searched by it."
+            hint="Shown in lists."
             value={draft.project}
             wrong={problem?.field("project")}
             onChange={(event) => change({ project: event.target.value })}

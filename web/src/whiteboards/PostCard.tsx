@@ -66,8 +66,7 @@ function Badges({ post }: { post: Post }) {
       </span>
       {post.severity && (
         <span className={`badge ${severityOf(post.severity).look}`}>
-          <span className="unseen">Severity: </span>
-          {severityOf(post.severity).word}
+          {severityOf(post.severity).word} severity
         </span>
       )}
       {hasStanding && (
@@ -160,7 +159,7 @@ function useWays(post: Post): { ways: Way[]; canVote: boolean } {
     { type: "validation", label: "Validate", mine: false },
     { type: "challenge", label: "Challenge", mine: false },
     { type: "corroboration", label: "Corroborate", mine: false },
-    { type: "rebuttal", label: "Rebut", mine: true },
+    { type: "rebuttal", label: "Rebut in general", mine: true },
     { type: "withdrawal", label: "Withdraw", mine: true },
   ];
   const ways = offered.filter((way) => way.mine === isMine && can(`annotate ${way.type}`));
@@ -170,11 +169,16 @@ function useWays(post: Post): { ways: Way[]; canVote: boolean } {
 function Actions({ post }: { post: Post }) {
   const { ways, canVote } = useWays(post);
   const [doing, setDoing] = useState<AnnotationType>();
-  if (ways.length === 0 && !canVote) return null;
+  if (ways.length === 0 && !canVote && !doing) return null;
   return (
     <footer className="post-actions">
-      {ways.some((way) => way.type === doing) && doing ? (
-        <NoteForm postId={post.postId} type={doing} onClose={() => setDoing(undefined)} />
+      {doing ? (
+        <NoteForm
+          postId={post.postId}
+          type={doing}
+          isLate={!ways.some((way) => way.type === doing)}
+          onClose={() => setDoing(undefined)}
+        />
       ) : (
         <div className="row no-print">
           {ways.map((way) => (

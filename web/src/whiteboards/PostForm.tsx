@@ -1,6 +1,6 @@
 // Writing a post. What is typed stays in this browser until it is sent.
 
-import { type FormEvent, useId } from "react";
+import { useId, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
@@ -8,6 +8,7 @@ import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
 import { useBoardPage, useDraft, useWrite } from "./board";
+import { TooLate } from "./NoteForm";
 import {
   POST_TYPES,
   SEVERITIES,
@@ -60,7 +61,28 @@ function request(draft: Draft, type: PostType): Schemas["NewPost"] {
   };
 }
 
+/** In the debate a post is the exception, so its form takes no room until it is wanted. */
 export function PostForm() {
+  const { looking, view, can } = useBoardPage();
+  const [draft, setDraft] = useDraft<Draft>(looking, "post", EMPTY);
+  const [isWanted, setWanted] = useState(false);
+  if (!can("post") && !can("post informational")) {
+    if (draft.title === "" && draft.body === "") return null;
+    const text = `${draft.title}\n\n${draft.body}`.trim();
+    return <TooLate text={text} onDiscard={() => setDraft(undefined)} />;
+  }
+  if (view.phase === "blind" || isWanted || draft.title !== "" || draft.body !== "")
+    return <WholeForm isWanted={isWanted} />;
+  return (
+    <div className="no-print">
+      <Button icon="plus" data-new-post="" onClick={() => setWanted(true)}>
+        Add information
+      </Button>
+    </div>
+  );
+}
+
+function WholeForm({ isWanted }: { isWanted: boolean }) {
   const { looking, view, can } = useBoardPage();
   const [draft, setDraft] = useDraft<Draft>(looking, "post", EMPTY);
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
@@ -82,6 +104,7 @@ export function PostForm() {
     send.mutate(request(draft, type), {
       onSuccess: () => {
         setDraft(undefined);
+        document.querySelector<HTMLElement>("[data-new-post]")?.focus();
         toast("Posted");
       },
     });
@@ -94,6 +117,7 @@ export function PostForm() {
         label="Title"
         labelUnseen
         data-new-post=""
+        autoFocus={isWanted}
         placeholder="The point in one line"
         value={draft.title}
         wrong={problem?.field("title")}

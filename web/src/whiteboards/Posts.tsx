@@ -20,17 +20,16 @@ interface Props {
 }
 
 export function Posts({ choice, onChoose, more }: Props) {
-  const { view, posts, can } = useBoardPage();
+  const { view, posts } = useBoardPage();
   const shown = chosenPosts(posts, choice);
   const list = useRef<HTMLDivElement>(null);
   useWalk(list);
-  const canPost = can("post") || can("post informational");
   return (
     <section className="posts" aria-labelledby="posts-heading" id="posts">
-      {canPost && <PostForm />}
+      <PostForm />
       <div className="posts-head">
         <h2 id="posts-heading">
-          {view.phase === "blind" ? "Your posts" : "Posts"}{" "}
+          {view.phase === "blind" && view.you ? "Your posts" : "Posts"}{" "}
           {view.postsTotal > 0 && <span className="muted number">{view.postsTotal}</span>}
         </h2>
         {posts.length > 1 && <Filters choice={choice} onChoose={onChoose} />}

@@ -6,6 +6,7 @@ import { Icon } from "../ui/icons";
 import { ago, duration, moment, useNow } from "../ui/time";
 import { useBoardPage, type BoardView } from "./board";
 import { PHASES, phaseName, words, type Phase } from "./phases";
+import { inWords } from "./reasons";
 
 type State = "done" | "skipped" | "now" | "ahead";
 
@@ -81,6 +82,7 @@ function Times({ view }: { view: BoardView }) {
   return (
     <p className="muted small phase-times">
       <span>
+        {view.phase === "archived" ? "Archived " : "Began "}
         <time dateTime={view.since} title={moment(view.since)}>
           {ago(view.since, now)}
         </time>
@@ -120,31 +122,25 @@ function Advice() {
 const REASONS_SHOWN = 2;
 
 export function WhyNot({ reasons, shown = REASONS_SHOWN }: { reasons: string[]; shown?: number }) {
+  const { posts } = useBoardPage();
+  const titles = new Map(posts.map((post) => [post.postId, post.title]));
+  const list = (some: string[]) => (
+    <ul className="why-not">
+      {some.map((reason) => (
+        <li key={reason}>{inWords(reason, titles)}</li>
+      ))}
+    </ul>
+  );
   const rest = reasons.slice(shown);
   return (
     <>
-      <ul className="why-not">
-        {reasons.slice(0, shown).map((reason) => (
-          <li key={reason}>{sentence(reason)}</li>
-        ))}
-      </ul>
+      {list(reasons.slice(0, shown))}
       {rest.length > 0 && (
         <details className="why-not-rest">
           <summary>and {rest.length} more</summary>
-          <ul className="why-not">
-            {rest.map((reason) => (
-              <li key={reason}>{sentence(reason)}</li>
-            ))}
-          </ul>
+          {list(rest)}
         </details>
       )}
     </>
   );
-}
-
-/** A reason that begins with a name keeps the name as it is written. */
-function sentence(reason: string): string {
-  return reason.startsWith("nobody ") || reason.startsWith("the ")
-    ? `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
-    : `${reason}.`;
 }

@@ -97,7 +97,7 @@ function Standings({ summary, standing }: { summary: Summary; standing: Standing
             </button>
             <span className="muted small standing-facts">
               {line.author}
-              <TallyView tally={line.tally} />
+              {summary.votes > 0 && <TallyView tally={line.tally} />}
               {line.confirmed + line.refuted + line.inconclusive > 0 && <span>{checks(line)}</span>}
             </span>
           </li>

@@ -44,12 +44,12 @@ function ThreadView({ post, thread }: { post: Post; thread: Thread }) {
 }
 
 const VERBS: Record<AnnotationType, string> = {
-  validation: "validated",
-  challenge: "challenges",
-  corroboration: "corroborates",
+  validation: "finds it",
+  challenge: "challenges it",
+  corroboration: "corroborates it",
   rebuttal: "rebuts",
-  withdrawal: "withdraws",
-  resolution: "settles",
+  withdrawal: "withdraws it",
+  resolution: "settles it",
 };
 
 const STATE_LOOKS = { open: "warn", settled: "good", "taken back": "" } as const;
@@ -96,17 +96,18 @@ function ChallengeActions({ post, challenge }: { post: Post; challenge: Annotati
   if (!isMine && can("annotate resolution")) ways.push({ type: "resolution", label: "Settle" });
   if (isMine && isStanding && can("annotate withdrawal"))
     ways.push({ type: "withdrawal", label: "Take back" });
-  if (ways.length === 0) return null;
-  if (doing && ways.some((way) => way.type === doing)) {
+  if (doing) {
     return (
       <NoteForm
         postId={post.postId}
         type={doing}
         challengeId={challenge.annotationId}
+        isLate={!ways.some((way) => way.type === doing)}
         onClose={() => setDoing(undefined)}
       />
     );
   }
+  if (ways.length === 0) return null;
   return (
     <div className="row thread-actions no-print">
       {ways.map((way) => (

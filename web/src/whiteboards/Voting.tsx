@@ -7,7 +7,7 @@ import { Button } from "../ui/Button";
 import { TextArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
 import { ago, moment } from "../ui/time";
-import { useBoardPage, useDraft, useWrite, type Post } from "./board";
+import { focusCard, useBoardPage, useDraft, useWrite, type Post } from "./board";
 import { Who } from "./People";
 import { voteOf, VOTES, VoteSign, type Vote } from "./wording";
 
@@ -16,7 +16,7 @@ export function TallyView({ tally }: { tally: Schemas["TallyView"] }) {
   return (
     <span className="tally">
       {VOTES.map((vote) => (
-        <span key={vote} className={`tally-part ${voteOf(vote).look}`}>
+        <span key={vote} className={`tally-part ${tally[vote] > 0 ? voteOf(vote).look : ""}`}>
           <span aria-hidden="true">{voteOf(vote).sign}</span>
           <span className="number">{tally[vote]}</span>
           <span className="unseen"> {voteOf(vote).word.toLowerCase()}</span>
@@ -83,6 +83,7 @@ export function VoteBox({ post }: { post: Post }) {
         onSuccess: () => {
           setReason(undefined);
           setChosen(undefined);
+          focusCard(post.postId);
           toast(mine ? "Vote changed" : "Vote cast");
         },
       },

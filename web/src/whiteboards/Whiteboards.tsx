@@ -68,7 +68,7 @@ export default function Whiteboards() {
             label="Search boards"
             labelUnseen
             type="search"
-            placeholder="Search topics, posts and people"
+            placeholder="Search topics and posts"
             value={search}
             onChange={(event) => setSearch(event.target.value)}
           />

@@ -178,6 +178,11 @@ export function useBoardPage(): BoardPage {
   return page;
 }
 
+/** So that whoever uses the keyboard goes on where they were when a form has closed. */
+export function focusCard(postId: string): void {
+  document.getElementById(cardId(postId))?.focus({ preventScroll: true });
+}
+
 /** The id of a post's card in the page. */
 export function cardId(postId: string): string {
   return `post-${postId}`;

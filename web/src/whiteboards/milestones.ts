@@ -23,7 +23,11 @@ export function milestone(
     const by = now.steps.at(-1)?.by ?? "the clock";
     const posts = before.phase === "blind" ? ` ${some(now.postsTotal, "post")} to read.` : "";
     const where = phaseName(now.phase).toLowerCase();
-    return { text: `The board is in ${where} now, moved on by ${by}.${posts}`, isForAll: true };
+    const text =
+      now.phase === "archived"
+        ? `The board was archived by ${by}.`
+        : `The board is in ${where} now, moved on by ${by}.${posts}`;
+    return { text, isForAll: true };
   }
   const known = new Set(before.posts.map((post) => post.postId));
   const fresh = now.posts.filter(
