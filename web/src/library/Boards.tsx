@@ -24,7 +24,7 @@ export function Boards() {
       <p className="muted">
         Who sits on a board answers the same question at the same time, each from one side.
       </p>
-      <ul className="library-cards" aria-label="Boards">
+      <ul className="library-cards boards" aria-label="Boards">
         {boards.map((board) => (
           <li key={board.id} className="card library-card">
             <div className="library-card-head">

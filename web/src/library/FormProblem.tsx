@@ -10,7 +10,9 @@ export function FormProblem({ error }: { error: unknown }) {
   useEffect(() => {
     if (!error) return;
     const form = here.current?.closest("dialog, form");
-    form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    const field = form?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    field?.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: "center" });
   }, [error]);
   return (
     <div ref={here}>

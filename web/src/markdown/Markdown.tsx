@@ -47,13 +47,18 @@ interface BlockProps {
   outline: string;
 }
 
+/** One element for each block, also where the end of a text has several: all have the same gaps. */
 const Block = memo(function Block({ raw, under, outline }: BlockProps) {
   let above = outline;
-  const elements = lex(raw).map((token, index) => {
+  return lex(raw).map((token, index) => {
+    if (token.type === "space" || token.type === "def") return null;
     above = deeper(above, token.type === "heading" ? (token as Tokens.Heading).depth : 0);
-    return <One key={index} token={token} under={under} rank={above.length} />;
+    return (
+      <div className="block" key={index}>
+        <One token={token} under={under} rank={above.length} />
+      </div>
+    );
   });
-  return <div className="block">{elements}</div>;
 });
 
 /**
