@@ -16,6 +16,7 @@ import { BoardEditor } from "./BoardEditor";
 import { useConvene } from "./commands";
 import { FileChips } from "./FileChips";
 import { take } from "./files";
+import { useLimits } from "./limits";
 import { NoModels } from "./NoModels";
 import { request, settled, setupOf, type ContextFile, type Setup } from "./setup";
 import { SetupLine } from "./SetupLine";
@@ -74,6 +75,7 @@ function Form({
   const area = useRef<HTMLDivElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const convene = useConvene();
+  const limits = useLimits();
   const editor = useId();
   const setup = settled(kept, models);
   const problem = convene.error instanceof Problem ? convene.error : undefined;
@@ -87,7 +89,7 @@ function Form({
     remember(LAST_BOARD, next);
   };
   const add = async (chosen: readonly File[]) => {
-    const taken = await take(files, chosen);
+    const taken = await take(files, chosen, limits);
     setFiles(taken.files);
     setRefused(taken.refused);
   };
@@ -200,6 +202,7 @@ function Form({
             setup={setup}
             presets={presets}
             models={models}
+            advisorsMost={limits.advisors}
             problem={problem}
             onChange={change}
           />
