@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Point, VoteName } from "./board";
-import { contestedFirst, differences } from "./votes";
+import { contestedFirst, differences } from "./tally";
 
 const NAMES: Record<string, VoteName> = { a: "accept", r: "reject", d: "defer" };
 

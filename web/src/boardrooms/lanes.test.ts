@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Advisor, Board } from "./board";
-import { lanes, ticks, withMoment, type Moment } from "./timeline";
+import { lanes, ticks, withMoment, type Moment } from "./lanes";
 
 const ZERO = Date.parse("2026-01-01T00:00:00Z");
 
