@@ -3,7 +3,7 @@ import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
 import type { Advisor, Board, Synthesis } from "./board";
 import { SIGNS } from "./Votes";
-import { differences, pairOf, voteOf, voters } from "./votes";
+import { differences, pairOf, voteOf, voters } from "./tally";
 
 /** How often two advisors voted the same, in percent. */
 export function Agreement({ board, synthesis }: { board: Board; synthesis: Synthesis }) {

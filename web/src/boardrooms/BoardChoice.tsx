@@ -28,7 +28,7 @@ export function BoardChoice({ presets, setup, onChoose }: Props) {
               <Glyph key={role} role={role} small />
             ))}
           </span>
-          <span className="muted small">
+          <span className="muted small board-roles">
             {board.roles.map((role) => nameOf(role, presets)).join(", ")}
           </span>
         </button>

@@ -4,26 +4,20 @@ import { TextField } from "../ui/Field";
 import { shortModel, type Presets, type RoleName } from "./board";
 import { ModelSelect } from "./ModelSelect";
 import { SeatRow } from "./SeatRow";
-import {
-  ADVISORS_MOST,
-  GRACE_SECONDS,
-  modelAt,
-  newSeat,
-  synthesizerOf,
-  type Seat,
-  type Setup,
-} from "./setup";
+import { GRACE_SECONDS, modelAt, newSeat, synthesizerOf, type Seat, type Setup } from "./setup";
 
 interface Props {
   setup: Setup;
   presets: Presets;
   models: readonly string[];
+  advisorsMost: number;
   problem?: Problem | undefined;
   onChange: (setup: Setup) => void;
 }
 
 /** Everything about a board that is rarely changed. */
-export function BoardEditor({ setup, presets, models, problem, onChange }: Props) {
+export function BoardEditor(props: Props) {
+  const { setup, presets, models, advisorsMost, problem, onChange } = props;
   const { seats } = setup;
   const seated = (next: Seat[]) => onChange({ ...setup, seats: next });
   const move = (place: number, by: -1 | 1) => {
@@ -55,13 +49,13 @@ export function BoardEditor({ setup, presets, models, problem, onChange }: Props
       <div className="row">
         <Button
           icon="plus"
-          disabled={seats.length >= ADVISORS_MOST}
+          disabled={seats.length >= advisorsMost}
           onClick={() => seated([...seats, newSeat(nextRole(setup, presets), seats)])}
         >
           Add an advisor
         </Button>
-        {seats.length >= ADVISORS_MOST && (
-          <span className="muted small">A board has at most {ADVISORS_MOST}.</span>
+        {seats.length >= advisorsMost && (
+          <span className="muted small">A board has at most {advisorsMost}.</span>
         )}
       </div>
       <div className="editor-rules">

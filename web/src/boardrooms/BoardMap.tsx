@@ -3,9 +3,9 @@ import type { Texts } from "../live/texts";
 import { Tabs } from "../ui/Tabs";
 import { Agreement } from "./Agreement";
 import type { Board, Synthesis } from "./board";
-import type { Moment } from "./timeline";
+import type { Moment } from "./lanes";
 import { Timeline } from "./Timeline";
-import { hasBallot } from "./votes";
+import { hasBallot } from "./tally";
 import { Votes } from "./Votes";
 
 type View = "votes" | "agreement" | "timeline";

@@ -19,7 +19,7 @@ import { Head } from "./Head";
 import { milestones } from "./milestones";
 import { Panels, type Layout } from "./Panels";
 import { ScrollSync } from "./scrollSync";
-import { momentOf, withMoment, type Moment } from "./timeline";
+import { momentOf, withMoment, type Moment } from "./lanes";
 import { Verdict } from "./Verdict";
 
 export default function Boardroom({ id }: { id: string }) {

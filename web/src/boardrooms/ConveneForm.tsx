@@ -16,6 +16,7 @@ import { BoardEditor } from "./BoardEditor";
 import { useConvene } from "./commands";
 import { FileChips } from "./FileChips";
 import { take } from "./files";
+import { useLimits } from "./limits";
 import { NoModels } from "./NoModels";
 import { request, settled, setupOf, type ContextFile, type Setup } from "./setup";
 import { SetupLine } from "./SetupLine";
@@ -74,6 +75,7 @@ function Form({
   const area = useRef<HTMLDivElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const convene = useConvene();
+  const limits = useLimits();
   const editor = useId();
   const setup = settled(kept, models);
   const problem = convene.error instanceof Problem ? convene.error : undefined;
@@ -87,7 +89,7 @@ function Form({
     remember(LAST_BOARD, next);
   };
   const add = async (chosen: readonly File[]) => {
-    const taken = await take(files, chosen);
+    const taken = await take(files, chosen, limits);
     setFiles(taken.files);
     setRefused(taken.refused);
   };
@@ -180,7 +182,7 @@ function Form({
           ))}
         </Notice>
       )}
-      <Wrong error={convene.error} />
+      <Wrong error={problem ? inFormWords(problem) : convene.error} />
       <BoardChoice
         presets={presets}
         setup={setup}
@@ -200,6 +202,7 @@ function Form({
             setup={setup}
             presets={presets}
             models={models}
+            advisorsMost={limits.advisors}
             problem={problem}
             onChange={change}
           />
@@ -225,6 +228,31 @@ function Form({
       </div>
     </div>
   );
+}
+
+const FIELDS: readonly [RegExp, string][] = [
+  [/^prompt$/, "Question"],
+  [/^advisors\[\d+\]\.person$/, "name"],
+  [/^advisors\[\d+\]\.model$/, "model"],
+  [/^advisors\[\d+\]\.reply.*$/, "minutes"],
+  [/^advisors\[\d+\]\.systemPrompt$/, "prompt"],
+  [/^synthesizer$/, "Who writes the verdict"],
+  [/^quorum\.need$/, "Answers that suffice"],
+  [/^quorum\.graceSeconds$/, "Time for the others"],
+];
+
+/** A refusal with the names that its fields have on screen. */
+function inFormWords(problem: Problem): Problem {
+  const fields = problem.fields.map(({ field, problem: wrong }) => {
+    const name = FIELDS.find(([pattern]) => pattern.test(field))?.[1] ?? field;
+    const seat = /^advisors\[(\d+)\]/.exec(field)?.[1];
+    const file = /^context\[(\d+)\]/.exec(field)?.[1];
+    if (seat !== undefined)
+      return { field: `Advisor ${Number(seat) + 1}, ${name}`, problem: wrong };
+    if (file !== undefined) return { field: `File ${Number(file) + 1}`, problem: wrong };
+    return { field: name, problem: wrong };
+  });
+  return new Problem(problem.status, problem.code, problem.message, problem.hint, fields);
 }
 
 /** Enter sends; with Shift it is a new line, and while a word is composed it belongs to that. */

@@ -10,7 +10,7 @@ import { count, duration, some, useNow } from "../ui/time";
 import { finished, isRunning, presetName, usePresets, type Board } from "./board";
 import { useCommand, useRemove } from "./commands";
 import type { Layout } from "./Panels";
-import { lengthMs, type Moment } from "./timeline";
+import { lengthMs, type Moment } from "./lanes";
 
 const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
   { layout: "columns", icon: "columns", label: "Columns" },

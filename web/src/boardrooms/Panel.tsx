@@ -64,10 +64,14 @@ export const Panel = memo(function Panel(props: PanelProps) {
         </div>
         <Standing advisor={advisor} hold={props.hold} text={text} reasonings={props.reasonings} />
         <div className="panel-tools no-print">
-          {props.canStop && advisor.status === "answering" && look === "open" && (
+          {props.canStop && isPending(advisor) && look === "open" && (
             <IconButton
               icon="stop"
-              label={`Stop ${advisor.name}`}
+              label={
+                advisor.person === undefined
+                  ? `Stop ${advisor.name}`
+                  : `Go on without ${advisor.person}`
+              }
               disabled={command.isPending}
               onClick={() => command.mutate({ do: "stopAdvisor", advisor: advisor.id })}
             />
@@ -257,7 +261,8 @@ function Body(props: BodyProps) {
 function Answer({ text, advisor }: { text: GrowingText; advisor: Advisor }) {
   const shown = useText(text);
   const isLive = advisor.status === "answering";
-  const whole = isLive && shown.length > advisor.text.length ? shown : advisor.text;
+  // The board's own copy is older; a second attempt may even have begun anew since.
+  const whole = isLive && shown !== "" ? shown : advisor.text;
   if (whole === "") return null;
   return <Markdown text={whole} live={isLive} under={2} />;
 }
@@ -265,7 +270,7 @@ function Answer({ text, advisor }: { text: GrowingText; advisor: Advisor }) {
 function Thoughts({ reasoning, advisor }: { reasoning: GrowingText; advisor: Advisor }) {
   const shown = useText(reasoning);
   const kept = advisor.reasoning ?? "";
-  const whole = shown.length > kept.length ? shown : kept;
+  const whole = advisor.status === "answering" && shown !== "" ? shown : kept;
   const [isOpen, setOpen] = useState(false);
   if (whole === "") return null;
   return (

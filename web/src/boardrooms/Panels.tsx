@@ -6,6 +6,9 @@ import type { Advisor, Board } from "./board";
 import { Panel } from "./Panel";
 import type { ScrollSync } from "./scrollSync";
 
+/** More rows than these are scrolled. */
+const ROWS_IN_SIGHT = 3;
+
 export type Layout = "columns" | "tabs" | "focus";
 
 interface Props {
@@ -26,7 +29,7 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
   useInSight(grid, isNarrow, onChoose);
   const { allowed, advisors } = board;
   const shape = isNarrow ? "carousel" : layout;
-  const { tracks, spans } = arrangement(advisors.length, width);
+  const { rows, tracks, spans } = arrangement(advisors.length, width);
   const choose = (advisor: number) => {
     onChoose(advisor);
     if (isNarrow) bringIntoSight(grid.current, advisor);
@@ -38,7 +41,7 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
       )}
       <div
         ref={grid}
-        className={`panels in-${shape}`}
+        className={`panels in-${shape}${rows > ROWS_IN_SIGHT ? " tall" : ""}`}
         style={styleOf(shape, advisors.length, width, tracks)}
       >
         {advisors.map((advisor, place) => {

@@ -3,7 +3,7 @@ import type { GrowingText, Texts } from "../live/texts";
 import { duration, useNow } from "../ui/time";
 import { Glyph, Icon } from "../ui/icons";
 import { isRunning, type Board } from "./board";
-import { lanes, lengthMs, ticks, type Lane, type Moment, type Span } from "./timeline";
+import { lanes, lengthMs, ticks, type Lane, type Moment, type Span } from "./lanes";
 
 interface Props {
   board: Board;

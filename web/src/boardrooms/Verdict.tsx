@@ -11,7 +11,7 @@ import { failureInWords, finished, shortModel, type Board, type Synthesis } from
 import { useCommand } from "./commands";
 import { Compare } from "./Compare";
 import { Resynthesize } from "./Resynthesize";
-import { headline, sections } from "./sections";
+import { headline, sections, withoutBegunHeading } from "./sections";
 
 interface Props {
   board: Board;
@@ -104,7 +104,7 @@ function Version({ board, synthesis, onVersion }: VersionProps) {
 function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts }) {
   const shown = useText(texts.of(synthesis.callId));
   const isLive = synthesis.status === "answering";
-  const text = isLive && shown.length > synthesis.text.length ? shown : synthesis.text;
+  const text = isLive && shown !== "" ? shown : synthesis.text;
   if (text === "") {
     return isLive ? (
       <p className="muted">{shortModel(synthesis.model)} is reading the answers.</p>
@@ -112,7 +112,7 @@ function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts 
   }
   return (
     <div className="verdict-text">
-      {sections(text).map((section, place, all) => {
+      {sections(isLive ? withoutBegunHeading(text) : text).map((section, place, all) => {
         const isGrowing = isLive && place === all.length - 1;
         if (section.name === undefined) {
           return <Markdown key="before" text={section.text} live={isGrowing} under={2} />;

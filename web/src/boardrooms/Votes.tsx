@@ -3,7 +3,7 @@ import { IconButton } from "../ui/Button";
 import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
 import type { Advisor, BallotOf, Board, CastVote, Point, Synthesis, VoteName } from "./board";
-import { contestedFirst, voters } from "./votes";
+import { contestedFirst, voters } from "./tally";
 
 export const SIGNS: Record<VoteName, string> = { accept: "✓", reject: "✕", defer: "–" };
 const WORDS: Record<VoteName, string> = {

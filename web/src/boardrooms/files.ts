@@ -1,10 +1,7 @@
 // Text files that belong to a question, read in the browser.
 
+import type { BoardLimits } from "./limits";
 import type { ContextFile } from "./setup";
-
-export const FILES_MOST = 16;
-export const FILE_BYTES_MOST = 512 * 1024;
-export const ALL_BYTES_MOST = 1024 * 1024;
 
 const bytes = new TextEncoder();
 
@@ -24,24 +21,32 @@ interface Taken {
 }
 
 /** Takes what it can, and says of each of the others why not. */
-export async function take(held: readonly ContextFile[], chosen: readonly File[]): Promise<Taken> {
+export async function take(
+  held: readonly ContextFile[],
+  chosen: readonly File[],
+  limits: BoardLimits,
+): Promise<Taken> {
   const files = [...held];
   const refused: string[] = [];
   for (const file of chosen) {
-    const problem = await taken(files, file);
+    const problem = await taken(files, file, limits);
     if (problem) refused.push(`${file.name} ${problem}`);
   }
   return { files, refused };
 }
 
-async function taken(files: ContextFile[], file: File): Promise<string | undefined> {
-  if (files.length >= FILES_MOST)
-    return `was left out: a question has at most ${FILES_MOST} files.`;
-  if (file.size > FILE_BYTES_MOST)
-    return `is too large (${sizeInWords(file.size)}): a file may have ${sizeInWords(FILE_BYTES_MOST)}.`;
+async function taken(
+  files: ContextFile[],
+  file: File,
+  limits: BoardLimits,
+): Promise<string | undefined> {
+  if (files.length >= limits.files)
+    return `was left out: a question has at most ${limits.files} files.`;
+  if (file.size > limits.fileBytes)
+    return `is too large (${sizeInWords(file.size)}): a file may have ${sizeInWords(limits.fileBytes)}.`;
   const all = files.reduce((sum, one) => sum + sizeOf(one), file.size);
-  if (all > ALL_BYTES_MOST)
-    return `was left out: all files together may have ${sizeInWords(ALL_BYTES_MOST)}.`;
+  if (all > limits.allBytes)
+    return `was left out: all files together may have ${sizeInWords(limits.allBytes)}.`;
   const text = await textOf(file);
   if (text === undefined) return "is no text file. Attach text, Markdown or code.";
   if (text.trim() === "") return "is empty.";

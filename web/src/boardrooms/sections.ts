@@ -45,6 +45,11 @@ export function sections(text: string): Section[] {
   return found;
 }
 
+/** Without a heading at the end of which only half has come. */
+export function withoutBegunHeading(text: string): string {
+  return text.replace(/(^|\n)#[^\n]*$/, "");
+}
+
 function named(line: string): SectionName | undefined {
   const heading = HEADING.exec(line)?.[1]?.toLowerCase();
   return SECTIONS.find((section) => section.toLowerCase() === heading);

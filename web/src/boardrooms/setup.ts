@@ -4,7 +4,6 @@
 import type { NewBoardroom } from "./commands";
 import type { Advisor, Board, Presets, RoleName } from "./board";
 
-export const ADVISORS_MOST = 16;
 export const GRACE_SECONDS = 20;
 
 export interface Seat {

@@ -57,9 +57,12 @@ const ENDS: Record<string, Span["outcome"]> = {
   advisorAnswered: "done",
   advisorFailed: "failed",
   advisorStopped: "stopped",
+  advisorHalted: "stopped",
   synthesized: "done",
   synthesisFailed: "failed",
   synthesisStopped: "stopped",
+  stopped: "stopped",
+  synthesisBegan: "stopped",
 };
 
 export function lanes(board: Board, moments: readonly Moment[]): Lane[] {
@@ -83,14 +86,23 @@ export function lanes(board: Board, moments: readonly Moment[]): Lane[] {
 }
 
 function advisorSpans(advisor: Advisor, moments: readonly Moment[]): Span[] {
-  const own = moments.filter((moment) => moment.seat === advisor.id);
+  // A person's seat has no text to hand back when the whole board is stopped or goes on.
+  const own = moments.filter(
+    (moment) =>
+      (moment.seat === advisor.id && !moment.type.startsWith("ballot")) ||
+      (advisor.status === "stopped" && ["stopped", "synthesisBegan"].includes(moment.type)),
+  );
   const starts = own.filter((moment) => moment.type === "advisorRetried").map(({ at }) => at);
   return spans([0, ...starts], own, advisor);
 }
 
 function synthesisSpans(synthesis: Synthesis, moments: readonly Moment[]): Span[] {
-  const own = moments.filter((moment) => moment.number === synthesis.number);
-  const began = own.find((moment) => moment.type === "synthesisBegan")?.at;
+  const own = moments.filter(
+    (moment) => moment.number === synthesis.number && moment.type !== "synthesisBegan",
+  );
+  const began = moments.find(
+    (moment) => moment.number === synthesis.number && moment.type === "synthesisBegan",
+  )?.at;
   if (began === undefined) return [];
   // Where one model failed, the next began.
   const failures = own.filter((moment) => moment.type === "synthesisFailed").map(({ at }) => at);
