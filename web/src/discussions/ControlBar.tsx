@@ -13,10 +13,12 @@ import { money, type View } from "./words";
 interface Props {
   view: View;
   commands: Commands;
+  /** The page has lost the server and looks for it. */
+  isBroken: boolean;
   onInterject: () => void;
 }
 
-export function ControlBar({ view, commands, onInterject }: Props) {
+export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
   const isNarrow = useNarrow();
   const { pending, run, ask } = commands;
   const can = (what: string) => view.allowed.includes(what);
@@ -31,7 +33,17 @@ export function ControlBar({ view, commands, onInterject }: Props) {
   ];
   return (
     <div className="control-bar" role="toolbar" aria-label="Discussion">
-      <StatusBadge status={view.status} />
+      {isBroken ? (
+        <span className="badge warn" title="The discussion goes on without this page.">
+          <span className="dot waits live" />
+          Reconnecting
+        </span>
+      ) : (
+        <StatusBadge
+          status={view.status}
+          {...(isNarrow && view.status === "pausing" && { word: "Pausing" })}
+        />
+      )}
       <Rounds view={view} />
       {!isNarrow && <Facts view={view} />}
       <span className="spread" />
