@@ -108,7 +108,8 @@ const SEGMENTS_MOST = 20;
 function Rounds({ view }: { view: View }) {
   const { round, maxRounds, status } = view;
   const isOver = status === "concluded";
-  const done = isOver || view.step?.kind !== "turn" ? round : round - 1;
+  const isBegun = view.step?.kind === "turn" || view.step?.kind === "opening";
+  const done = isOver || !isBegun ? round : round - 1;
   return (
     <span className="rounds-now">
       <span className="number">
