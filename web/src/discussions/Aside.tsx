@@ -129,7 +129,7 @@ function Comparison({ view }: { view: View }) {
               <span className="unseen">What</span>
             </th>
             <th scope="col">Estimate</th>
-            <th scope="col">So far</th>
+            <th scope="col">{view.status === "concluded" ? "Took" : "So far"}</th>
           </tr>
         </thead>
         <tbody>

@@ -12,7 +12,7 @@ export function ConclusionCard({ view }: { view: View }) {
     <section className="conclusion" aria-labelledby="conclusion-heading">
       <div className="conclusion-head">
         <h2 id="conclusion-heading">Conclusion</h2>
-        <span className="muted small">by {view.moderator.name}</span>
+        <span className="muted small by">by {view.moderator.name}</span>
         <span className="spread" />
         <Button className="no-print" icon="copy" onClick={() => void copy(conclusion)}>
           Copy

@@ -13,10 +13,12 @@ import { money, type View } from "./words";
 interface Props {
   view: View;
   commands: Commands;
+  /** The page has lost the server and looks for it. */
+  isBroken: boolean;
   onInterject: () => void;
 }
 
-export function ControlBar({ view, commands, onInterject }: Props) {
+export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
   const isNarrow = useNarrow();
   const { pending, run, ask } = commands;
   const can = (what: string) => view.allowed.includes(what);
@@ -31,7 +33,17 @@ export function ControlBar({ view, commands, onInterject }: Props) {
   ];
   return (
     <div className="control-bar" role="toolbar" aria-label="Discussion">
-      <StatusBadge status={view.status} />
+      {isBroken ? (
+        <span className="badge warn" title="The discussion goes on without this page.">
+          <span className="dot waits live" />
+          Reconnecting
+        </span>
+      ) : (
+        <StatusBadge
+          status={view.status}
+          {...(isNarrow && view.status === "pausing" && { word: "Pausing" })}
+        />
+      )}
       <Rounds view={view} />
       {!isNarrow && <Facts view={view} />}
       <span className="spread" />
@@ -96,7 +108,8 @@ const SEGMENTS_MOST = 20;
 function Rounds({ view }: { view: View }) {
   const { round, maxRounds, status } = view;
   const isOver = status === "concluded";
-  const done = isOver || view.step?.kind !== "turn" ? round : round - 1;
+  const isBegun = view.step?.kind === "turn" || view.step?.kind === "opening";
+  const done = isOver || !isBegun ? round : round - 1;
   return (
     <span className="rounds-now">
       <span className="number">

@@ -46,7 +46,9 @@ export const DecisionCard = memo(
             >
               {how.word}
             </span>
-            <span className="muted small">{decision.note ?? how.meaning}</span>
+            {decision.how !== "person" && (
+              <span className="muted small">{decision.note ?? how.meaning}</span>
+            )}
             {decision.raw !== undefined && (
               <details>
                 <summary>The answer as it came</summary>

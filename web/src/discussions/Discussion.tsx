@@ -99,15 +99,12 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
   return (
     <div className="discussions discussion">
       <Head view={view} />
-      <ControlBar view={view} commands={commands} onInterject={() => setInterjecting(true)} />
-      {live.connection === "broken" && (
-        <Notice>
-          <p>
-            The connection is broken and is being made again. The discussion goes on without this
-            page.
-          </p>
-        </Notice>
-      )}
+      <ControlBar
+        view={view}
+        commands={commands}
+        isBroken={live.connection === "broken"}
+        onInterject={() => setInterjecting(true)}
+      />
       <Wrong error={commands.error} />
       {view.status === "failed" && view.problem !== undefined && (
         <Notice look="bad">

@@ -11,6 +11,10 @@ export interface Folding {
 }
 
 const LINES = 12;
+const LINE_PX = 21;
+const FOLDED_PX = LINES * LINE_PX;
+/** Nobody wants to press a button for one more line. */
+const SPARE_PX = LINE_PX;
 const LINE_CHARS = 110;
 
 /** Until it is drawn nobody knows how long a text is; this is near enough. */
@@ -48,9 +52,9 @@ export function Fold({
   useEffect(() => {
     const text = inner.current;
     if (!text) return undefined;
-    const drawn = new ResizeObserver(() => {
-      const most = Number.parseFloat(getComputedStyle(text).getPropertyValue("--fold"));
-      if (text.offsetHeight > 0) measure(text.offsetHeight > most + 24);
+    const drawn = new ResizeObserver(([box]) => {
+      const height = box?.contentRect.height ?? 0;
+      if (height > 0) measure(height > FOLDED_PX + SPARE_PX);
     });
     drawn.observe(text);
     return () => drawn.disconnect();
@@ -62,6 +66,7 @@ export function Fold({
         id={id}
         className="fold"
         data-folded={(isLong && !isOpen) || undefined}
+        style={isLong && !isOpen ? { maxHeight: FOLDED_PX } : undefined}
         // A link or a table that is folded away opens what it stands in when it gets the focus.
         onFocus={(event) => {
           if (isLong && !isOpen && outer.current && isBelow(event.target, outer.current)) toggle();

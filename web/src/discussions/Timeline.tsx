@@ -5,7 +5,7 @@ import { DecisionCard } from "./DecisionCard";
 import { LiveCard } from "./LiveCard";
 import { PersonsTurn } from "./PersonsTurn";
 import { TurnCard } from "./TurnCard";
-import type { Entry } from "./words";
+import type { Entry, View } from "./words";
 
 interface Props {
   ref: Ref<HTMLDivElement>;
@@ -42,7 +42,7 @@ export function Timeline({ ref, known, live, isFollowing }: Props) {
       {runs && step && !step.waitsForPerson && (
         <LiveCard key={step.callId} view={view} step={step} live={live} />
       )}
-      {!runs && view.status !== "concluded" && step && <Resting name={step.name} />}
+      {!runs && step && <Resting view={view} next={step.name} />}
       {view.status === "concluded" && (
         <p className="resting muted">The discussion ends here. Its conclusion stands above.</p>
       )}
@@ -56,6 +56,16 @@ function asksAgain(entries: readonly Entry[], entry: Entry): string | undefined 
   return before?.decision && before.question === entry.question ? undefined : entry.question;
 }
 
-function Resting({ name }: { name: string }) {
-  return <p className="resting muted">{name} is next.</p>;
+const RESTS: Partial<Record<View["status"], string>> = {
+  paused: "Paused.",
+  stopped: "Stopped.",
+  failed: "It came to rest here, because it failed.",
+};
+
+function Resting({ view, next }: { view: View; next: string }) {
+  return (
+    <p className="resting muted">
+      {RESTS[view.status]} {next} is next.
+    </p>
+  );
 }

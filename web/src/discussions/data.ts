@@ -83,16 +83,17 @@ async function read(queries: QueryClient, id: string, signal: AbortSignal): Prom
   return { view, entries: entries.slice(0, view.entries) };
 }
 
+/** How far back a text may still be on its way. */
+const RECENT = 3;
+
 /**
  * What will not change any more. A step that was broken off stands in the transcript at
  * once; what it had brought comes a little later.
  */
 export function settled(entries: readonly Entry[]): Entry[] {
   const open = entries.findIndex(
-    (entry) => entry.status === "stopped" && entry.content === undefined,
+    (entry, place) =>
+      place >= entries.length - RECENT && entry.status === "stopped" && entry.content === undefined,
   );
-  return entries.slice(0, open < 0 ? entries.length : Math.max(open, entries.length - RECENT));
+  return entries.slice(0, open < 0 ? entries.length : open);
 }
-
-/** How far back a text may still be on its way. */
-const RECENT = 3;

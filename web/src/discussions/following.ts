@@ -4,7 +4,7 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 
 /** This near the end counts as being there. */
-const NEAR_PX = 72;
+const NEAR_PX = 48;
 
 export interface Following {
   /** The reader is at the end. */
@@ -32,11 +32,20 @@ export function useFollowing(timeline: RefObject<HTMLElement | null>, turns: num
     const page = scroller();
     const content = timeline.current;
     if (!page || !content) return undefined;
+    let top = page.scrollTop;
+    const settle = (follows: boolean) => {
+      isFollowing.current = follows;
+      // Whoever follows is kept at the end by us; the browser would keep what is in view instead.
+      page.style.overflowAnchor = follows ? "none" : "";
+      setAtEnd(follows);
+      if (follows) setSeen(latest.current);
+    };
     const look = () => {
       const isNear = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_PX;
-      isFollowing.current = isNear;
-      setAtEnd(isNear);
-      if (isNear) setSeen(latest.current);
+      const isUp = page.scrollTop < top;
+      top = page.scrollTop;
+      // What grows below the reader takes nobody away from the end; only scrolling up does.
+      if (isNear || isUp || !isFollowing.current) settle(isNear);
     };
     const grown = new ResizeObserver(() => {
       if (isFollowing.current) toEnd();
@@ -48,6 +57,7 @@ export function useFollowing(timeline: RefObject<HTMLElement | null>, turns: num
     return () => {
       page.removeEventListener("scroll", look);
       grown.disconnect();
+      page.style.overflowAnchor = "";
     };
   }, [timeline, toEnd]);
 

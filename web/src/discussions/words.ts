@@ -51,7 +51,7 @@ const FAILURES: Record<Schemas["FailureName"], string> = {
   rateLimited: "was held back: the provider allows no more requests now",
   tooLong: "had too much to read or write",
   empty: "answered with nothing",
-  misconfigured: "could not be asked: something is wrong in the settings",
+  misconfigured: "cannot be asked with its settings",
   unreachable: "could not be reached",
   malformed: "answered with something that cannot be read",
 };
