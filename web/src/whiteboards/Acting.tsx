@@ -6,7 +6,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
-import { copy } from "../ui/announce";
+import { copy, toast } from "../ui/announce";
 import { viewerKey } from "./board";
 import type { Identities, Identity } from "./identity";
 import { Join } from "./Join";
@@ -30,6 +30,7 @@ export function Acting({ board, identities, canJoin }: Props) {
     if (name === me?.name) return;
     leave();
     actAs(name);
+    arrive(name);
   };
 
   const items: MenuItem[] = [
@@ -83,6 +84,7 @@ export function Acting({ board, identities, canJoin }: Props) {
             leave();
             keep(identity);
             close();
+            arrive(identity.name);
           }}
         />
       )}
@@ -94,11 +96,18 @@ export function Acting({ board, identities, canJoin }: Props) {
             leave();
             forget(me.name);
             close();
+            arrive(all.find((one) => one.name !== me.name)?.name);
           }}
         />
       )}
     </>
   );
+}
+
+/** The page is another one now, though its address is the same. */
+function arrive(name: string | undefined): void {
+  toast(name === undefined ? "Just looking now" : `You are ${name} here`);
+  document.getElementById("main")?.focus({ preventScroll: true });
 }
 
 interface ForgetProps {

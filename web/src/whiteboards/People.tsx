@@ -4,6 +4,7 @@ import { Glyph, Icon } from "../ui/icons";
 import { moment } from "../ui/time";
 import { useBoardPage, type Agent } from "./board";
 import { phaseName } from "./phases";
+import { Shortened } from "./Shortened";
 import type { Role } from "./identity";
 
 const ROLE_NAMES: Record<Role, string> = {
@@ -32,6 +33,8 @@ export function Who({ name, small = true }: { name: string; small?: boolean }) {
   );
 }
 
+const PEOPLE_SHOWN = 12;
+
 export function People() {
   const { view } = useBoardPage();
   const isPartial = view.phase === "blind" && view.hasPosted === undefined;
@@ -41,11 +44,9 @@ export function People() {
         <h2 id="people-heading">People and agents</h2>
         {!isPartial && <span className="muted small number">{view.agents.length}</span>}
       </div>
-      <ul className="people">
-        {view.agents.map((agent) => (
-          <Person key={agent.agentName} agent={agent} />
-        ))}
-      </ul>
+      <Shortened className="people" items={view.agents} shown={PEOPLE_SHOWN}>
+        {(agent) => <Person key={agent.agentName} agent={agent} />}
+      </Shortened>
       {isPartial && (
         <p className="muted small">
           {view.you

@@ -149,7 +149,7 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
   );
 }
 
-/** J and K go from post to post, N to the form. */
+/** J and K go from post to post, M to the map, N to the form. */
 function useWalk(list: React.RefObject<HTMLDivElement | null>): void {
   const step = (by: 1 | -1) => {
     const cards = [...(list.current?.querySelectorAll<HTMLElement>("[data-post]") ?? [])];
@@ -164,6 +164,11 @@ function useWalk(list: React.RefObject<HTMLDivElement | null>): void {
   useShortcuts([
     { key: "j", label: "Next post", run: () => step(1) },
     { key: "k", label: "Previous post", run: () => step(-1) },
+    {
+      key: "m",
+      label: "Go to the map",
+      run: () => document.querySelector<HTMLElement>("#map [aria-selected=true]")?.focus(),
+    },
     {
       key: "n",
       label: "Write a post",

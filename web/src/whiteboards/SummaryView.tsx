@@ -4,8 +4,11 @@ import { Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
 import { useBoardPage, useSummary, type Summary } from "./board";
+import { Shortened } from "./Shortened";
 import { TallyView } from "./Voting";
 import { standingOf, STANDINGS, type Standing } from "./wording";
+
+const LINES_SHOWN = 8;
 
 export function SummaryView() {
   const { looking, view } = useBoardPage();
@@ -17,10 +20,10 @@ export function SummaryView() {
     <div className="summary">
       <Outcome summary={found} />
       <dl className="counts">
-        <Count name="people" value={found.agents} />
-        <Count name="posts" value={found.posts} />
-        <Count name="annotations" value={found.annotations} />
-        <Count name="votes" value={found.votes} />
+        <Count one="person" many="people" value={found.agents} />
+        <Count one="post" many="posts" value={found.posts} />
+        <Count one="annotation" many="annotations" value={found.annotations} />
+        <Count one="vote" many="votes" value={found.votes} />
       </dl>
       {STANDINGS.map((standing) => (
         <Standings key={standing} summary={found} standing={standing} />
@@ -35,10 +38,10 @@ export function SummaryView() {
   );
 }
 
-function Count({ name, value }: { name: string; value: number }) {
+function Count({ one, many, value }: { one: string; many: string; value: number }) {
   return (
     <div>
-      <dt>{name}</dt>
+      <dt>{value === 1 ? one : many}</dt>
       <dd className="number">{value}</dd>
     </div>
   );
@@ -89,8 +92,8 @@ function Standings({ summary, standing }: { summary: Summary; standing: Standing
         {word} <span className="muted number">{lines.length}</span>
       </summary>
       <p className="muted small">{about}</p>
-      <ul>
-        {lines.map((line) => (
+      <Shortened items={lines} shown={LINES_SHOWN}>
+        {(line) => (
           <li key={line.postId}>
             <button type="button" className="link-button" onClick={() => jump(line.postId)}>
               {line.title}
@@ -101,8 +104,8 @@ function Standings({ summary, standing }: { summary: Summary; standing: Standing
               {line.confirmed + line.refuted + line.inconclusive > 0 && <span>{checks(line)}</span>}
             </span>
           </li>
-        ))}
-      </ul>
+        )}
+      </Shortened>
     </details>
   );
 }
@@ -129,16 +132,16 @@ function Open({ summary }: { summary: Summary }) {
           <summary>
             Open challenges <span className="muted number">{challenges.length}</span>
           </summary>
-          <ul>
-            {challenges.map((one) => (
+          <Shortened items={challenges} shown={LINES_SHOWN}>
+            {(one) => (
               <li key={one.annotationId}>
                 <button type="button" className="link-button" onClick={() => jump(one.postId)}>
                   {titleOf(one.postId)}
                 </button>
                 <span className="muted small">by {one.by}</span>
               </li>
-            ))}
-          </ul>
+            )}
+          </Shortened>
         </details>
       )}
       {unvalidated.length > 0 && view.phase !== "read" && (
@@ -149,15 +152,15 @@ function Open({ summary }: { summary: Summary }) {
           <p className="muted small">
             Nobody has checked {unvalidated.length === 1 ? "it" : some(unvalidated.length, "post")}.
           </p>
-          <ul>
-            {unvalidated.map((postId) => (
+          <Shortened items={unvalidated} shown={LINES_SHOWN}>
+            {(postId) => (
               <li key={postId}>
                 <button type="button" className="link-button" onClick={() => jump(postId)}>
                   {titleOf(postId)}
                 </button>
               </li>
-            ))}
-          </ul>
+            )}
+          </Shortened>
         </details>
       )}
     </>

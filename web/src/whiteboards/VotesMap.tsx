@@ -7,9 +7,13 @@ import { agreement, voters, votedOn } from "./agreement";
 import { useBoardPage } from "./board";
 import { VoteSign } from "./wording";
 
+const ROWS_SHOWN = 20;
+
 export function VotesTable() {
   const { posts, jump } = useBoardPage();
-  const rows = votedOn(posts);
+  const [isWhole, setWhole] = useState(false);
+  const all = votedOn(posts);
+  const rows = isWhole ? all : all.slice(0, ROWS_SHOWN);
   const columns = voters(posts);
   if (rows.length === 0) return <NoVotes />;
   return (
@@ -58,6 +62,11 @@ export function VotesTable() {
           </tbody>
         </table>
       </div>
+      {rows.length < all.length && (
+        <button type="button" className="link-button muted" onClick={() => setWhole(true)}>
+          and {all.length - rows.length} more
+        </button>
+      )}
       <Source extra="Contested posts come first." />
     </>
   );
@@ -176,7 +185,7 @@ function NoVotes({ few = false }: { few?: boolean }) {
   const { view } = useBoardPage();
   const isOver = view.phase === "resolve" || view.phase === "archived";
   return (
-    <p className="muted small map-none">
+    <p className="muted small">
       {few && "Agreement needs two voters. "}
       {isOver ? "Nobody has voted on this board." : "Votes are cast in the debate."}
     </p>

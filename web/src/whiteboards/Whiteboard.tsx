@@ -56,26 +56,11 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
   useMilestones(view, posts);
 
   if (!view) {
-    const problem = query.error instanceof Problem ? query.error : undefined;
     return (
       <div className="page">
         <h1>Whiteboard</h1>
         {query.isPending && <Loading />}
-        {problem?.status === 404 ? (
-          <Empty action={<Link href="/whiteboards">All whiteboards</Link>}>
-            There is no whiteboard “{board}”.
-          </Empty>
-        ) : (
-          <Wrong error={query.error} onRetry={() => void query.refetch()} />
-        )}
-        {problem?.code === "not-your-agent" && me && (
-          <Notice
-            look="warn"
-            action={<Button onClick={() => identities.forget(me.name)}>Forget {me.name}</Button>}
-          >
-            The server does not know this browser as {me.name} any more.
-          </Notice>
-        )}
+        <Refused error={query.error} retry={() => void query.refetch()} identities={identities} />
       </div>
     );
   }
@@ -97,6 +82,35 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
       }}
     />
   );
+}
+
+interface RefusedProps {
+  error: unknown;
+  retry: () => void;
+  identities: Identities;
+}
+
+/** Why there is no board to see. */
+function Refused({ error, retry, identities: { me, forget } }: RefusedProps) {
+  const problem = error instanceof Problem ? error : undefined;
+  if (problem?.status === 404) {
+    return (
+      <Empty action={<Link href="/whiteboards">All whiteboards</Link>}>
+        There is no whiteboard at this address.
+      </Empty>
+    );
+  }
+  if (problem?.code === "not-your-agent" && me) {
+    return (
+      <Notice
+        look="warn"
+        action={<Button onClick={() => forget(me.name)}>Forget {me.name}</Button>}
+      >
+        The server does not know this browser as {me.name} any more: its agent token is refused.
+      </Notice>
+    );
+  }
+  return <Wrong error={error} onRetry={retry} />;
 }
 
 /** A post that moved to another page while they were loaded counts once. */
