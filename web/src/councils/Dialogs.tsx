@@ -92,7 +92,10 @@ export function RemoveCouncil({ view, onClose, onDone }: Props) {
       }
     >
       <div className="stack">
-        <p>The charter and every post are deleted. Export it first if you may need it again.</p>
+        <p>
+          The charter and every post are deleted, and the name is never used again. Export it first
+          if you may need it.
+        </p>
         <Wrong error={remove.error} />
       </div>
     </Dialog>

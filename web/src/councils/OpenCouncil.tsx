@@ -67,7 +67,9 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
           label="Name"
           hint={NAME_RULE}
           value={draft.name}
-          wrong={problem?.field("name")}
+          wrong={
+            problem?.field("name") ?? (problem?.code === "taken" ? problem.message : undefined)
+          }
           placeholder="api-redesign"
           spellCheck={false}
           onChange={(event) => change({ name: event.target.value })}

@@ -30,7 +30,7 @@ export const PostCard = memo(function PostCard(props: PostProps) {
   const { post, answers, model, isMine, onReply, onJump } = props;
   return (
     <article
-      className={isMine ? "council-post mine" : "council-post"}
+      className={model === undefined ? "council-post by-hand" : "council-post"}
       id={`post-${post.sequence}`}
       tabIndex={-1}
       aria-labelledby={`post-${post.sequence}-sender`}
