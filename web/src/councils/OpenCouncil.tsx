@@ -41,16 +41,6 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       foot={
         <>
-          {isEmpty && (
-            <Button look="quiet" onClick={() => change(SAMPLE)}>
-              Fill in an example
-            </Button>
-          )}
-          {draft !== BLANK && (
-            <Button look="quiet" onClick={() => setDraft(undefined)}>
-              Clear
-            </Button>
-          )}
           <Button onClick={onClose}>Not now</Button>
           <Button
             look="primary"
@@ -63,6 +53,18 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
       }
     >
       <div className="stack">
+        <div className="row">
+          <p className="muted">A thread with a charter, open for as long as you need it.</p>
+          {isEmpty ? (
+            <Button className="spread" onClick={() => change(SAMPLE)}>
+              Fill in an example
+            </Button>
+          ) : (
+            <Button className="spread" onClick={() => setDraft(undefined)}>
+              Clear
+            </Button>
+          )}
+        </div>
         <TextField
           label="Name"
           hint={NAME_RULE}
