@@ -33,7 +33,6 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
     },
   });
   const problem = open.error instanceof Problem ? open.error : undefined;
-  const isEmpty = draft.name === "" && draft.charter === "";
   return (
     <Dialog
       title="Open a council"
@@ -55,15 +54,11 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
       <div className="stack">
         <div className="row">
           <p className="muted">A thread with a charter, open for as long as you need it.</p>
-          {isEmpty ? (
-            <Button className="spread" onClick={() => change(SAMPLE)}>
-              Fill in an example
-            </Button>
-          ) : (
-            <Button className="spread" onClick={() => setDraft(undefined)}>
-              Clear
-            </Button>
+          <span className="spread" />
+          {draft.name === "" && draft.charter === "" && (
+            <Button onClick={() => change(SAMPLE)}>Fill in an example</Button>
           )}
+          {draft !== BLANK && <Button onClick={() => setDraft(undefined)}>Clear</Button>}
         </div>
         <TextField
           label="Name"
