@@ -6,8 +6,8 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
-import type { CouncilView } from "./council";
-import { forget } from "./sender";
+import type { CouncilView } from "./useCouncil";
+import { forget } from "./useSender";
 
 interface Props {
   view: CouncilView;

@@ -10,7 +10,7 @@ import { Icon } from "../ui/icons";
 import { copy } from "../ui/announce";
 import { moment } from "../ui/time";
 import { Face } from "./Face";
-import { firstLine, type Post, type Silence } from "./thread";
+import { firstLine, type Post, type Silence } from "./entries";
 
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 /** A chain of answers to answers ends here. */

@@ -4,7 +4,7 @@
 import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef } from "react";
 import { asked, client, type Schemas } from "../api/client";
-import { firstOf, lastOf, merge, NO_THREAD, type Thread } from "./thread";
+import { firstOf, lastOf, merge, NO_THREAD, type Thread } from "./entries";
 
 export type CouncilView = Schemas["CouncilView"];
 export type Member = Schemas["MemberView"];
