@@ -6,8 +6,8 @@ import { Markdown } from "../markdown/Markdown";
 import { useStored } from "../stored";
 import { Icon } from "../ui/icons";
 import { Face } from "./Face";
-import type { CouncilView, Member } from "./council";
-import { opening } from "./thread";
+import type { CouncilView, Member } from "./useCouncil";
+import { opening } from "./entries";
 
 const WIDE = "(min-width: 1080px)";
 

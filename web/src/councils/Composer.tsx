@@ -9,11 +9,11 @@ import { Button, IconButton } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
-import type { CouncilView } from "./council";
+import type { CouncilView } from "./useCouncil";
 import { matching, mentionAt, named } from "./mention";
 import { MentionList, optionId } from "./MentionList";
-import type { useSender } from "./sender";
-import { firstLine, type Post } from "./thread";
+import type { useSender } from "./useSender";
+import { firstLine, type Post } from "./entries";
 
 interface Props {
   view: CouncilView;

@@ -7,15 +7,15 @@ import { Markdown } from "../markdown/Markdown";
 import { useTitle } from "../shell/Shell";
 import { Loading } from "../ui/Empty";
 import { Notice, Wrong } from "../ui/Notice";
-import { useAnswer } from "./answer";
+import { useAnswer } from "./useAnswer";
 import { Aside } from "./Aside";
 import { Composer } from "./Composer";
-import { useCouncil, type CouncilPage } from "./council";
+import { useCouncil, type CouncilPage } from "./useCouncil";
 import { CouncilHead } from "./CouncilHead";
 import { Answering } from "./Posts";
-import { useSender } from "./sender";
+import { useSender } from "./useSender";
 import { Thread } from "./Thread";
-import type { Post } from "./thread";
+import type { Post } from "./entries";
 
 export default function Council({ council }: { council: string }) {
   useTitle(council);

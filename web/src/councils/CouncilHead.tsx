@@ -6,7 +6,7 @@ import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
 import { some } from "../ui/time";
-import type { CouncilPage } from "./council";
+import type { CouncilPage } from "./useCouncil";
 import { CloseCouncil, RemoveCouncil } from "./Dialogs";
 
 interface Props {

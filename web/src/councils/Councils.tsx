@@ -13,7 +13,7 @@ import { Wrong } from "../ui/Notice";
 import { ago, some } from "../ui/time";
 import { Face } from "./Face";
 import { OpenCouncil } from "./OpenCouncil";
-import { firstLine, opening } from "./thread";
+import { firstLine, opening } from "./entries";
 
 const PAGE = 25;
 

@@ -6,8 +6,8 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
-import type { CouncilView } from "./council";
-import { forget } from "./sender";
+import type { CouncilView } from "./useCouncil";
+import { forget } from "./useSender";
 
 interface Props {
   view: CouncilView;
@@ -92,7 +92,10 @@ export function RemoveCouncil({ view, onClose, onDone }: Props) {
       }
     >
       <div className="stack">
-        <p>The charter and every post are deleted. Export it first if you may need it again.</p>
+        <p>
+          The charter and every post are deleted, and the name is never used again. Export it first
+          if you may need it.
+        </p>
         <Wrong error={remove.error} />
       </div>
     </Dialog>

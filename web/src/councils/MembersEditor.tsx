@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Problem } from "../api/client";
-import { fetchAgent, useAgents } from "../library/agents";
+import { fetchAgent, useAgents } from "../library/useAgents";
 import { ModelOptions } from "../library/ModelOptions";
-import { useModels, useTiers } from "../library/models";
+import { useModels, useTiers } from "../library/useModels";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";

@@ -33,7 +33,6 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
     },
   });
   const problem = open.error instanceof Problem ? open.error : undefined;
-  const isEmpty = draft.name === "" && draft.charter === "";
   return (
     <Dialog
       title="Open a council"
@@ -41,16 +40,6 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       foot={
         <>
-          {isEmpty && (
-            <Button look="quiet" onClick={() => change(SAMPLE)}>
-              Fill in an example
-            </Button>
-          )}
-          {draft !== BLANK && (
-            <Button look="quiet" onClick={() => setDraft(undefined)}>
-              Clear
-            </Button>
-          )}
           <Button onClick={onClose}>Not now</Button>
           <Button
             look="primary"
@@ -63,11 +52,21 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
       }
     >
       <div className="stack">
+        <div className="row">
+          <p className="muted">A thread with a charter, open for as long as you need it.</p>
+          <span className="spread" />
+          {draft.name === "" && draft.charter === "" && (
+            <Button onClick={() => change(SAMPLE)}>Fill in an example</Button>
+          )}
+          {draft !== BLANK && <Button onClick={() => setDraft(undefined)}>Clear</Button>}
+        </div>
         <TextField
           label="Name"
           hint={NAME_RULE}
           value={draft.name}
-          wrong={problem?.field("name")}
+          wrong={
+            problem?.field("name") ?? (problem?.code === "taken" ? problem.message : undefined)
+          }
           placeholder="api-redesign"
           spellCheck={false}
           onChange={(event) => change({ name: event.target.value })}

@@ -10,7 +10,7 @@ import { Icon } from "../ui/icons";
 import { copy } from "../ui/announce";
 import { moment } from "../ui/time";
 import { Face } from "./Face";
-import { firstLine, type Post, type Silence } from "./thread";
+import { firstLine, type Post, type Silence } from "./entries";
 
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 /** A chain of answers to answers ends here. */
@@ -30,7 +30,7 @@ export const PostCard = memo(function PostCard(props: PostProps) {
   const { post, answers, model, isMine, onReply, onJump } = props;
   return (
     <article
-      className={isMine ? "council-post mine" : "council-post"}
+      className={model === undefined ? "council-post by-hand" : "council-post"}
       id={`post-${post.sequence}`}
       tabIndex={-1}
       aria-labelledby={`post-${post.sequence}-sender`}

@@ -12,9 +12,9 @@ import { Button } from "../ui/Button";
 import { Empty } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
-import type { CouncilPage } from "./council";
+import type { CouncilPage } from "./useCouncil";
 import { PostCard, SilenceLine } from "./Posts";
-import { entriesOf, firstOf, lastOf, turnOf, type Entry, type Post } from "./thread";
+import { entriesOf, firstOf, lastOf, turnOf, type Entry, type Post } from "./entries";
 import { useBottom } from "./useBottom";
 
 interface Props {

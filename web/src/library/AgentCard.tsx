@@ -1,6 +1,6 @@
 import { Glyph } from "../ui/icons";
 import { count } from "../ui/time";
-import type { Agent } from "./agents";
+import type { Agent } from "./useAgents";
 
 export function AgentCard({ agent, onOpen }: { agent: Agent; onOpen: () => void }) {
   const bounds = boundsOf(agent);

@@ -9,8 +9,8 @@ import { Dialog } from "../ui/Dialog";
 import { Loading } from "../ui/Empty";
 import { Notice, Wrong } from "../ui/Notice";
 import { boundsOf, speaksBy } from "./AgentCard";
-import { useAgent, type Agent } from "./agents";
-import { useTiers } from "./models";
+import { useAgent, type Agent } from "./useAgents";
+import { useTiers } from "./useModels";
 
 interface Props {
   id: string;

@@ -9,7 +9,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea, TextField } from "../ui/Field";
 import { BLANK, copyName, draftOf, fieldsOf, type AgentDraft } from "./agentDraft";
-import type { Agent } from "./agents";
+import type { Agent } from "./useAgents";
 import { FormProblem } from "./FormProblem";
 import { MoreFields } from "./MoreFields";
 import { Styles } from "./Styles";

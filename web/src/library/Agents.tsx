@@ -9,7 +9,7 @@ import { Wrong } from "../ui/Notice";
 import { AgentCard } from "./AgentCard";
 import { AgentDetails } from "./AgentDetails";
 import { AgentForm, type Start } from "./AgentForm";
-import { useAgents } from "./agents";
+import { useAgents } from "./useAgents";
 
 /** Beyond this many agents a search is worth its place. */
 const FEW = 6;

@@ -6,7 +6,7 @@ import { Empty, Loading } from "../ui/Empty";
 import { Icon } from "../ui/icons";
 import { Notice, Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
-import { useProviders, useTiers } from "./models";
+import { useProviders, useTiers } from "./useModels";
 
 /** What can be used now, and what to do about the rest. */
 export function Models() {
@@ -61,31 +61,40 @@ const MEANT_FOR: Record<Schemas["TierName"], string> = {
 };
 
 function Tiers({ tiers }: { tiers: Schemas["TierView"][] }) {
+  // What keeps all three from meaning a model is said once.
+  const [first] = tiers;
+  const isShared = tiers.every((one) => one.model === undefined && one.problem === first?.problem);
   return (
     <section className="stack" aria-label="Tiers">
       <h2>Tiers</h2>
+      {isShared && first && <TierProblem tier={first} />}
       <ul className="library-tiers">
         {tiers.map((one) => (
           <li key={one.tier} className="card">
             <h3>{one.tier}</h3>
             <p className="muted small">{MEANT_FOR[one.tier]}</p>
-            {one.model === undefined ? (
-              <Notice look="warn">
-                <p>{one.problem ?? "Means no model now."}</p>
-                {one.hint !== undefined && <p className="hint">{one.hint}</p>}
-              </Notice>
-            ) : (
+            {one.model !== undefined && (
               <>
-                <p className="mono strong">{one.model}</p>
+                <p className="mono">{one.model}</p>
                 <p className="muted small">
                   {one.configured ? "as the configuration says" : "chosen by its name"}
                 </p>
               </>
             )}
+            {one.model === undefined && (isShared ? "No model now" : <TierProblem tier={one} />)}
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+function TierProblem({ tier }: { tier: Schemas["TierView"] }) {
+  return (
+    <Notice look="warn">
+      <p>{tier.problem ?? "It means no model now."}</p>
+      {tier.hint !== undefined && <p className="hint">{tier.hint}</p>}
+    </Notice>
   );
 }
 

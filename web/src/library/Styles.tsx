@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../ui/Button";
 import { Wrong } from "../ui/Notice";
-import { fetchAgent, useAgents, type Agent } from "./agents";
+import { fetchAgent, useAgents, type Agent } from "./useAgents";
 
 interface Props {
   isFacilitator: boolean;

@@ -1,7 +1,7 @@
 // What somebody fills in to add or change an agent, as text fields hold it.
 
 import type { Schemas } from "../api/client";
-import type { Agent } from "./agents";
+import type { Agent } from "./useAgents";
 
 export type Format = Schemas["DiscussionFormat"];
 type Tier = Schemas["TierName"];

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useLiveSession, type LiveEvent } from "../live/session";
 import { announce } from "../ui/announce";
-import { councilKey, type CouncilPage } from "./council";
+import { councilKey, type CouncilPage } from "./useCouncil";
 
 /** The answer that is being written. Who writes it is the server's word. */
 export function useAnswer(

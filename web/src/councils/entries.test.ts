@@ -8,7 +8,7 @@ import {
   type Post,
   type Silence,
   type Thread,
-} from "./thread";
+} from "./entries";
 
 function post(sequence: number): Post {
   return { sequence, sender: "Ann", body: `${sequence}`, depth: 0, addressed: [], at: "" };

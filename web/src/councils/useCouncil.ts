@@ -4,7 +4,7 @@
 import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef } from "react";
 import { asked, client, type Schemas } from "../api/client";
-import { firstOf, lastOf, merge, NO_THREAD, type Thread } from "./thread";
+import { firstOf, lastOf, merge, NO_THREAD, type Thread } from "./entries";
 
 export type CouncilView = Schemas["CouncilView"];
 export type Member = Schemas["MemberView"];
@@ -84,11 +84,9 @@ export function useCouncil(council: string) {
   /** Reads older posts, as far back as `to` or one page. */
   const readBack = useCallback(
     async (to?: number): Promise<void> => {
-      for (;;) {
-        const page = known(queries, council);
-        const first = page && firstOf(page.thread);
-        const goal = Math.max(1, to ?? (first ?? 1) - PAGE);
-        if (!page || first === undefined || first <= goal) return;
+      const firstKnown = () => firstOf(known(queries, council)?.thread ?? NO_THREAD) ?? 1;
+      const goal = Math.max(1, to ?? firstKnown() - PAGE);
+      for (let first = firstKnown(); first > goal; first = firstKnown()) {
         const since = Math.max(goal - 1, first - 1 - READ_MOST, 0);
         const older = await read(council, since, first - 1 - since);
         const add = (now: CouncilPage | undefined) =>
