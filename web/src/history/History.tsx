@@ -36,11 +36,18 @@ export default function History() {
     { key: "k", label: "Session before", run: () => move(-1) },
   ]);
 
-  const loadMore = async () => {
-    const before = found.rows.length;
-    await found.more();
+  const goOnAt = useRef<number>(undefined);
+  const count = found.rows.length;
+  useEffect(() => {
     // The button may be gone; the reader goes on where the new rows begin.
-    page.current?.querySelectorAll<HTMLElement>(".session-row")[before]?.focus();
+    const at = goOnAt.current;
+    if (at === undefined || at >= count) return;
+    goOnAt.current = undefined;
+    page.current?.querySelectorAll<HTMLElement>(".session-row")[at]?.focus();
+  }, [count]);
+  const loadMore = () => {
+    goOnAt.current = count;
+    found.more();
   };
 
   return (
@@ -82,11 +89,7 @@ export default function History() {
         </Empty>
       )}
       {found.hasMore && (
-        <Button
-          className="load-more"
-          disabled={found.isLoadingMore}
-          onClick={() => void loadMore()}
-        >
+        <Button className="load-more" disabled={found.isLoadingMore} onClick={loadMore}>
           {found.isLoadingMore ? "Loading…" : "Load more"}
         </Button>
       )}

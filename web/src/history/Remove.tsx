@@ -6,13 +6,20 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Wrong } from "../ui/Notice";
 
+interface Props {
+  session: Session;
+  onClose: () => void;
+  onRemoved: () => void;
+}
+
 /** Asks before a session goes for good. */
-export function Remove({ session, onClose }: { session: Session; onClose: () => void }) {
+export function Remove({ session, onClose, onRemoved }: Props) {
   const queries = useQueryClient();
   const removal = useMutation({
     mutationFn: () =>
       asked(client.DELETE("/api/sessions/{id}", { params: { path: { id: session.id } } })),
     onSuccess: async () => {
+      onRemoved();
       await queries.invalidateQueries({ queryKey: ["sessions"] });
       toast("Removed");
       onClose();

@@ -36,7 +36,7 @@ export function useFound(looked: Looked) {
     isStale: query.isPlaceholderData,
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
-    more: () => query.fetchNextPage(),
+    more: () => void query.fetchNextPage(),
     retry: () => void query.refetch(),
   };
 }

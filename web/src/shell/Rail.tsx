@@ -22,11 +22,11 @@ export function Rail({ onSearch, onHelp }: Props) {
   const rail = useRef<HTMLElement>(null);
 
   useEffect(() => {
-    // On a phone the places are one row, of which only a part can be seen.
     const nav = rail.current;
-    const current = nav?.querySelector<HTMLElement>('.rail-link[aria-current="page"]');
-    if (!nav || !current || nav.scrollWidth <= nav.clientWidth) return;
-    nav.scrollTo({ left: current.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2 });
+    if (!nav) return;
+    showCurrent(nav);
+    // A font that comes later moves everything.
+    void document.fonts.ready.then(() => showCurrent(nav));
   }, [here]);
 
   return (
@@ -44,7 +44,9 @@ export function Rail({ onSearch, onHelp }: Props) {
         >
           <Icon name="search" />
           <span className="rail-word">Search</span>
-          <Key of="Mod+k" />
+          <span className="rail-key" aria-hidden="true">
+            <Key of="Mod+k" />
+          </span>
         </button>
       </div>
       {PLACES.map((place) => (
@@ -79,6 +81,15 @@ export function Rail({ onSearch, onHelp }: Props) {
       </div>
     </nav>
   );
+}
+
+/** On a phone the places are one row, of which only a part can be seen. */
+function showCurrent(nav: HTMLElement): void {
+  const current = nav.querySelector<HTMLElement>('.rail-link[aria-current="page"]');
+  if (!current || nav.scrollWidth <= nav.clientWidth) return;
+  const head = nav.querySelector<HTMLElement>(".rail-head")?.offsetWidth ?? 0;
+  const room = nav.clientWidth - head - current.offsetWidth;
+  nav.scrollTo({ left: current.offsetLeft - head - room / 2 });
 }
 
 interface RailSessionsProps {
