@@ -107,3 +107,21 @@ export class Whiteboard {
 export async function council(server: Server, body: Schemas["NewCouncil"]): Promise<string> {
   return (await got(server.api.POST("/api/councils", { body }))).council;
 }
+
+/** What somebody posts first makes the name theirs; later posts prove it by a token. */
+export async function say(
+  server: Server,
+  name: string,
+  sender: string,
+  bodies: readonly string[],
+): Promise<void> {
+  let header: { "Agent-Token": string } | undefined;
+  for (const body of bodies) {
+    const params = { path: { council: name }, ...(header && { header }) };
+    const posted = server.api.POST("/api/councils/{council}/posts", {
+      params,
+      body: { sender, body },
+    });
+    header = { "Agent-Token": (await got(posted)).agentToken };
+  }
+}

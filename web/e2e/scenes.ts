@@ -1,7 +1,7 @@
 // Every page in every main state: what axe looks at and what pictures are taken of.
 
 import type { Page } from "playwright-core";
-import { board, council, discussion, settled, Whiteboard } from "./arrange";
+import { board, council, discussion, say, settled, Whiteboard } from "./arrange";
 import {
   ADVOCATE,
   advisor,
@@ -173,11 +173,10 @@ async function thread({ models, server }: Place, hold?: string): Promise<void> {
       "Who is on call at night, and how we ask them.\n\n- Be short.\n- Say what you do not know.",
     members: [{ name: "Skeptic", model: "alpha", persona: "You doubt." }, { name: "Ada" }],
   });
-  const params = { path: { council: "night-shift" } };
-  const say = (body: string) =>
-    server.api.POST("/api/councils/{council}/posts", { params, body: { sender: "Ada", body } });
-  await say("The rota of **May** has two gaps: the 4th and the 19th.");
-  await say("@Skeptic should we ask for volunteers?");
+  await say(server, "night-shift", "Ada", [
+    "The rota of **May** has two gaps: the 4th and the 19th.",
+    "@Skeptic should we ask for volunteers?",
+  ]);
 }
 
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();

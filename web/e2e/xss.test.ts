@@ -4,7 +4,7 @@
 
 import type { Page } from "playwright-core";
 import { conclusion, decision, member, turn, verdict } from "./cast";
-import { board, council, discussion, settled, Whiteboard } from "./arrange";
+import { board, council, discussion, say, settled, Whiteboard } from "./arrange";
 import type { Rule } from "./programs";
 import { expect, story, theBrowser, type Stage } from "./stage";
 import { Person } from "./person";
@@ -13,6 +13,8 @@ import payloads from "./xss.json";
 /** Stands after each payload, so that one knows when it is on the page. */
 const mark = (index: number) => `mark-${index}-end`;
 const marked = (index: number) => `${payloads[index] ?? ""}\n\n${mark(index)}`;
+
+const thought = (index: number) => `${payloads[index] ?? ""}\n\nthought`;
 
 /** Elements that Markdown makes; there are no others inside a text. */
 const ALLOWED = (
@@ -59,10 +61,18 @@ async function intruders(page: Page): Promise<string[]> {
 /** Opens an address, waits for all marks, and looks. */
 async function inspect(page: Page, address: string, marks: readonly string[]): Promise<void> {
   await page.goto(address);
+  await unfold(page);
   for (const one of marks) {
     await page.getByText(one, { exact: false }).first().waitFor({ state: "attached" });
   }
   expect(await intruders(page), address).toEqual([]);
+}
+
+/** Opens all that is folded away, until nothing more is: thoughts, personas, raw answers. */
+async function unfold(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  const folded = page.locator("main details:not([open]) > summary:visible");
+  while ((await folded.count()) > 0) await folded.first().click();
 }
 
 const PER_BOARD = 16;
@@ -72,10 +82,10 @@ async function boardOf(stage: Stage, first: number): Promise<void> {
   const rules: Rule[] = indexes.map((index) => ({
     when: { contains: [`seat-${index}-seat`] },
     text: `Before.\n\n${marked(index)}`,
-    reasoning: `${payloads[index] ?? ""} thought`,
+    reasoning: thought(index),
     hold: "half",
     // In the middle of the payload, where it is half written.
-    holdAfter: `${payloads[index] ?? ""} thought`.split(" ").length + 2,
+    holdAfter: thought(index).split(" ").length + 2,
   }));
   const all = indexes.map(marked).join("\n\n");
   await stage.models.say(
@@ -95,6 +105,8 @@ async function boardOf(stage: Stage, first: number): Promise<void> {
   await stage.models.release("half");
   await settled(stage.server, id);
   await inspect(somebody.page, `/boardrooms/${id}`, indexes.map(mark));
+  const thoughts = somebody.page.locator("details[open]", { hasText: "thought" });
+  expect(await thoughts.count()).toBe(indexes.length);
   await inspect(somebody.page, "/", []);
   await somebody.context.close();
 }
@@ -184,13 +196,8 @@ story(
       members: [{ name: "Ann", model: "alpha", persona: all.slice(0, 8_000) }, { name: "Max" }],
     });
     const last = mark(payloads.length - 1);
-    for (const index of payloads.keys()) {
-      if (index % 4 !== 0) continue;
-      const params = { path: { council: "harm" } };
-      const body = { sender: "Max", body: marked(index) };
-      const posted = await server.api.POST("/api/councils/{council}/posts", { params, body });
-      expect(posted.response.ok, JSON.stringify(posted.error)).toBe(true);
-    }
+    const posts = [...payloads.keys()].filter((index) => index % 4 === 0).map(marked);
+    await say(server, "harm", "Max", posts);
     await inspect(page, "/councils/harm", [mark(0), last]);
     await inspect(page, "/councils", []);
   },
