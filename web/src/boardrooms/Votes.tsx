@@ -46,6 +46,7 @@ export function Votes({ board, synthesis }: { board: Board; synthesis: Synthesis
                     <span className="tally">
                       {point.accept} of {advisors.length} accept
                       <IconButton
+                        className="no-print"
                         icon={open.has(point.number) ? "up" : "down"}
                         label={`Reasons for point ${point.number}`}
                         aria-expanded={open.has(point.number)}
