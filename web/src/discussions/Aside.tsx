@@ -143,7 +143,7 @@ function Comparison({ view }: { view: View }) {
         </tbody>
       </table>
       {view.budgetTokens !== undefined && (
-        <p className="muted small">Budget: {count(view.budgetTokens)} tokens</p>
+        <p className="muted small">Budget: {view.budgetTokens.toLocaleString("en")} tokens</p>
       )}
       {estimate && estimate.notes.length > 0 && (
         <details className="thinking">

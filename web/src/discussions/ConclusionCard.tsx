@@ -4,12 +4,19 @@ import { copy } from "../ui/announce";
 import { Icon } from "../ui/icons";
 import type { View } from "./words";
 
+export const CONCLUSION_ID = "conclusion";
+
 /** What came of it. */
 export function ConclusionCard({ view }: { view: View }) {
   const { conclusion, degraded } = view;
   if (conclusion === undefined) return null;
   return (
-    <section className="conclusion" aria-labelledby="conclusion-heading">
+    <section
+      id={CONCLUSION_ID}
+      className="conclusion"
+      tabIndex={-1}
+      aria-labelledby="conclusion-heading"
+    >
       <div className="conclusion-head">
         <h2 id="conclusion-heading">Conclusion</h2>
         <span className="muted small by">by {view.moderator.name}</span>

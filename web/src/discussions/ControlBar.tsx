@@ -1,13 +1,13 @@
 // How far it is, and everything that can be done: one row that never wraps. On a narrow
 // page what is not needed at once is in the menu.
 
+import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { StatusBadge } from "../shell/status";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { count, duration, useNow } from "../ui/time";
 import type { Commands } from "./commands";
-import { useNarrow } from "./narrow";
 import { money, type View } from "./words";
 
 interface Props {
@@ -18,11 +18,19 @@ interface Props {
   onInterject: () => void;
 }
 
+/** Widths of the bar from which there is room for more. */
+const ROOM = { facts: 1160, everything: 980, segments: 560, round: 430, words: 380 };
+
 export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
-  const isNarrow = useNarrow();
+  const bar = useRef<HTMLDivElement>(null);
+  const width = useWidth(bar);
+  const isAll = width >= ROOM.everything;
   const { pending, run, ask } = commands;
   const can = (what: string) => view.allowed.includes(what);
   const isBusy = pending !== undefined;
+  const face = (word: string) => (
+    <span className={width < ROOM.words ? "unseen" : undefined}>{word}</span>
+  );
   const apart: MenuItem[] = [
     ...(can("interject")
       ? [{ label: "Interject", icon: "participant" as const, run: onInterject }]
@@ -32,7 +40,7 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
       : []),
   ];
   return (
-    <div className="control-bar" role="toolbar" aria-label="Discussion">
+    <div className="control-bar" role="toolbar" aria-label="Discussion" ref={bar}>
       {isBroken ? (
         <span className="badge warn" title="The discussion goes on without this page.">
           <span className="dot waits live" />
@@ -41,13 +49,17 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
       ) : (
         <StatusBadge
           status={view.status}
-          {...(isNarrow && view.status === "pausing" && { word: "Pausing" })}
+          {...(!isAll && view.status === "pausing" && { word: "Pausing" })}
         />
       )}
-      <Rounds view={view} />
-      {!isNarrow && <Facts view={view} />}
+      <Rounds
+        view={view}
+        hasSegments={width >= ROOM.segments}
+        isShort={width < ROOM.round && (isBroken || view.status === "pausing")}
+      />
+      {width >= ROOM.facts && <Facts view={view} />}
       <span className="spread" />
-      {!isNarrow &&
+      {isAll &&
         apart.map((item) => (
           <Button key={item.label} icon={item.icon ?? "more"} disabled={isBusy} onClick={item.run}>
             {item.label}
@@ -61,7 +73,7 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
           onClick={() => run("pause")}
           aria-label="Pause after this turn"
         >
-          Pause
+          {face("Pause")}
         </Button>
       )}
       {can("resume") && (
@@ -72,26 +84,39 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
           disabled={isBusy}
           onClick={() => run("resume")}
         >
-          Resume
+          {face("Resume")}
         </Button>
       )}
       {can("stop") && (
         <Button icon="stop" look="danger" disabled={isBusy} onClick={() => run("stop")}>
-          Stop
+          {face("Stop")}
         </Button>
       )}
-      {!isNarrow && <Menu label="Export" icon="download" items={exports(view)} />}
+      {isAll && <Menu label="Export" icon="download" items={exports(view)} />}
       <Menu
         label="More"
         className="icon-button"
         face={<Icon name="more" />}
         items={[
-          ...(isNarrow ? [...apart, ...exports(view)] : []),
+          ...(isAll ? [] : [...apart, ...exports(view)]),
           { label: "Remove", icon: "trash", run: () => ask("remove") },
         ]}
       />
     </div>
   );
+}
+
+function useWidth(of: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(() => window.innerWidth);
+  useLayoutEffect(() => {
+    const element = of.current;
+    if (!element) return undefined;
+    setWidth(element.clientWidth);
+    const sized = new ResizeObserver(() => setWidth(element.clientWidth));
+    sized.observe(element);
+    return () => sized.disconnect();
+  }, [of]);
+  return width;
 }
 
 export function exports(view: View): MenuItem[] {
@@ -105,7 +130,14 @@ export function exports(view: View): MenuItem[] {
 
 const SEGMENTS_MOST = 20;
 
-function Rounds({ view }: { view: View }) {
+interface RoundsProps {
+  view: View;
+  hasSegments: boolean;
+  /** The word gives way to a longer status. */
+  isShort: boolean;
+}
+
+function Rounds({ view, hasSegments, isShort }: RoundsProps) {
   const { round, maxRounds, status } = view;
   const isOver = status === "concluded";
   const isBegun = view.step?.kind === "turn" || view.step?.kind === "opening";
@@ -113,9 +145,16 @@ function Rounds({ view }: { view: View }) {
   return (
     <span className="rounds-now">
       <span className="number">
-        {isOver ? `${round} of ${maxRounds} rounds` : `Round ${Math.max(1, round)} of ${maxRounds}`}
+        {isOver ? (
+          `${round} of ${maxRounds} rounds`
+        ) : (
+          <>
+            <span className={isShort ? "unseen" : undefined}>Round </span>
+            {`${Math.max(1, round)} of ${maxRounds}`}
+          </>
+        )}
       </span>
-      {maxRounds <= SEGMENTS_MOST && (
+      {hasSegments && maxRounds <= SEGMENTS_MOST && (
         <span className="segments" aria-hidden="true">
           {Array.from({ length: maxRounds }, (_, place) => (
             <span

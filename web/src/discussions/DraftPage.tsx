@@ -13,7 +13,7 @@ import { useCommands } from "./commands";
 import { exports } from "./ControlBar";
 import { DraftEstimate } from "./DraftEstimate";
 import { DraftSeats } from "./DraftSeats";
-import { LIMITS } from "./draft";
+import { useLimits } from "./data";
 import { Formats } from "./TopicStep";
 import { headline, type Format, type View } from "./words";
 
@@ -28,6 +28,7 @@ export function DraftPage({ view }: { view: View }) {
   const { id } = view;
   const queries = useQueryClient();
   const commands = useCommands(view);
+  const most = useLimits().roundsMost;
   const [changed, setChanged] = useState<Partial<Texts>>({});
   const shown: Texts = {
     topic: view.topic,
@@ -109,7 +110,7 @@ export function DraftPage({ view }: { view: View }) {
             label="Rounds at most"
             inputMode="numeric"
             value={shown.rounds}
-            hint={`From 1 to ${LIMITS.roundsMost}.`}
+            hint={Number.isFinite(most) && `From 1 to ${most}.`}
             wrong={wrong("maxRounds")}
             onChange={(event) => change({ rounds: event.target.value })}
           />

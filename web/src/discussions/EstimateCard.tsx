@@ -2,19 +2,26 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { Problem, type Schemas } from "../api/client";
+import { asked, client, type Schemas } from "../api/client";
 import { count, duration } from "../ui/time";
 import { body, type Seated } from "./draft";
 import { money, range, roughly } from "./words";
 
 const SETTLE_MS = 400;
 
-export function EstimateCard({ draft }: { draft: Seated }) {
+export function EstimateCard({ draft, isWhole }: { draft: Seated; isWhole: boolean }) {
   const text = useSettled(JSON.stringify(body(draft, false)));
   const { data, isFetching } = useQuery({
     queryKey: ["estimates", text],
-    queryFn: ({ signal }) => ask(text, signal),
-    retry: false,
+    queryFn: ({ signal }) =>
+      asked(
+        client.POST("/api/discussions/estimate", {
+          body: JSON.parse(text) as Schemas["NewDiscussion"],
+          signal,
+        }),
+      ),
+    // While something is wrong there is no estimate; the fields say what.
+    enabled: isWhole,
     placeholderData: (before) => before,
   });
   if (!data) return null;
@@ -54,17 +61,6 @@ export function EstimateFigures({ estimate }: { estimate: Schemas["Estimate"] })
       )}
     </>
   );
-}
-
-async function ask(text: string, signal: AbortSignal): Promise<Schemas["Estimate"]> {
-  const response = await fetch("/api/discussions/estimate", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: text,
-    signal,
-  });
-  if (!response.ok) throw new Problem(response.status, "no-estimate", "There is no estimate.");
-  return ((await response.json()) as { data: Schemas["Estimate"] }).data;
 }
 
 /** The value, once it has not changed for a moment. */

@@ -15,6 +15,8 @@ interface Props {
   onJump: (number: number) => void;
 }
 
+const COLUMN_PX = 26;
+
 /** Who spoke when. Each mark leads to its card; arrows move between marks. */
 export function LaneMap({ known, onJump }: Props) {
   const { view, entries } = known;
@@ -23,9 +25,10 @@ export function LaneMap({ known, onJump }: Props) {
   const body = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const stop = chosen ?? marks[0]?.number;
+  const isAtEnd = useRef(true);
   useEffect(() => {
     const box = scroller.current;
-    if (box) box.scrollLeft = box.scrollWidth;
+    if (box && isAtEnd.current) box.scrollLeft = box.scrollWidth;
   }, [columns]);
   const move = (event: KeyboardEvent) => {
     const here = marks.findIndex((mark) => mark.number === stop);
@@ -48,7 +51,14 @@ export function LaneMap({ known, onJump }: Props) {
           </li>
         ))}
       </ul>
-      <div className="lane-scroller" ref={scroller} tabIndex={-1}>
+      <div
+        className="lane-scroller"
+        ref={scroller}
+        tabIndex={-1}
+        onScroll={({ currentTarget: box }) => {
+          isAtEnd.current = box.scrollWidth - box.scrollLeft - box.clientWidth < COLUMN_PX;
+        }}
+      >
         <div
           className="lane-body"
           ref={body}

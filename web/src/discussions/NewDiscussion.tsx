@@ -9,12 +9,11 @@ import { useTitle } from "../shell/Shell";
 import { remember, remembered } from "../stored";
 import { Button } from "../ui/Button";
 import { Notice, Wrong } from "../ui/Notice";
-import { useAgents, usePresets } from "./data";
+import { useAgents, useLimits, usePresets } from "./data";
 import "./discussions.css";
 import {
   body,
   FRESH,
-  LIMITS,
   seated,
   stepOf,
   wrongs as findWrongs,
@@ -42,8 +41,9 @@ export default function NewDiscussion() {
   const { draft, change, former, restore, startOver } = useDraft();
   const presets = usePresets();
   const agents = useAgents();
+  const limits = useLimits();
   const full = seated(draft, presets.data);
-  const found = findWrongs(full, agents.data ?? [], LIMITS);
+  const found = findWrongs(full, agents.data ?? [], limits);
   const [shown, setShown] = useState<ReadonlySet<StepNumber>>(new Set());
   const [refused, setRefused] = useState<Wrongs>(NONE);
   const form = useRef<HTMLFormElement>(null);
@@ -91,7 +91,7 @@ export default function NewDiscussion() {
     if (leave(3) && !making.isPending) making.mutate({ ...body(full, start) });
   }
 
-  const fields = { draft: full, wrongs, onChange: edit };
+  const fields = { draft: full, wrongs, limits, onChange: edit };
   return (
     <div className="page discussions wizard-page">
       <header className="page-head">
@@ -117,7 +117,7 @@ export default function NewDiscussion() {
           <Wrong error={presets.error ?? agents.error} />
           {draft.step === 1 && <TopicStep {...fields} />}
           {draft.step === 2 && <SeatsStep {...fields} />}
-          {draft.step === 3 && <RoundsStep {...fields} />}
+          {draft.step === 3 && <RoundsStep {...fields} isWhole={found.size === 0} />}
           <Wrong error={making.error} />
           <div className="wizard-foot">
             {draft.step > 1 && (
@@ -141,7 +141,7 @@ export default function NewDiscussion() {
             </Button>
           </div>
         </form>
-        <Summary draft={full} agents={agents.data ?? []} />
+        <Summary draft={full} agents={agents.data ?? []} limits={limits} />
       </div>
     </div>
   );

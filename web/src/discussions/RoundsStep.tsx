@@ -1,11 +1,15 @@
 import { TextField } from "../ui/Field";
 import { EstimateCard } from "./EstimateCard";
-import { LIMITS } from "./draft";
 import type { StepProps } from "./TopicStep";
 
 const PICKED_MOST = 20;
 
-export function RoundsStep({ draft, wrongs, onChange }: StepProps) {
+interface Props extends StepProps {
+  /** Nothing is missing. */
+  isWhole: boolean;
+}
+
+export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) {
   return (
     <>
       <fieldset className="choices">
@@ -21,7 +25,7 @@ export function RoundsStep({ draft, wrongs, onChange }: StepProps) {
             />
             <span className="choice-name">Auto</span>
             <span className="choice-text">
-              The facilitator concludes when enough was said, after {LIMITS.roundsUsual} rounds at
+              The facilitator concludes when enough was said, after {limits.roundsUsual} rounds at
               the latest.
             </span>
           </label>
@@ -40,7 +44,12 @@ export function RoundsStep({ draft, wrongs, onChange }: StepProps) {
         </div>
       </fieldset>
       {draft.isFixed && (
-        <Rounds rounds={draft.rounds} wrong={wrongs.get("maxRounds")} onChange={onChange} />
+        <Rounds
+          rounds={draft.rounds}
+          most={limits.roundsMost}
+          wrong={wrongs.get("maxRounds")}
+          onChange={onChange}
+        />
       )}
       <TextField
         label="Token budget (optional)"
@@ -51,17 +60,19 @@ export function RoundsStep({ draft, wrongs, onChange }: StepProps) {
         hint="For all seats together, read and written. When it is spent the discussion is concluded."
         onChange={(event) => onChange({ budget: event.target.value })}
       />
-      <EstimateCard draft={draft} />
+      <EstimateCard draft={draft} isWhole={isWhole} />
     </>
   );
 }
 
 function Rounds({
   rounds,
+  most,
   wrong,
   onChange,
 }: {
   rounds: string;
+  most: number;
   wrong: string | undefined;
   onChange: StepProps["onChange"];
 }) {
@@ -84,7 +95,7 @@ function Rounds({
         inputMode="numeric"
         value={rounds}
         wrong={wrong}
-        hint={`Up to ${LIMITS.roundsMost} by typing.`}
+        hint={Number.isFinite(most) && `Up to ${most} by typing.`}
         onChange={(event) => onChange({ rounds: event.target.value })}
       />
     </div>

@@ -1,11 +1,17 @@
 import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
 import type { Agent } from "./data";
-import { LIMITS, seatName, type Choice, type Seated } from "./draft";
+import { seatName, type Choice, type Limits, type Seated } from "./draft";
 import { FORMATS, roleName, shortModel, TIERS, type Tier } from "./words";
 
 /** What will happen, as far as it is settled. */
-export function Summary({ draft, agents }: { draft: Seated; agents: readonly Agent[] }) {
+interface Props {
+  draft: Seated;
+  agents: readonly Agent[];
+  limits: Limits;
+}
+
+export function Summary({ draft, agents, limits }: Props) {
   const leader = seatName(draft.leader, agents);
   return (
     <aside className="wizard-summary card stack" aria-label="Summary">
@@ -34,7 +40,7 @@ export function Summary({ draft, agents }: { draft: Seated; agents: readonly Age
       <p className="muted small">
         {draft.isFixed
           ? `At most ${some(Number(draft.rounds) || 0, "round")}`
-          : `Up to ${some(LIMITS.roundsUsual, "round")}, as the facilitator decides`}
+          : `Up to ${some(limits.roundsUsual, "round")}, as the facilitator decides`}
         {draft.budget.trim() !== "" && `, ${draft.budget} tokens at most`}
         {draft.files.length > 0 && `. With ${some(draft.files.length, "file")}`}
       </p>

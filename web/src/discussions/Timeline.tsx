@@ -1,5 +1,6 @@
 import { useRef, type Ref, type RefObject } from "react";
 import type { LiveSession } from "../live/session";
+import { CONCLUSION_ID } from "./ConclusionCard";
 import type { Known } from "./data";
 import { DecisionCard } from "./DecisionCard";
 import { LiveCard } from "./LiveCard";
@@ -44,10 +45,20 @@ export function Timeline({ ref, known, live, isFollowing }: Props) {
       )}
       {!runs && step && <Resting view={view} next={step.name} />}
       {view.status === "concluded" && (
-        <p className="resting muted">The discussion ends here. Its conclusion stands above.</p>
+        <p className="resting">
+          <button type="button" className="show-more no-print" onClick={toConclusion}>
+            Read the conclusion
+          </button>
+        </p>
       )}
     </section>
   );
+}
+
+function toConclusion(): void {
+  const conclusion = document.getElementById(CONCLUSION_ID);
+  conclusion?.scrollIntoView({ block: "start" });
+  conclusion?.focus({ preventScroll: true });
 }
 
 /** The question stands in the decision before; a turn says it only where that is not so. */

@@ -4,17 +4,18 @@ import { TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Notice } from "../ui/Notice";
 import { usePresets } from "./data";
-import { LIMITS, size, type Draft, type Seated, type Wrongs } from "./draft";
+import { size, type Draft, type Limits, type Seated, type Wrongs } from "./draft";
 import { kilobytes, take } from "./files";
 import { FORMATS, formatWords, type Format } from "./words";
 
 export interface StepProps {
   draft: Seated;
   wrongs: Wrongs;
+  limits: Limits;
   onChange: (part: Partial<Draft>) => void;
 }
 
-export function TopicStep({ draft, wrongs, onChange }: StepProps) {
+export function TopicStep({ draft, wrongs, limits, onChange }: StepProps) {
   return (
     <>
       <TextArea
@@ -37,7 +38,7 @@ export function TopicStep({ draft, wrongs, onChange }: StepProps) {
         wrong={wrongs.get("name")}
         onChange={(event) => onChange({ name: event.target.value })}
       />
-      <Files draft={draft} wrongs={wrongs} onChange={onChange} />
+      <Files draft={draft} wrongs={wrongs} limits={limits} onChange={onChange} />
     </>
   );
 }
@@ -81,12 +82,12 @@ export function Formats({
   );
 }
 
-function Files({ draft, wrongs, onChange }: StepProps) {
+function Files({ draft, wrongs, limits, onChange }: StepProps) {
   const [refused, setRefused] = useState<string[]>([]);
   const [isOver, setOver] = useState(false);
   const wrong = [...wrongs].find(([field]) => field.startsWith("context"))?.[1];
   const add = async (chosen: FileList) => {
-    const taken = await take(chosen, draft.files, LIMITS);
+    const taken = await take(chosen, draft.files, limits);
     setRefused(taken.refused);
     onChange({ files: taken.files });
   };
@@ -147,8 +148,9 @@ function Files({ draft, wrongs, onChange }: StepProps) {
         </ul>
       )}
       <span className="hint">
-        Plain text, Markdown or code; {kilobytes(LIMITS.fileBytes)} each, read here and sent with
-        the topic.
+        Plain text, Markdown or code
+        {Number.isFinite(limits.fileBytes) && `, ${kilobytes(limits.fileBytes)} each`}. They are
+        read here and sent with the topic.
       </span>
     </div>
   );

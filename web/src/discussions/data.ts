@@ -1,7 +1,9 @@
 // What the pages of a discussion ask the server for.
 
 import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { asked, client, whole, type Schemas } from "../api/client";
+import { limitsOf, type Limits } from "./draft";
 import type { Entry, View } from "./words";
 
 export type Agent = Schemas["StoredAgent"];
@@ -48,6 +50,16 @@ export function useTiers() {
     queryFn: () => asked(client.GET("/api/tiers")),
     staleTime: RARELY_MS,
   });
+}
+
+/** The same for as long as the page is open. */
+export function useLimits(): Limits {
+  const told = useQuery({
+    queryKey: ["limits"],
+    queryFn: () => asked(client.GET("/api/limits")),
+    staleTime: Infinity,
+  }).data;
+  return useMemo(() => limitsOf(told), [told]);
 }
 
 /** A discussion with what has been said in it: always of one moment. */

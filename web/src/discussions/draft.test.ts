@@ -5,14 +5,25 @@ import {
   agentSeat,
   body,
   FRESH,
-  LIMITS,
   seated,
   stepOf,
   wrongs,
   wrongsOf,
+  type Limits,
   type Draft,
   type SeatDraft,
 } from "./draft";
+
+const LIMITS: Limits = {
+  participants: 16,
+  roundsUsual: 5,
+  roundsMost: 50,
+  budgetLeast: 1_000,
+  topicBytes: 64 * 1024,
+  files: 16,
+  fileBytes: 512 * 1024,
+  filesBytes: 1024 * 1024,
+};
 
 const PRESETS: Schemas["DiscussionPresets"] = {
   formats: [

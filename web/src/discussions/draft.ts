@@ -102,19 +102,32 @@ export function seatName(
   return agents.find((agent) => agent.id === seat.agentId)?.name ?? seat.agentId ?? "";
 }
 
-/** What the server takes at most; it has the last word. */
-export const LIMITS = {
-  participants: 16,
-  roundsUsual: 5,
-  roundsMost: 50,
-  budgetLeast: 1_000,
-  topicBytes: 64 * 1024,
-  files: 16,
-  fileBytes: 512 * 1024,
-  filesBytes: 1024 * 1024,
-} as const;
+/** What the server takes. */
+export interface Limits {
+  participants: number;
+  roundsUsual: number;
+  roundsMost: number;
+  budgetLeast: number;
+  topicBytes: number;
+  files: number;
+  fileBytes: number;
+  filesBytes: number;
+}
 
-export type Limits = Record<keyof typeof LIMITS, number>;
+/** As told by the server; what is not known yet limits nothing here, and the server has the last word. */
+export function limitsOf(told: Schemas["LimitsView"] | undefined): Limits {
+  const most = (limit: Schemas["LimitView"] | undefined) => limit?.most ?? Infinity;
+  return {
+    participants: most(told?.discussion["participants"]),
+    roundsUsual: told?.discussion["rounds"]?.usual ?? 5,
+    roundsMost: most(told?.discussion["rounds"]),
+    budgetLeast: told?.discussion["budget"]?.least ?? 1,
+    topicBytes: most(told?.discussion["topic"]),
+    files: most(told?.context["files"]),
+    fileBytes: most(told?.context["file"]),
+    filesBytes: most(told?.context["together"]),
+  };
+}
 
 /** Wrong fields, by the names that the server has for them. */
 export type Wrongs = ReadonlyMap<string, string>;
@@ -136,7 +149,7 @@ export function wrongs(draft: Seated, agents: readonly Agent[], limits: Limits):
     );
   seatWrongs(draft, agents, limits, found);
   if (draft.isFixed && !isWhole(draft.rounds, 1, limits.roundsMost))
-    found.set("maxRounds", `A whole number from 1 to ${limits.roundsMost}.`);
+    found.set("maxRounds", wholeFrom(1, limits.roundsMost));
   if (
     draft.budget.trim() !== "" &&
     !isWhole(draft.budget, limits.budgetLeast, Number.MAX_SAFE_INTEGER)
@@ -171,6 +184,12 @@ function seatWrongs(
     else if (taken.has(name.toLowerCase())) found.set(at, `${name} takes part already.`);
     taken.add(name.toLowerCase());
   });
+}
+
+function wholeFrom(least: number, most: number): string {
+  return Number.isFinite(most)
+    ? `A whole number from ${least} to ${most}.`
+    : `A whole number, at least ${least}.`;
 }
 
 function isWhole(text: string, least: number, most: number): boolean {

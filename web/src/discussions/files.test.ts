@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { LIMITS } from "./draft";
+import { limitsOf } from "./draft";
 import { kilobytes, take } from "./files";
+
+const LIMITS = {
+  ...limitsOf(undefined),
+  files: 16,
+  fileBytes: 512 * 1024,
+  filesBytes: 1024 * 1024,
+};
 
 const text = (name: string, content: string) => new File([content], name);
 

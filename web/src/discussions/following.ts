@@ -5,6 +5,8 @@ import { useCallback, useEffect, useRef, useState, type RefObject } from "react"
 
 /** This near the end counts as being there. */
 const NEAR_PX = 48;
+/** What grows this soon after a click is what was clicked for. */
+const PRESSED_MS = 200;
 
 export interface Following {
   /** The reader is at the end. */
@@ -41,21 +43,30 @@ export function useFollowing(timeline: RefObject<HTMLElement | null>, turns: num
       if (follows) setSeen(latest.current);
     };
     const look = () => {
-      const isNear = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_PX;
+      const isNear = isNearEnd(page);
       const isUp = page.scrollTop < top;
       top = page.scrollTop;
       // What grows below the reader takes nobody away from the end; only scrolling up does.
       if (isNear || isUp || !isFollowing.current) settle(isNear);
     };
+    let pressedAt = -Infinity;
+    const press = () => {
+      pressedAt = performance.now();
+    };
     const grown = new ResizeObserver(() => {
-      if (isFollowing.current) toEnd();
+      // What somebody has just opened stays where it was opened.
+      const isPressed = performance.now() - pressedAt < PRESSED_MS;
+      if (isPressed) settle(isNearEnd(page));
+      else if (isFollowing.current) toEnd();
       else look();
     });
     look();
     page.addEventListener("scroll", look, { passive: true });
-    grown.observe(content);
+    page.addEventListener("click", press, { capture: true });
+    grown.observe(content.parentElement ?? content);
     return () => {
       page.removeEventListener("scroll", look);
+      page.removeEventListener("click", press, { capture: true });
       grown.disconnect();
       page.style.overflowAnchor = "";
     };
@@ -66,6 +77,10 @@ export function useFollowing(timeline: RefObject<HTMLElement | null>, turns: num
   }, [turns]);
 
   return { isAtEnd, isFollowing, missed: Math.max(0, turns - seen), toEnd };
+}
+
+function isNearEnd(page: HTMLElement): boolean {
+  return page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_PX;
 }
 
 function scroller(): HTMLElement | null {
