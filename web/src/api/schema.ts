@@ -159,6 +159,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/boardrooms/{id}/advisors/{advisor}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops one advisor and keeps what it has said so far. The others go on; after the last
+         *     of them the synthesis begins without it, and a board where nobody has answered fails.
+         */
+        post: operations["boardrooms_stop_advisor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/boardrooms/{id}/events": {
         parameters: {
             query?: never;
@@ -405,6 +425,26 @@ export interface paths {
         put?: never;
         /** Creates a discussion: a draft, or with `start` one that is under way. */
         post: operations["discussions_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/discussions/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a discussion would take that is yet to be created. Nothing is created; what would
+         *     be wrong with it is answered as creating would.
+         */
+        post: operations["discussions_estimate_new"];
         delete?: never;
         options?: never;
         head?: never;
@@ -731,6 +771,23 @@ export interface paths {
          *     Without `Last-Event-ID` or `after` it begins with what comes next.
          */
         get: operations["events_all"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limits of what a person can write, choose or attach. */
+        get: operations["limits_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1708,6 +1765,49 @@ export interface components {
             by?: string | null;
             text: string;
         };
+        LimitView: {
+            /** Format: int64 */
+            least: number;
+            /**
+             * Format: int64
+             * @description Absent where there is none.
+             */
+            most?: number;
+            /** @description What is limited, in plain words. */
+            name: string;
+            unit: components["schemas"]["UnitName"];
+            /**
+             * Format: int64
+             * @description What counts when nothing is given.
+             */
+            usual?: number;
+        };
+        /** @description By what they are about, and by their names. */
+        LimitsView: {
+            agent: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            boardroom: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            /** @description Files that belong to a prompt or a topic. */
+            context: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            council: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            discussion: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            /** @description Any request. */
+            request: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            whiteboard: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+        };
         MemberView: {
             model?: string;
             name: string;
@@ -2308,6 +2408,38 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_LimitsView: {
+            /** @description By what they are about, and by their names. */
+            data: {
+                agent: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                boardroom: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                /** @description Files that belong to a prompt or a topic. */
+                context: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                council: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                discussion: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                /** @description Any request. */
+                request: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                whiteboard: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Nothing: {
             /** @description Nothing to say but that it is done. */
             data: Record<string, never>;
@@ -2883,6 +3015,11 @@ export interface components {
         TranscriptEntryKind: "decision" | "turn" | "interjection" | "synthesis" | "opening" | "evaluation";
         /** @enum {string} */
         TranscriptEntryStatus: "done" | "failed" | "stopped";
+        /**
+         * @description Bytes are those of UTF-8.
+         * @enum {string}
+         */
+        UnitName: "bytes" | "characters" | "count" | "seconds" | "tokens";
         UsageView: {
             /** Format: int64 */
             inputTokens?: number;
@@ -4369,6 +4506,126 @@ export interface operations {
                 "application/json": components["schemas"]["Retry"];
             };
         };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boardrooms_stop_advisor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                id: string;
+                /** @description The seat's number. */
+                advisor: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
@@ -6048,6 +6305,119 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_DiscussionView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    discussions_estimate_new: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDiscussion"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Estimate"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -8126,6 +8496,70 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    limits_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_LimitsView"];
                 };
             };
             /** @description The query or a header is wrong. */
