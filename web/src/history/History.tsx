@@ -29,11 +29,11 @@ export default function History() {
   useShortcuts([
     {
       key: "/",
-      label: "Search",
+      label: "Search sessions",
       run: () => page.current?.querySelector<HTMLElement>("input[type=search]")?.focus(),
     },
     { key: "j", label: "Next session", run: () => move(1) },
-    { key: "k", label: "Session before", run: () => move(-1) },
+    { key: "k", label: "Previous session", run: () => move(-1) },
   ]);
 
   const goOnAt = useRef<number>(undefined);

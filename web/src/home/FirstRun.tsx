@@ -27,6 +27,7 @@ export function FirstRun({ providers, sample }: Props) {
             write.
           </p>
           <Button
+            look="primary"
             icon="play"
             disabled={isConvening}
             onClick={() => convene({ prompt: sample.text, board: BOARD })}

@@ -1,5 +1,5 @@
 import "./home.css";
-import { useSessions, waitsFor } from "../shell/sessions";
+import { useGoingOn } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
@@ -10,20 +10,15 @@ import { NoModel } from "./NoModel";
 import { canAnswer, useProviders } from "./providers";
 import { Sessions } from "./Sessions";
 
-const RUNNING_SHOWN = 8;
-const LOOKED_THROUGH = 30;
 const RECENT_SHOWN = 6;
 
 export default function Home() {
   useTitle("");
   const presets = usePresets();
   const providers = useProviders();
-  const running = useSessions({ active: true, limit: RUNNING_SHOWN });
-  const others = useSessions({ active: false, limit: LOOKED_THROUGH });
+  const { waiting, running, recent, isKnown, error, retry } = useGoingOn();
   const isWithoutModel = providers.data !== undefined && !providers.data.some(canAnswer);
-  const isFirstRun = running.data?.length === 0 && others.data?.length === 0;
-  const waiting = others.data?.filter((session) => waitsFor(session).length > 0) ?? [];
-  const recent = others.data?.filter((session) => waitsFor(session).length === 0) ?? [];
+  const isFirstRun = isKnown && waiting.length + running.length + recent.length === 0;
 
   return (
     <div className="page home">
@@ -50,14 +45,9 @@ export default function Home() {
       {isFirstRun && !isWithoutModel && (
         <FirstRun providers={providers} sample={presets.data?.prompts[0]} />
       )}
-      <Wrong error={others.data ? null : others.error} onRetry={() => void others.refetch()} />
-      {!isFirstRun && (
-        <Sessions
-          waiting={waiting}
-          running={running.data ?? []}
-          recent={recent.slice(0, RECENT_SHOWN)}
-          isLoading={others.data === undefined}
-        />
+      <Wrong error={isKnown ? null : error} onRetry={retry} />
+      {isKnown && !isFirstRun && (
+        <Sessions waiting={waiting} running={running} recent={recent.slice(0, RECENT_SHOWN)} />
       )}
     </div>
   );

@@ -16,7 +16,7 @@ export function NoModel({
       <Notice look="warn" action={<Button onClick={onLook}>Look again</Button>}>
         <p>No model can be used yet. One of these is enough; this page notices by itself.</p>
       </Notice>
-      <div className="card">
+      <div className="card stack">
         <h2>What was looked for</h2>
         <Found providers={providers} />
         <p className="muted small">

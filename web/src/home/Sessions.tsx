@@ -3,7 +3,6 @@ import { Link, useLocation } from "wouter";
 import { SessionRow } from "../shell/SessionRow";
 import type { Session } from "../shell/sessions";
 import { Button } from "../ui/Button";
-import { Loading } from "../ui/Empty";
 import { TextField } from "../ui/Field";
 import { useNow } from "../ui/time";
 
@@ -13,11 +12,10 @@ interface Props {
   waiting: readonly Session[];
   running: readonly Session[];
   recent: readonly Session[];
-  isLoading: boolean;
 }
 
 /** What waits for somebody, what runs, what was lately; and a way to all of it. */
-export function Sessions({ waiting, running, recent, isLoading }: Props) {
+export function Sessions({ waiting, running, recent }: Props) {
   const now = useNow(true, AGES_MS);
   return (
     <div className="home-sessions">
@@ -28,9 +26,7 @@ export function Sessions({ waiting, running, recent, isLoading }: Props) {
         sessions={recent}
         now={now}
         foot={<Link href="/history">All sessions</Link>}
-      >
-        {isLoading && <Loading />}
-      </Group>
+      />
       <Search />
     </div>
   );
@@ -41,19 +37,17 @@ interface GroupProps {
   sessions: readonly Session[];
   now: number;
   foot?: ReactNode;
-  children?: ReactNode;
 }
 
-function Group({ title, sessions, now, foot, children }: GroupProps) {
+function Group({ title, sessions, now, foot }: GroupProps) {
   const heading = useId();
-  if (sessions.length === 0 && !children) return null;
+  if (sessions.length === 0) return null;
   return (
     <section aria-labelledby={heading}>
       <div className="home-group-head">
         <h2 id={heading}>{title}</h2>
         {foot}
       </div>
-      {children}
       <ul className="list">
         {sessions.map((session) => (
           <li key={session.id}>

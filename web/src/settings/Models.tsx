@@ -4,7 +4,7 @@ import { canAnswer, providerName, useProviders, type Provider } from "../home/pr
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { Inline } from "../ui/Inline";
-import { Wrong } from "../ui/Notice";
+import { Notice, Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
 
 export function Providers() {
@@ -78,6 +78,7 @@ export function Tiers() {
     queryKey: ["tiers"],
     queryFn: () => asked(client.GET("/api/tiers")),
   });
+  const same = sameProblem(tiers.data ?? []);
   return (
     <section className="card" aria-labelledby="settings-tiers">
       <h2 id="settings-tiers">Tiers</h2>
@@ -87,10 +88,20 @@ export function Tiers() {
       </p>
       <Wrong error={tiers.data ? null : tiers.error} onRetry={() => void tiers.refetch()} />
       {tiers.isLoading && <Loading />}
+      {same && (
+        <Notice look="warn">
+          <p>{same.problem}</p>
+          {same.hint !== undefined && (
+            <p className="hint">
+              <Inline text={same.hint} />
+            </p>
+          )}
+        </Notice>
+      )}
       <ul className="list settings-list">
         {tiers.data?.map((tier) => (
           <li key={tier.tier}>
-            <OneTier tier={tier} />
+            <OneTier tier={same ? { ...tier, problem: undefined, hint: undefined } : tier} />
           </li>
         ))}
       </ul>
@@ -98,7 +109,16 @@ export function Tiers() {
   );
 }
 
-function OneTier({ tier }: { tier: Schemas["TierView"] }) {
+type Tier = Schemas["TierView"];
+
+/** What is wrong with all of them alike is said once. */
+function sameProblem(tiers: readonly Tier[]): Tier | undefined {
+  const [first] = tiers;
+  if (first?.problem === undefined) return undefined;
+  return tiers.every((tier) => tier.problem === first.problem) ? first : undefined;
+}
+
+function OneTier({ tier }: { tier: Tier }) {
   return (
     <>
       <div>

@@ -3,10 +3,7 @@ import { Link, useLocation } from "wouter";
 import { Icon, Mark } from "../ui/icons";
 import { ariaKey, Key } from "../ui/keys";
 import { isUnder, PLACES } from "./places";
-import { kindName, pageOf, useSessions, waitsFor, type Session } from "./sessions";
-
-const RUNNING_SHOWN = 8;
-const WAITING_LOOKED_THROUGH = 30;
+import { kindName, pageOf, useGoingOn, waitsFor, type Session } from "./sessions";
 
 interface Props {
   onSearch: () => void;
@@ -15,9 +12,7 @@ interface Props {
 
 export function Rail({ onSearch, onHelp }: Props) {
   const [here] = useLocation();
-  const running = useSessions({ active: true, limit: RUNNING_SHOWN }).data ?? [];
-  const others = useSessions({ active: false, limit: WAITING_LOOKED_THROUGH }).data ?? [];
-  const waiting = others.filter((session) => waitsFor(session).length > 0);
+  const { waiting, running } = useGoingOn();
   const kinds = new Set(running.map((session) => session.kind));
   const rail = useRef<HTMLElement>(null);
 

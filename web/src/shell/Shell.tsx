@@ -35,7 +35,7 @@ function Inside({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<"palette" | "help">();
   useShortcuts([
     { key: "Mod+k", label: "Search and commands", run: () => setOpen("palette") },
-    { key: "?", label: "Show these shortcuts", run: () => setOpen("help") },
+    { key: "?", label: "Show all shortcuts", run: () => setOpen("help") },
   ]);
   useEffect(() => {
     // Whoever listens to the page is told of the new one; the first load is told by the browser.

@@ -4,7 +4,7 @@ import { tokenWasTaken } from "../api/access";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { Mark } from "../ui/icons";
-import { duration, useNow } from "../ui/time";
+import { useNow } from "../ui/time";
 import { enter } from "./enter";
 import { useTitle } from "./title";
 
@@ -71,7 +71,7 @@ export function TokenPrompt() {
           look="primary"
           disabled={isAsking || waitMs > 0 || token.trim() === ""}
         >
-          {waitMs > 0 ? `Wait ${duration(Math.ceil(waitMs / 1_000) * 1_000)}` : "Come in"}
+          {waitMs > 0 ? `Wait ${Math.ceil(waitMs / 1_000)} s` : "Come in"}
         </Button>
       </form>
     </main>

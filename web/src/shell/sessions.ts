@@ -5,7 +5,7 @@ import { asked, client, type Schemas } from "../api/client";
 
 export type Session = Schemas["SessionView"];
 
-/** People who are asked something there; none where the server does not say. */
+/** People whose reply is awaited there. */
 export function waitsFor(session: Session & { waitsFor?: string[] }): string[] {
   return session.waitsFor ?? [];
 }
@@ -43,4 +43,27 @@ export function useSessions(filter: Filter) {
     queryKey: ["sessions", filter],
     queryFn: () => asked(client.GET("/api/sessions", { params: { query: filter } })),
   });
+}
+
+const RUNNING_SHOWN = 8;
+const LOOKED_THROUGH = 30;
+
+/** What goes on: what waits for somebody, what runs by itself, and what was lately. */
+export function useGoingOn() {
+  const active = useSessions({ active: true, limit: RUNNING_SHOWN });
+  const others = useSessions({ active: false, limit: LOOKED_THROUGH });
+  const isWaiting = (session: Session) => waitsFor(session).length > 0;
+  const running = active.data ?? [];
+  const rest = others.data ?? [];
+  return {
+    waiting: [...running, ...rest].filter(isWaiting),
+    running: running.filter((session) => !isWaiting(session)),
+    recent: rest.filter((session) => !isWaiting(session)),
+    isKnown: active.data !== undefined && others.data !== undefined,
+    error: active.error ?? others.error,
+    retry: () => {
+      void active.refetch();
+      void others.refetch();
+    },
+  };
 }
