@@ -1,5 +1,6 @@
-// What `/` loads, as it comes over the wire.
+// What `/` loads, packed as the program packs it.
 
+import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { ModelServer, Server } from "../e2e/programs";
 
@@ -9,21 +10,18 @@ export interface Loaded {
   isFont: boolean;
 }
 
-/** Every file that an empty browser fetches to show this address, packed as it was sent. */
+/** Every file that an empty browser fetches to show this address. Fonts are packed already. */
 export async function loaded(browser: Browser, address: string): Promise<Loaded[]> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
     const files: Promise<Loaded>[] = [];
-    page.on("requestfinished", (request) => {
-      const { pathname } = new URL(request.url());
+    page.on("response", (response) => {
+      const { pathname } = new URL(response.url());
       if (pathname.startsWith("/api/")) return;
-      const sizes = request.sizes().then(({ responseBodySize }) => ({
-        name: pathname,
-        bytes: responseBodySize,
-        isFont: request.resourceType() === "font",
-      }));
-      files.push(sizes);
+      const isFont = response.request().resourceType() === "font";
+      const bytes = (body: Buffer) => (isFont ? body : gzipSync(body, { level: 9 })).length;
+      files.push(response.body().then((body) => ({ name: pathname, bytes: bytes(body), isFont })));
     });
     await page.goto(address);
     await page.getByRole("heading", { level: 1 }).waitFor();
