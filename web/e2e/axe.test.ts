@@ -1,7 +1,7 @@
 // Nothing that axe-core finds, on any page, in any main state, light and dark, wide and narrow.
 
 import { violations } from "./axe";
-import { SCENES } from "./scenes";
+import { enter, SCENES } from "./scenes";
 import { expect, story } from "./stage";
 
 const SIZES = [
@@ -13,14 +13,13 @@ for (const scene of SCENES) {
   story(
     `axe finds nothing: ${scene.name}`,
     async ({ models, server, person }) => {
-      const address = await scene.prepare({ models, server });
+      const opened = await scene.prepare({ models, server });
       const found: string[] = [];
       for (const size of SIZES) {
         const somebody = await person(size);
         // Pages that are not let in, or that fail on purpose, are part of the scenes.
         somebody.forgive(/status of 40[14]/);
-        await somebody.page.goto(address);
-        await scene.ready(somebody.page);
+        await enter(somebody.page, scene, opened);
         for (const colorScheme of ["light", "dark"] as const) {
           await somebody.page.emulateMedia({ colorScheme });
           const wrong = await violations(somebody.page);

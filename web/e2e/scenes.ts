@@ -22,13 +22,41 @@ export interface Place {
   server: Server;
 }
 
+export interface Opened {
+  address: string;
+  /** What the browser knows from an earlier visit. */
+  remembered: Record<string, unknown>;
+}
+
 export interface Scene {
   name: string;
   /** Brings the server there, and says which address to open. */
-  prepare: (place: Place) => Promise<string>;
+  prepare: (place: Place) => Promise<string | Opened>;
   /** Returns when the page shows it. */
   ready: (page: Page) => Promise<unknown>;
   settings?: Record<string, string>;
+}
+
+/** Opens a scene that has been prepared, and returns when it is there. */
+export async function enter(page: Page, scene: Scene, opened: string | Opened): Promise<void> {
+  if (typeof opened !== "string") {
+    await page.addInitScript((remembered) => {
+      for (const [name, value] of Object.entries(remembered)) {
+        localStorage.setItem(`plenary.${name}`, JSON.stringify(value));
+      }
+    }, opened.remembered);
+  }
+  await page.goto(typeof opened === "string" ? opened : opened.address);
+  await scene.ready(page);
+}
+
+/** A board as one of its agents sees it. */
+function seenBy(wall: Whiteboard, name: string, role: string): Opened {
+  const identity = { name, role, token: wall.tokenOf(name) };
+  return {
+    address: `/whiteboards/${wall.id}`,
+    remembered: { [`whiteboard.${wall.id}`]: { identities: [identity], last: name } },
+  };
 }
 
 const QUESTION = "Should we put a Redis cache in front of Postgres?";
@@ -272,6 +300,33 @@ export const SCENES: Scene[] = [
     },
   },
   {
+    name: "boardroom-compare",
+    prepare: async (place) => {
+      const id = await closedBoard(place);
+      await place.models.say(
+        verdict({ text: sections("Try an index first, then measure again.") }),
+      );
+      await place.server.api.POST("/api/boardrooms/{id}/resynthesize", {
+        params: { path: { id } },
+        body: { instruction: "In one sentence" },
+      });
+      await settled(place.server, id);
+      return `/boardrooms/${id}`;
+    },
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Compare v1 → v2" }).click();
+      await page.getByRole("dialog").getByText("Try an index first").waitFor();
+    },
+  },
+  {
+    name: "boardroom-tabs",
+    prepare: async (place) => ({
+      address: `/boardrooms/${await closedBoard(place)}`,
+      remembered: { "board.layout": "tabs" },
+    }),
+    ready: text("Adopt the cache"),
+  },
+  {
     name: "boardroom-failed",
     prepare: async ({ models, server }) => {
       await models.say(
@@ -432,6 +487,27 @@ export const SCENES: Scene[] = [
     name: "whiteboard-debate",
     prepare: async (place) => `/whiteboards/${(await debated(place)).id}`,
     ready: text("Who is called when it fails?"),
+  },
+  {
+    name: "whiteboard-facilitator",
+    prepare: async (place) => seenBy(await whiteboard(place), "ada", "facilitator"),
+    ready: text("Postgres is enough"),
+  },
+  {
+    name: "whiteboard-move",
+    prepare: async (place) => seenBy(await debated(place), "ada", "facilitator"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Move on…" }).click();
+      await page.getByRole("dialog").getByText("Becomes visible").waitFor();
+    },
+  },
+  {
+    name: "whiteboard-voting",
+    prepare: async (place) => seenBy(await debated(place), "bob", "specialist"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Accept" }).first().click();
+      await page.getByRole("button", { name: "Challenge" }).first().click();
+    },
   },
   {
     name: "whiteboard-archived",
