@@ -21,6 +21,7 @@ export function Agreement({ board, synthesis }: { board: Board; synthesis: Synth
         </span>
       );
     }
+    const percent = Math.round((100 * pair.same) / pair.of);
     const words = `${row.name} and ${column.name}: the same vote on ${pair.same} of ${some(pair.of, "point")}`;
     return (
       <button
@@ -28,11 +29,11 @@ export function Agreement({ board, synthesis }: { board: Board; synthesis: Synth
         className="same"
         style={{ "--part": pair.same / pair.of } as CSSProperties}
         title={words}
-        aria-label={words}
+        aria-label={`${percent} percent. ${words}`}
         aria-pressed={isPair(chosen, row.id, column.id)}
         onClick={() => setChosen([row.id, column.id])}
       >
-        {Math.round((100 * pair.same) / pair.of)}
+        {percent}
       </button>
     );
   };

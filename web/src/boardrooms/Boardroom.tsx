@@ -187,9 +187,12 @@ function Session({ board, live, moments }: SessionProps) {
 
 /** Brings a panel into sight and gives it the focus, so that the keyboard scrolls it. */
 function showPanel(advisor: number): void {
-  const body = document.querySelector<HTMLElement>(`[data-advisor="${advisor}"] .panel-body`);
-  body?.scrollIntoView({ block: "nearest", inline: "start" });
-  body?.focus({ preventScroll: true });
+  // A panel that was not on screen is there after the next frame.
+  requestAnimationFrame(() => {
+    const body = document.querySelector<HTMLElement>(`[data-advisor="${advisor}"] .panel-body`);
+    body?.scrollIntoView({ block: "nearest", inline: "start" });
+    body?.focus({ preventScroll: true });
+  });
 }
 
 function useMilestones(board: Board | undefined): void {
