@@ -111,7 +111,7 @@ function Row({ session }: { session: Session }) {
     <Link href={pageOf(session)} className="list-row">
       <span className="list-main">
         <span className="title">{session.title}</span>
-        {UNDER_WAY.has(session.status) && <Standing id={session.id} />}
+        {UNDER_WAY.has(session.status) && <Standing session={session} />}
       </span>
       <span className="muted small when" title={moment(session.updatedAt)}>
         {ago(session.updatedAt)}
@@ -121,11 +121,13 @@ function Row({ session }: { session: Session }) {
   );
 }
 
-/** How far one is that is not over. */
-function Standing({ id }: { id: string }) {
+/** How far one is that is not over. Asked again when something has happened in it. */
+function Standing({ session: { id, updatedAt } }: { session: Session }) {
   const view = useQuery({
-    queryKey: ["sessions", "standing", id],
+    queryKey: ["discussions", id, "standing", updatedAt],
     queryFn: () => asked(client.GET("/api/discussions/{id}", { params: { path: { id } } })),
+    placeholderData: (before) => before,
+    gcTime: 0,
   }).data;
   if (!view) return null;
   const { step } = view;

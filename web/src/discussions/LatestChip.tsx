@@ -8,7 +8,8 @@ export function LatestChip({ view, following }: { view: View; following: Followi
   const { isAtEnd, missed, toEnd } = following;
   const waits = view.step?.waitsForPerson === true;
   const runs = view.status === "active" || view.status === "pausing";
-  if (isAtEnd || (!runs && missed === 0)) return null;
+  // When it is over, what counts stands at the top.
+  if (isAtEnd || view.status === "concluded" || (!runs && missed === 0)) return null;
   return (
     <button type="button" className="latest-chip" onClick={toEnd}>
       {waits
