@@ -98,7 +98,7 @@ function Fold({ name, title, glance, children }: FoldProps) {
         <button
           type="button"
           aria-expanded={isOpen}
-          aria-controls={isOpen ? id : undefined}
+          aria-controls={id}
           onClick={() => setOpen(!isOpen)}
         >
           <Icon name={isOpen ? "down" : "right"} />
@@ -106,11 +106,10 @@ function Fold({ name, title, glance, children }: FoldProps) {
           {!isOpen && <span className="glance muted">{glance}</span>}
         </button>
       </h2>
-      {isOpen && (
-        <div id={id} className="council-fold-inside">
-          {children}
-        </div>
-      )}
+      {/* It is there when folded, for print. */}
+      <div id={id} className={isOpen ? "council-fold-inside" : "council-fold-inside folded"}>
+        {children}
+      </div>
     </section>
   );
 }

@@ -33,16 +33,20 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const name = sender.name.trim();
+  const [isNameMissing, setNameMissing] = useState(false);
   const post = usePosting({ view, sender, name, body, replyTo: replyTo?.sequence });
   const problem = post.error instanceof Problem ? post.error : undefined;
   const isTaken = problem?.code === "not-your-agent";
   const nameWrong =
     problem?.field("sender") ??
-    (isTaken ? `${name} is somebody else’s name here. Choose another one.` : undefined);
+    (isTaken ? `${name} is somebody else’s name here. Choose another one.` : undefined) ??
+    (isNameMissing && name === "" ? "Say under which name you post." : undefined);
 
   const send = () => {
-    if (body.trim() === "" || name === "" || post.isPending) {
-      if (name === "") form.current?.querySelector<HTMLElement>("input")?.focus();
+    if (body.trim() === "" || post.isPending) return;
+    setNameMissing(name === "");
+    if (name === "") {
+      form.current?.querySelector<HTMLElement>("input")?.focus();
       return;
     }
     post.mutate(undefined, {
@@ -106,13 +110,11 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
       {post.error && !isTaken && !nameWrong ? <Wrong error={post.error} /> : null}
       <div className="council-composer-foot">
         <label htmlFor={`${id}-name`} className="small muted">
-          As
+          Your name
         </label>
         <input
           id={`${id}-name`}
           className="input"
-          aria-label="Your name"
-          placeholder="your name"
           autoComplete="off"
           list={`${id}-people`}
           value={sender.name}
@@ -133,11 +135,7 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
         <span className="muted small hint spread">
           <kbd>Enter</kbd> sends, <kbd>Shift+Enter</kbd> begins a line
         </span>
-        <Button
-          type="submit"
-          look="primary"
-          disabled={body.trim() === "" || name === "" || post.isPending}
-        >
+        <Button type="submit" look="primary" disabled={body.trim() === "" || post.isPending}>
           {post.isPending ? "Posting…" : "Post"}
         </Button>
       </div>

@@ -49,23 +49,25 @@ function known(queries: QueryClient, council: string): CouncilPage | undefined {
 
 export function useCouncil(council: string) {
   const queries = useQueryClient();
-  // The oldest turn that has ended since the thread was read last.
-  const ended = useRef<number>(Infinity);
+  // Turns that have ended since the thread was read last: up to which post each had read.
+  const ended = useRef<number[]>([]);
 
   const query = useQuery({
     queryKey: councilKey(council),
     // Posts do not change; comparing them with themselves would only take time.
     structuralSharing: false,
-    queryFn: async (): Promise<CouncilPage> => {
+    queryFn: async ({ signal }): Promise<CouncilPage> => {
       const view = await asked(
         client.GET("/api/councils/{council}", { params: { path: { council } } }),
       );
       const before = known(queries, council);
-      if (before?.view.version === view.version && ended.current === Infinity) return before;
-      const from = ended.current;
-      ended.current = Infinity;
-      const since = before ? Math.min(lastOf(before.thread), from - 1) : view.last - PAGE;
+      const turns = ended.current.length;
+      if (before?.view.version === view.version && turns === 0) return before;
+      const oldest = Math.min(...ended.current);
+      const since = before ? Math.min(lastOf(before.thread), oldest - 1) : view.last - PAGE;
       const read = await readToEnd(council, Math.max(0, since));
+      // What was read for nothing, because it is being asked anew, is read again then.
+      if (!signal.aborted) ended.current.splice(0, turns);
       // Older posts may have come in while this was read.
       return { view, thread: merge(known(queries, council)?.thread ?? NO_THREAD, read) };
     },
@@ -76,7 +78,7 @@ export function useCouncil(council: string) {
     (upto: number | undefined) => {
       const page = known(queries, council);
       const first = (page && firstOf(page.thread)) ?? 1;
-      ended.current = Math.max(first, Math.min(ended.current, upto ?? first));
+      ended.current.push(Math.max(first, upto ?? first));
     },
     [queries, council],
   );

@@ -8,7 +8,8 @@ import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea, TextField } from "../ui/Field";
-import { BLANK, copyName, draftOf, fieldsOf, type AgentDraft } from "./agentDraft";
+import { Notice } from "../ui/Notice";
+import { BLANK, copyName, draftOf, fieldsOf, isBlank, type AgentDraft } from "./agentDraft";
 import type { Agent } from "./useAgents";
 import { FormProblem } from "./FormProblem";
 import { MoreFields } from "./MoreFields";
@@ -31,6 +32,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
   const noun = isFacilitator ? "facilitator" : "agent";
   const { draft, change, forget, isKept } = useDraft(draftName(start, noun), begun(start));
   const [copyOf, setCopyOf] = useState(start.from === "copy" ? start.agent.id : undefined);
+  const [before, setBefore] = useState<AgentDraft>();
   const save = useSaving({ start, draft, isFacilitator, copyOf });
   const problem = save.error instanceof Problem ? save.error : undefined;
   const submit = () =>
@@ -77,9 +79,26 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
             chosen={copyOf}
             onChoose={(agent, names) => {
               setCopyOf(agent?.id);
+              setBefore(isBlank(draft) ? undefined : draft);
               change(agent ? { ...draftOf(agent), name: copyName(agent.name, names) } : BLANK);
             }}
           />
+        )}
+        {before && (
+          <Notice
+            action={
+              <Button
+                onClick={() => {
+                  change(before);
+                  setBefore(undefined);
+                }}
+              >
+                Put it back
+              </Button>
+            }
+          >
+            What stood here was replaced.
+          </Notice>
         )}
         <TextField
           label="Name"

@@ -11,9 +11,6 @@ import { AgentDetails } from "./AgentDetails";
 import { AgentForm, type Start } from "./AgentForm";
 import { useAgents } from "./useAgents";
 
-/** Beyond this many agents a search is worth its place. */
-const FEW = 6;
-
 export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
   const [words, setWords] = useState("");
   const q = useDeferredValue(words.trim());
@@ -40,16 +37,14 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
             : "Who takes part: a persona, and the model by which it speaks."}
         </p>
         <div className="library-tools">
-          {(agents.length > FEW || q !== "") && (
-            <TextField
-              label={isFacilitator ? "Search facilitators" : "Search agents"}
-              labelUnseen
-              type="search"
-              placeholder="Search"
-              value={words}
-              onChange={(event) => setWords(event.target.value)}
-            />
-          )}
+          <TextField
+            label={isFacilitator ? "Search facilitators" : "Search agents"}
+            labelUnseen
+            type="search"
+            placeholder="Search"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
           {create}
         </div>
       </div>

@@ -37,6 +37,11 @@ export const BLANK: AgentDraft = {
   tools: "",
 };
 
+/** Nothing has been written that could be lost. */
+export function isBlank(draft: AgentDraft): boolean {
+  return draft.name === "" && draft.description === "" && draft.persona === "";
+}
+
 export function draftOf(agent: Agent): AgentDraft {
   return {
     name: agent.name,

@@ -19,6 +19,8 @@ export function useAgents(filter: { facilitator?: boolean; q?: string }) {
       return whole(client.GET("/api/agents", { params: { query } }));
     },
     getNextPageParam: (page) => page.meta?.next,
+    // The cards stay while somebody types in the search.
+    placeholderData: (before) => before,
   });
 }
 
