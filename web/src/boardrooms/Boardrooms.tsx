@@ -1,4 +1,5 @@
-import { Link } from "wouter";
+import { useEffect, useState } from "react";
+import { Link, useLocation, useSearch } from "wouter";
 import { useSessions, pageOf } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { StatusBadge } from "../shell/status";
@@ -11,6 +12,7 @@ const RECENT = 20;
 
 export default function Boardrooms() {
   useTitle("Boardroom");
+  const given = useGiven();
   return (
     <div className="page">
       <div className="page-head">
@@ -21,10 +23,25 @@ export default function Boardrooms() {
           </p>
         </div>
       </div>
-      <ConveneForm autoFocus />
+      <ConveneForm
+        prompt={given.get("prompt") ?? undefined}
+        board={given.get("board") ?? undefined}
+        autoFocus
+      />
       <Recent />
     </div>
   );
+}
+
+/** Home and the library send a question or a board along; the address is for once. */
+function useGiven(): URLSearchParams {
+  const [, go] = useLocation();
+  const search = useSearch();
+  const [given] = useState(() => new URLSearchParams(search));
+  useEffect(() => {
+    if (search !== "") go("/boardrooms", { replace: true });
+  }, [search, go]);
+  return given;
 }
 
 function Recent() {

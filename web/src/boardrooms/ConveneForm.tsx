@@ -1,7 +1,7 @@
 // The question, the board in one line, and the button. What is rarely changed is folded away.
 
 import "./convene.css";
-import { useId, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
+import { useEffect, useId, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
 import { remember, remembered, useStored } from "../stored";
@@ -67,6 +67,9 @@ function Form({
   const [, go] = useLocation();
   const [draft, setDraft] = useStored(DRAFT, "");
   const [prompt, setPrompt] = useState(given ?? draft);
+  useEffect(() => {
+    if (given !== undefined) setDraft(given);
+  }, [given, setDraft]);
   const [kept, setSetup] = useState(() => firstSetup(presets, board));
   const [isEditing, setEditing] = useState(false);
   const [files, setFiles] = useState<ContextFile[]>([]);

@@ -12,6 +12,7 @@ import { Notice, Wrong } from "../ui/Notice";
 import { useAgents, useLimits, usePresets } from "./data";
 import "./discussions.css";
 import {
+  agentSeat,
   body,
   FRESH,
   seated,
@@ -190,11 +191,11 @@ function focusStep(form: RefObject<HTMLFormElement | null>): void {
   });
 }
 
-/** The draft of this browser. A topic in the address begins a new one, and keeps the former. */
+/** The draft of this browser. What the address asks for begins a new one, and keeps the former. */
 function useDraft() {
   const [, go] = useLocation();
-  const asksFor = new URLSearchParams(useSearch()).get("topic")?.trim() ?? "";
-  const [begun] = useState(() => begin(asksFor));
+  const asksFor = useSearch();
+  const [begun] = useState(() => begin(new URLSearchParams(asksFor)));
   const [draft, setDraft] = useState(begun.draft);
   const [former, setFormer] = useState(begun.former);
   useEffect(() => remember(STORED, draft), [draft]);
@@ -216,10 +217,23 @@ function useDraft() {
   };
 }
 
-function begin(topic: string): { draft: Draft; former?: Draft } {
+function begin(asksFor: URLSearchParams): { draft: Draft; former?: Draft } {
   const kept: Draft = { ...FRESH, ...remembered<Partial<Draft>>(STORED, {}) };
-  if (topic === "" || topic === kept.topic) return { draft: kept };
-  return { draft: { ...FRESH, topic }, ...(kept.topic.trim() !== "" && { former: kept }) };
+  const topic = asksFor.get("topic")?.trim() ?? "";
+  if (topic !== "" && topic !== kept.topic) {
+    return { draft: { ...FRESH, topic }, ...(kept.topic.trim() !== "" && { former: kept }) };
+  }
+  // The library sends somebody here to lead or to take part; what was written stays.
+  const leads = asksFor.get("facilitator");
+  const joins = asksFor.get("with");
+  const others = kept.seats?.filter((seat) => seat.agentId !== joins) ?? [];
+  return {
+    draft: {
+      ...kept,
+      ...(leads && { leader: { kind: "agent", agentId: leads, name: "", choice: "" } }),
+      ...(joins && { seats: [...others, agentSeat(joins)] }),
+    },
+  };
 }
 
 /** Makes the discussion once, also when the answer got lost and it is sent again. */

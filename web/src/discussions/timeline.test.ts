@@ -27,6 +27,8 @@ const VIEW: View = {
   round: 1,
   maxRounds: 2,
   createdAt: "2026-01-01T00:00:00Z",
+  changedAt: "2026-01-01T00:00:00Z",
+  version: 1,
   entries: 0,
   actual: { calls: 0, modelSeconds: 0, elapsedSeconds: 0 },
   allowed: [],
