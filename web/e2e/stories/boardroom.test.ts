@@ -63,6 +63,8 @@ story("from a question to a verdict", async ({ models, server, person }) => {
     expect(await theVerdict(page).getByRole("region", { name }).count()).toBe(1);
   }
   await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+  // Whoever hears the page is told once, in words.
+  await expect.poll(() => page.getByTestId("announcer").innerText()).toContain("Verdict ready");
   const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
   expect(row).toMatchObject({ title: QUESTION, status: "closed" });
 });
@@ -312,4 +314,59 @@ story("a server that dies in the middle of answers comes back by itself", async 
     expect((await answer(page, name).innerText()).trim()).toBe(words(60, "again"));
   }
   await expect.poll(() => page.getByText(/Connection lost|does not answer/).count()).toBe(0);
+});
+
+story("nobody is moved who reads further up", async ({ models, server, person }) => {
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => `Line ${from + index}.`).join("\n\n");
+  await models.say(
+    verdict({ text: sections("Done.") }),
+    // Each line is one token, and half of them wait.
+    advisor("advocate", { text: lines(1, 120), hold: "rest", holdAfter: 60 }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  const body = answer(page, "Advocate");
+  await body.getByText("Line 59.").waitFor({ state: "attached" });
+  const top = () => body.evaluate((one) => one.scrollTop);
+  // At the end the page follows what is written.
+  await expect.poll(top).toBeGreaterThan(0);
+  await body.hover();
+  await page.mouse.wheel(0, -100_000);
+  await expect.poll(top).toBe(0);
+  await models.release("rest");
+  await theVerdict(page).getByText("Done.").waitFor();
+  await body.getByText("Line 120.").waitFor({ state: "attached" });
+  expect(await top()).toBe(0);
+});
+
+story("on paper a board is a document", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("On paper too.") }),
+    advisor("advocate", { text: ADVOCATE }),
+    advisor("critic", { text: CRITIC }),
+    advisor("analyst", { text: ANALYST }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  await settled(server, id);
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await theVerdict(page).getByText("On paper too.").waitFor();
+  await page.emulateMedia({ media: "print" });
+  for (const words of ["On paper too.", "Begin with one team.", "I would wait for a trial."]) {
+    expect(await page.getByText(words).first().isVisible(), words).toBe(true);
+  }
+  for (const tool of ["Stop", "Export", "Convene", "Re-synthesize"]) {
+    expect(await page.getByRole("button", { name: tool, exact: true }).count(), tool).toBe(0);
+  }
+  expect(await page.getByRole("navigation", { name: "Main" }).count()).toBe(0);
+  // Nothing is cut off: every answer is as tall as its text.
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>(".panel-body, .verdict")]
+      .filter((one) => one.scrollHeight > one.clientHeight + 2)
+      .map((one) => one.className),
+  );
+  expect(cut).toEqual([]);
 });

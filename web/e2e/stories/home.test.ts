@@ -32,3 +32,32 @@ story(
   },
   { OLLAMA_HOST: "http://127.0.0.1:9" },
 );
+
+story("what was chosen on Home is there among more choices", async ({ person }) => {
+  const { page } = await person();
+  await page.goto("/");
+  await page.getByRole("textbox", { name: "Your question" }).fill("Do we need a mascot?");
+  await page.getByRole("radio", { name: /Devil’s Court|Devil's Court/ }).check();
+  await page.getByRole("link", { name: "More choices" }).click();
+  const box = page.getByRole("textbox", { name: "Question for the board" });
+  await expect.poll(() => box.inputValue()).toBe("Do we need a mascot?");
+  const chosen = page.getByRole("button", { name: /Devil’s Court|Devil's Court/ });
+  expect(await chosen.getAttribute("aria-pressed")).toBe("true");
+  // What is changed there is not undone by a reload.
+  await box.fill("Do we need two mascots?");
+  await page.reload();
+  await expect.poll(() => box.inputValue()).toBe("Do we need two mascots?");
+});
+
+story("a board of the library is convened with one more click", async ({ person }) => {
+  const { page } = await person();
+  await page.goto("/library/boards");
+  await page
+    .getByRole("main")
+    .getByRole("link", { name: /Peer Review/ })
+    .first()
+    .click();
+  const chosen = page.getByRole("button", { name: /Peer Review/ });
+  await chosen.waitFor();
+  expect(await chosen.getAttribute("aria-pressed")).toBe("true");
+});
