@@ -45,6 +45,9 @@ pub struct Ask {
     /// … and the others have had this much longer: 20s, 2m
     #[arg(long, value_name = "TIME", requires = "quorum")]
     grace: Option<String>,
+    /// Let the advisors vote on each point of the synthesis: accept, reject or defer
+    #[arg(long)]
+    ballot: bool,
     /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
@@ -116,6 +119,9 @@ impl Ask {
                 quorum["graceSeconds"] = json!(time::seconds(grace)?);
             }
             body.insert("quorum".into(), quorum);
+        }
+        if self.ballot {
+            body.insert("ballot".into(), json!(true));
         }
         if !self.files.is_empty() {
             let files: Result<Vec<Value>, String> =
@@ -324,6 +330,10 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
             return exit::INTERRUPTED;
         }
         Ending::Awaiting => {
+            if let Some(how) = super::ballot::how_to_vote(board) {
+                terminal::note(&how);
+                return exit::DONE;
+            }
             let seat = board.waiting().map_or(0, |advisor| advisor.id);
             terminal::note(&format!(
                 "The board waits for a reply: plenary sessions reply {id} --advisor {seat} \"…\""
