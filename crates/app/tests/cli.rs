@@ -302,7 +302,7 @@ async fn the_advisors_vote_after_the_synthesis() {
     assert_eq!(board["ballot"], true);
     let synthesis = &board["syntheses"][0];
     assert_eq!(synthesis["points"][1]["votes"][0]["vote"], "defer", "{synthesis}");
-    let agreement = serde_json::json!([{ "a": 1, "b": 2, "same": 1, "of": 4 }]);
+    let agreement = serde_json::json!([{ "a": 1, "b": 2, "same": 2, "of": 4 }]);
     assert_eq!(synthesis["agreement"], agreement, "{synthesis}");
 }
 

@@ -1,11 +1,13 @@
 //! `plenary ask`
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use plenary_domain::boardroom::{Role, preset};
 use serde_json::{Map, Value, json};
+use tokio::signal::unix::Signal;
 
 use super::board::Board;
 use super::follow::{self, Ending, Followed, Show};
@@ -233,8 +235,32 @@ pub async fn to_the_end(
 ) -> Result<u8, ApiError> {
     let interrupt = follow::interrupt()?;
     let board: Board = api.post(path, body).await?;
+    // What had been said before this command was given is known already.
+    let known = board.settled().collect();
+    finish(api, interrupt, board, known, output).await
+}
+
+/// The same for votes: the ballot may be over with them, and is shown then.
+pub async fn vote(api: &Api, path: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
+    let interrupt = follow::interrupt()?;
+    let board: Board = api.post(path, body).await?;
+    let mut known: BTreeSet<String> = board.settled().collect();
+    let last = board.syntheses.last().and_then(|last| last.votes.settled(last.number));
+    if let Some(ballot) = last {
+        known.remove(&ballot);
+    }
+    finish(api, interrupt, board, known, output).await
+}
+
+async fn finish(
+    api: &Api,
+    interrupt: Signal,
+    board: Board,
+    known: BTreeSet<String>,
+    output: &Output,
+) -> Result<u8, ApiError> {
     let show = output.show();
-    let followed = follow::follow(api, interrupt, board, show).await?;
+    let followed = follow::follow(api, interrupt, board, known, show).await?;
     output.write(api, &followed.board.id).await?;
     Ok(conclude(&followed, show))
 }

@@ -51,10 +51,12 @@ pub fn interrupt() -> Result<Signal, ApiError> {
     })
 }
 
+/// Follows a board. What is `known` is not printed again.
 pub async fn follow(
     api: &Api,
     interrupt: Signal,
     board: Board,
+    known: BTreeSet<String>,
     show: Show,
 ) -> Result<Followed, ApiError> {
     let mut following = Following {
@@ -62,8 +64,7 @@ pub async fn follow(
         interrupt,
         path: format!("/api/boardrooms/{}", board.id),
         version: 0,
-        // What had been said before this command was given is known already.
-        printed: board.settled().collect(),
+        printed: known,
         stopping: false,
         board,
         show,

@@ -346,7 +346,7 @@ impl Command {
                 let votes = ballot::typed(&votes)?;
                 let path = format!("{}/ballot", which.board(api, "voted on").await?);
                 let body = given([("votes", json!(votes)), ("advisor", json!(advisor))]);
-                ask::to_the_end(api, &path, &body, &output).await
+                ask::vote(api, &path, &body, &output).await
             }
             Command::Reply { which, text, advisor, output } => {
                 let text = super::text(&text)?;
