@@ -520,6 +520,10 @@ async fn import(api: &Api, file: &std::path::Path) -> Result<u8, ApiError> {
     Ok(exit::DONE)
 }
 
+fn text_in<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
 fn replay(exported: &str) -> Result<u8, ApiError> {
     let exported: Value = serde_json::from_str(exported)
         .map_err(|error| ApiError::new("internal", error.to_string()))?;
@@ -559,14 +563,17 @@ fn replay(exported: &str) -> Result<u8, ApiError> {
             &data["reasoning"],
             &data["why"],
             &data["reason"],
-            &data["votes"][0]["reason"],
             &data["what"]["question"],
             &data["what"]["step"],
         ]
         .into_iter()
         .find_map(Value::as_str)
         .unwrap_or_default();
-        let text: String = line(text, 70);
+        let votes = data["votes"].as_array().map(|votes| {
+            let vote = |vote: &Value| format!("{} {}", vote["point"], clean(text_in(vote, "vote")));
+            votes.iter().map(vote).collect::<Vec<_>>().join(", ")
+        });
+        let text: String = line(votes.as_deref().unwrap_or(text), 70);
         let speaker =
             [&data["speaker"], &data["what"]["speaker"]].into_iter().find_map(Value::as_str);
         let speaker = speaker.map(|who| format!(" {}", clean(who))).unwrap_or_default();

@@ -5,6 +5,7 @@
 
 mod ballots;
 mod golden;
+mod papers;
 mod prompts;
 mod properties;
 mod reports;

@@ -134,15 +134,15 @@ fn sentences(text: &str) -> Vec<String> {
     sentences
 }
 
+/// Looks only a short way back: a text may be one word of a million letters.
 fn is_abbreviation(before: &str) -> bool {
-    let word = before.rsplit(' ').next().unwrap_or_default();
-    let is_number = before.trim().chars().all(|c| c.is_ascii_digit());
-    let word = folded(word);
+    const BACK: usize = 16;
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(BACK))..];
+    let word = folded(near.rsplit(' ').next().unwrap_or_default());
+    let is_number = near.len() == before.len() && near.trim().chars().all(|c| c.is_ascii_digit());
     // An initial, as in a name.
-    let is_letter = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    is_number
-        || is_letter && before.ends_with(char::is_uppercase)
-        || ABBREVIATIONS.contains(&&*word)
+    let is_letter = word.chars().count() == 1 && near.ends_with(char::is_uppercase);
+    is_number || is_letter || ABBREVIATIONS.contains(&&*word)
 }
 
 fn one_line(text: &str) -> String {

@@ -142,7 +142,7 @@ fn vote(point: u32, value: &Value) -> Option<Marked> {
 
 fn get<'a>(entries: &'a [(String, Value)], keys: &[&str]) -> Option<&'a Value> {
     let named = |key: &&str| entries.iter().rev().find(|(name, _)| folded(name) == **key);
-    keys.iter().find_map(|key| named(key)).map(|(_, value)| value)
+    keys.iter().find_map(named).map(|(_, value)| value)
 }
 
 fn choice(word: &str) -> Option<Choice> {

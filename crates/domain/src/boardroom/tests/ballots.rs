@@ -92,6 +92,17 @@ fn when_there_are_too_many_every_section_keeps_its_first() {
     check_points("I would rather not.", &[], 0);
 }
 
+/// Long texts, which would take hours if each mark were looked
+/// at together with all before it.
+#[test]
+fn a_text_without_end_is_read_in_one_go() {
+    for piece in ["a.", "1.", "- ", "A. ", "é。", "```", "1", "**", "#\n", "  - a\n"] {
+        let text = synthesis(&piece.repeat(128 * 1024 / piece.len()), "B.", "C.");
+        let (points, _) = points::read(&verdict::read(&text));
+        assert!(points.len() <= limits::BALLOT_POINTS);
+    }
+}
+
 // ---------------------------------------------------------------------------
 // Boards that vote
 
