@@ -50,6 +50,7 @@ async fn help() {
         &["sessions", "synthesize"],
         &["sessions", "retry"],
         &["sessions", "reply"],
+        &["sessions", "vote"],
         &["sessions", "remove"],
     ];
     for command in commands {
@@ -273,6 +274,53 @@ async fn a_person_replies_from_the_command_line() {
     assert_snapshot!("sessions_reply", replied.shown());
     let late = home.run(&["sessions", "reply", "last", "And another thing."]).await;
     assert_snapshot!("sessions_reply_late", late.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_advisors_vote_after_the_synthesis() {
+    let (home, _scripted) = canned().await;
+    let ballot = |model: &str, more: &[&str]| {
+        let seats = [format!("critic={model}"), format!("analyst={model}")];
+        let mut arguments = vec!["ask".to_owned(), "Shall we?".to_owned(), "--ballot".to_owned()];
+        arguments.extend(seats.into_iter().flat_map(|seat| ["--advisor".to_owned(), seat]));
+        arguments.extend(more.iter().map(|more| (*more).to_owned()));
+        arguments
+    };
+    let run = async |arguments: Vec<String>| {
+        home.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).await
+    };
+    // Who answers first is a matter of luck, and not told here.
+    let plain = run(ballot("qwen3:8b", &[])).await;
+    assert_eq!(plain.code, Some(0), "{}", plain.err);
+    let (_, votes) = plain.out.split_once("=== Ballot ===").unwrap();
+    assert_snapshot!("ask_ballot", votes);
+    let markdown = run(ballot("qwen3:8b", &["--markdown"])).await;
+    let (_, votes) = markdown.out.split_once("## Ballot").unwrap();
+    assert_snapshot!("ask_ballot_markdown", votes);
+    let json = run(ballot("qwen3:8b", &["--json"])).await;
+    let board: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(board["ballot"], true);
+    let synthesis = &board["syntheses"][0];
+    assert_eq!(synthesis["points"][1]["votes"][0]["vote"], "defer", "{synthesis}");
+    let agreement = serde_json::json!([{ "a": 1, "b": 2, "same": 2, "of": 4 }]);
+    assert_eq!(synthesis["agreement"], agreement, "{synthesis}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_votes_from_the_command_line() {
+    let (home, _scripted) = canned().await;
+    let asked = ["ask", "And you?", "--ballot", "--advisor", "critic=person:Ada"];
+    assert_eq!(home.run(&asked).await.code, Some(0));
+    let replied = home.run(&["sessions", "reply", "last", "I would wait a year."]).await;
+    assert_snapshot!("sessions_reply_before_ballot", replied.shown());
+    for (name, votes) in [("no_vote", "1"), ("no_choice", "1=perhaps"), ("no_point", "9=accept")] {
+        let ran = home.run(&["sessions", "vote", "last", votes]).await;
+        assert_snapshot!(format!("sessions_vote_{name}"), ran.shown());
+    }
+    let voted = ["sessions", "vote", "last", "1=accept", "3=Reject: far too fast"];
+    assert_snapshot!("sessions_vote", home.run(&voted).await.shown());
+    let late = home.run(&["sessions", "vote", "last", "1=accept"]).await;
+    assert_snapshot!("sessions_vote_late", late.shown());
 }
 
 #[tokio::test(flavor = "multi_thread")]

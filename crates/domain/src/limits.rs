@@ -24,6 +24,11 @@ pub const IMPORT_EVENTS: usize = 2_000;
 pub const RETRIES_BY_HAND: u32 = 20;
 /// Models that are tried for one synthesis.
 pub const SYNTHESIS_TRIES: u32 = 5;
+/// Points of one synthesis that are voted on, and the bytes of each.
+pub const BALLOT_POINTS: usize = 12;
+pub const POINT_BYTES: usize = 1_000;
+/// Bytes of the reason for a vote.
+pub const VOTE_REASON_BYTES: usize = 1_000;
 /// Bytes of one model's name.
 pub const MODEL_NAME_BYTES: usize = 200;
 /// Bytes of a council's or a whiteboard's name, and of the name of who speaks there.

@@ -3,7 +3,9 @@
 //! Command number `n` of a story, from 1, is given at `at(n)` with the nonce
 //! `nonce(n)`; the board was convened at `at(0)` with `nonce(0)`.
 
+mod ballots;
 mod golden;
+mod papers;
 mod prompts;
 mod properties;
 mod reports;
@@ -75,6 +77,7 @@ fn board(roles: &[Role]) -> Convene {
         seats: roles.iter().enumerate().map(seat).collect(),
         synthesizers: vec![model("m/s")],
         quorum: None,
+        ballot: false,
     }
 }
 
@@ -266,6 +269,7 @@ fn a_board_is_convened_as_asked_and_everybody_is_asked_at_once() {
             seats: convene.seats,
             synthesizers: convene.synthesizers,
             quorum: convene.quorum,
+            ballot: false,
             nonce: nonce(0),
             at: at(0),
         }]

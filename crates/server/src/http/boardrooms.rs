@@ -1,5 +1,6 @@
 //! Boardrooms: convene, follow, stop, synthesize, export.
 
+pub mod ballot;
 pub mod export;
 pub mod seating;
 
@@ -36,6 +37,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(resynthesize))
         .routes(routes!(retry))
         .routes(routes!(answer))
+        .routes(routes!(ballot::cast))
         .routes(routes!(export::export))
         .routes(routes!(events))
 }
@@ -106,7 +108,8 @@ async fn list(
     sessions::show(&app, Filter { kind, ..filter }).await
 }
 
-/// Convenes a board: every advisor is asked at once, and a synthesis follows.
+/// Convenes a board: every advisor is asked at once, and a synthesis follows; with
+/// `ballot`, the advisors then vote on its points.
 /// Answers at once; follow the events, or get the board again.
 #[utoipa::path(post, path = "/api/boardrooms", tag = "boardrooms",
     request_body = seating::NewBoardroom,

@@ -175,6 +175,7 @@ async fn another_method_is_answered_with_those_that_there_are() {
         ("PUT", "/api/boardrooms".to_owned(), "GET,HEAD,POST"),
         ("PATCH", format!("/api/boardrooms/{id}"), "DELETE,GET,HEAD"),
         ("GET", format!("/api/boardrooms/{id}/stop"), "POST"),
+        ("GET", format!("/api/boardrooms/{id}/ballot"), "POST"),
         ("POST", "/api/sessions".to_owned(), "GET,HEAD"),
         ("DELETE", "/healthz".to_owned(), "GET,HEAD"),
     ] {

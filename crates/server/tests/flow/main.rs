@@ -5,6 +5,7 @@
 
 mod access;
 mod agents;
+mod ballots;
 mod blind;
 mod boards;
 mod commands;

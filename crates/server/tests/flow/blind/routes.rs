@@ -54,6 +54,13 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         Entry { route: "DELETE /api/sessions/{id}", how: How::Remove },
         get("GET /api/boardrooms/{id}", &[""]),
         post("POST /api/boardrooms/{id}/advisors/{advisor}/retry", vec![json!({})]),
+        post(
+            "POST /api/boardrooms/{id}/ballot",
+            vec![
+                json!({ "votes": [{ "point": 1, "vote": "accept" }] }),
+                json!({ "advisor": 1, "votes": [{ "point": 1, "vote": "accept" }] }),
+            ],
+        ),
         follow("GET /api/boardrooms/{id}/events", from, "never"),
         get("GET /api/boardrooms/{id}/export", &formats),
         post(
