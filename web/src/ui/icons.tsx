@@ -39,6 +39,12 @@ const PATHS = {
   print: "M4.5 6V2.500h7V6M4.5 11.500h-2V6h11v5.500h-2M4.5 9.500h7v4h-7z",
   expand: "M9.5 2.500h4v4M6.5 13.500h-4v-4M13.5 2.500L9 7M2.5 13.500L7 9",
   shrink: "M13 6.500H9.500V3M3 9.500h3.500V13M9.5 6.500L13.5 2.500M6.5 9.500l-4 4",
+  columns: "M2.5 3h11v10h-11zM6.2 3v10M9.800 3v10",
+  tabs: "M2.5 6h11v7h-11zM2.500 6V3h4v3",
+  focus: "M2.5 3h11v7h-11zM2.500 13h2M7 13h2M11.5 13h2",
+  map: "M2.5 3h3v3h-3zM6.500 3h3v3h-3zM10.500 3h3v3h-3zM2.500 10h3v3h-3zM6.500 10h3v3h-3zM10.500 10h3v3h-3z",
+  attach:
+    "M13 7.500l-5.200 5.200a3.200 3.200 0 01-4.500-4.500L8.800 2.700a2.100 2.100 0 013 3L6.500 11a1 1 0 01-1.500-1.500L9.700 4.800",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
   close: "M4 4l8 8M12 4l-8 8",
@@ -63,6 +69,9 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+/** Drawn as a body, not as a line. */
+const FILLED: ReadonlySet<IconName> = new Set(["play", "stop"]);
+
 export function isIcon(name: string): name is IconName {
   return name in PATHS;
 }
@@ -73,7 +82,7 @@ export function Icon({ name, size = 14 }: { name: IconName; size?: number }) {
       viewBox="0 0 16 16"
       width={size}
       height={size}
-      fill="none"
+      fill={FILLED.has(name) ? "currentColor" : "none"}
       stroke="currentColor"
       strokeWidth="1.6"
       strokeLinecap="round"

@@ -1,0 +1,123 @@
+import type { Problem } from "../api/client";
+import { Button } from "../ui/Button";
+import { TextField } from "../ui/Field";
+import { shortModel, type Presets, type RoleName } from "./board";
+import { ModelSelect } from "./ModelSelect";
+import { SeatRow } from "./SeatRow";
+import { GRACE_SECONDS, modelAt, newSeat, synthesizerOf, type Seat, type Setup } from "./setup";
+
+interface Props {
+  setup: Setup;
+  presets: Presets;
+  models: readonly string[];
+  advisorsMost: number;
+  problem?: Problem | undefined;
+  onChange: (setup: Setup) => void;
+}
+
+/** Everything about a board that is rarely changed. */
+export function BoardEditor(props: Props) {
+  const { setup, presets, models, advisorsMost, problem, onChange } = props;
+  const { seats } = setup;
+  const seated = (next: Seat[]) => onChange({ ...setup, seats: next });
+  const move = (place: number, by: -1 | 1) => {
+    const next = [...seats];
+    const [seat] = next.splice(place, 1);
+    if (seat) next.splice(place + by, 0, seat);
+    seated(next);
+  };
+  return (
+    <div className="editor">
+      <ul className="seats" aria-label="Advisors">
+        {seats.map((seat, place) => (
+          <SeatRow
+            key={seat.key}
+            seat={seat}
+            place={place}
+            last={seats.length - 1}
+            roles={presets.roles}
+            inTurn={models.length === 0 ? "" : modelAt(turnOf(setup, place), place, models)}
+            problem={problem}
+            onChange={(change) =>
+              seated(seats.map((one) => (one === seat ? { ...one, ...change } : one)))
+            }
+            onMove={(by) => move(place, by)}
+            onRemove={() => seated(seats.filter((one) => one !== seat))}
+          />
+        ))}
+      </ul>
+      <div className="row">
+        <Button
+          icon="plus"
+          disabled={seats.length >= advisorsMost}
+          onClick={() => seated([...seats, newSeat(nextRole(setup, presets), seats)])}
+        >
+          Add an advisor
+        </Button>
+        {seats.length >= advisorsMost && (
+          <span className="muted small">A board has at most {advisorsMost}.</span>
+        )}
+      </div>
+      <div className="editor-rules">
+        <ModelSelect
+          label="Who writes the verdict"
+          value={setup.synthesizer}
+          wrong={problem?.field("synthesizer")}
+          none={
+            models.length === 0
+              ? "Any model"
+              : `By itself: ${shortModel(synthesizerOf({ ...setup, synthesizer: "" }, models))}`
+          }
+          onChoose={(synthesizer) => onChange({ ...setup, synthesizer })}
+        />
+        <TextField
+          label="Answers that suffice"
+          type="number"
+          min="1"
+          max={seats.length}
+          placeholder={`All ${seats.length}`}
+          value={setup.quorum}
+          wrong={problem?.field("quorum.need")}
+          onChange={(event) => onChange({ ...setup, quorum: event.target.value })}
+        />
+        <TextField
+          label="Then the others have (s)"
+          type="number"
+          min="0"
+          placeholder={String(GRACE_SECONDS)}
+          disabled={setup.quorum === ""}
+          value={setup.graceSeconds}
+          wrong={problem?.field("quorum.graceSeconds")}
+          onChange={(event) => onChange({ ...setup, graceSeconds: event.target.value })}
+        />
+      </div>
+      <label className="choice">
+        <input
+          type="checkbox"
+          checked={setup.ballot}
+          onChange={(event) => onChange({ ...setup, ballot: event.target.checked })}
+        />
+        <span>
+          Advisors vote on the verdict
+          <span className="muted small block-line">
+            Each accepts, rejects or defers every point. This costs one more call per advisor.
+          </span>
+        </span>
+      </label>
+    </div>
+  );
+}
+
+/** The set-up as if this seat had chosen nothing. */
+function turnOf(setup: Setup, place: number): Setup {
+  return {
+    ...setup,
+    seats: setup.seats.map((seat, at) => (at === place ? { ...seat, model: "" } : seat)),
+  };
+}
+
+/** A role that the board has not, else the first. */
+function nextRole(setup: Setup, presets: Presets): RoleName {
+  const there = new Set(setup.seats.map((seat) => seat.role));
+  return presets.roles.find((role) => !there.has(role.id))?.id ?? "generalist";
+}

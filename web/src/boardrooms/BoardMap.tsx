@@ -1,0 +1,60 @@
+import { memo, useState } from "react";
+import type { Texts } from "../live/texts";
+import { Tabs } from "../ui/Tabs";
+import { Agreement } from "./Agreement";
+import type { Board, Synthesis } from "./board";
+import type { Moment } from "./lanes";
+import { Timeline } from "./Timeline";
+import { hasBallot } from "./tally";
+import { Votes } from "./Votes";
+
+type View = "votes" | "agreement" | "timeline";
+
+const VIEWS = [
+  { name: "votes", title: "Votes" },
+  { name: "agreement", title: "Agreement" },
+  { name: "timeline", title: "Timeline" },
+] as const;
+
+interface Props {
+  board: Board;
+  /** The verdict that is shown; its votes are. */
+  synthesis: Synthesis | undefined;
+  moments: readonly Moment[];
+  texts: Texts;
+  onFocus: (advisor: number) => void;
+}
+
+/** Who agrees with whom on what, and who wrote when. */
+export const BoardMap = memo(function BoardMap(props: Props) {
+  const { board, synthesis, moments, texts, onFocus } = props;
+  const voted = hasBallot(synthesis) ? synthesis : board.syntheses.findLast(hasBallot);
+  const [chosen, setChosen] = useState<View>();
+  const view = chosen ?? (voted ? "votes" : "timeline");
+  return (
+    <section className="card map" aria-label="Map">
+      <h2 className="unseen">Map</h2>
+      <Tabs label="Map" tabs={VIEWS} chosen={view} onChoose={setChosen}>
+        {view === "timeline" ? (
+          <Timeline board={board} moments={moments} texts={texts} onFocus={onFocus} />
+        ) : !voted ? (
+          <p className="muted map-note">{whyNoVotes(board, synthesis)}</p>
+        ) : view === "votes" ? (
+          <Votes board={board} synthesis={voted} />
+        ) : (
+          <Agreement board={board} synthesis={voted} />
+        )}
+      </Tabs>
+    </section>
+  );
+});
+
+function whyNoVotes(board: Board, synthesis: Synthesis | undefined): string {
+  if (!board.ballot) {
+    return "Nobody voted on this board. To have votes, choose “Advisors vote on the verdict” under “Edit board” before you convene.";
+  }
+  if (synthesis?.noBallot !== undefined) return `There are no votes. ${synthesis.noBallot}`;
+  return board.status === "answering" || board.status === "synthesizing"
+    ? "The advisors vote on the verdict as soon as it is written."
+    : "There are no votes: the board did not come to them.";
+}

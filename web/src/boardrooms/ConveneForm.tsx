@@ -1,0 +1,261 @@
+// The question, the board in one line, and the button. What is rarely changed is folded away.
+
+import "./convene.css";
+import { useId, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
+import { useLocation } from "wouter";
+import { Problem } from "../api/client";
+import { remember, remembered, useStored } from "../stored";
+import { Button } from "../ui/Button";
+import { Loading } from "../ui/Empty";
+import { GrowingArea } from "../ui/Field";
+import { Icon } from "../ui/icons";
+import { Notice, Wrong } from "../ui/Notice";
+import { useModels, usePresets, type Presets } from "./board";
+import { BoardChoice } from "./BoardChoice";
+import { BoardEditor } from "./BoardEditor";
+import { useConvene } from "./commands";
+import { FileChips } from "./FileChips";
+import { take } from "./files";
+import { useLimits } from "./limits";
+import { NoModels } from "./NoModels";
+import { request, settled, setupOf, type ContextFile, type Setup } from "./setup";
+import { SetupLine } from "./SetupLine";
+
+const LAST_BOARD = "board";
+const DRAFT = "board.draft";
+
+interface Props {
+  /** The question to begin with, in place of the one that was being written. */
+  prompt?: string;
+  /** A preset board to begin with, in place of the last one. */
+  board?: string;
+  autoFocus?: boolean;
+}
+
+export function ConveneForm(props: Props) {
+  const presets = usePresets();
+  const models = useModels();
+  if (presets.error) return <Wrong error={presets.error} onRetry={() => void presets.refetch()} />;
+  if (!presets.data || models.isPending) return <Loading what="Looking for models" />;
+  const names = models.data?.map((model) => model.name) ?? [];
+  return (
+    <>
+      {models.error ? (
+        <Wrong error={models.error} onRetry={() => void models.refetch()} />
+      ) : (
+        names.length === 0 && <NoModels />
+      )}
+      <Form {...props} presets={presets.data} models={names} />
+    </>
+  );
+}
+
+function firstSetup(presets: Presets, board: string | undefined): Setup {
+  const chosen = presets.boards.find((one) => one.id === board);
+  if (chosen) return setupOf(chosen.roles);
+  const last = remembered<Setup | undefined>(LAST_BOARD, undefined);
+  return last ?? setupOf(presets.boards[0]?.roles ?? ["generalist"]);
+}
+
+function Form({
+  prompt: given,
+  board,
+  autoFocus = false,
+  presets,
+  models,
+}: Props & { presets: Presets; models: readonly string[] }) {
+  const [, go] = useLocation();
+  const [draft, setDraft] = useStored(DRAFT, "");
+  const [prompt, setPrompt] = useState(given ?? draft);
+  const [kept, setSetup] = useState(() => firstSetup(presets, board));
+  const [isEditing, setEditing] = useState(false);
+  const [files, setFiles] = useState<ContextFile[]>([]);
+  const [refused, setRefused] = useState<string[]>([]);
+  const [isOver, setOver] = useState(false);
+  const area = useRef<HTMLDivElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const convene = useConvene();
+  const limits = useLimits();
+  const editor = useId();
+  const setup = settled(kept, models);
+  const problem = convene.error instanceof Problem ? convene.error : undefined;
+
+  const write = (text: string) => {
+    setPrompt(text);
+    setDraft(text === "" ? undefined : text);
+  };
+  const change = (next: Setup) => {
+    setSetup(next);
+    remember(LAST_BOARD, next);
+  };
+  const add = async (chosen: readonly File[]) => {
+    const taken = await take(files, chosen, limits);
+    setFiles(taken.files);
+    setRefused(taken.refused);
+  };
+  const canConvene = prompt.trim() !== "" && !convene.isPending && models.length > 0;
+  const submit = () => {
+    if (!canConvene) return;
+    convene.mutate(request(prompt.trim(), setup, files, presets), {
+      onSuccess: (made) => {
+        setDraft(undefined);
+        go(`/boardrooms/${made.id}`);
+      },
+      // What is wrong stands at its field, which must be in sight.
+      onError: (error) => {
+        if (error instanceof Problem && error.fields.some((one) => one.field !== "prompt")) {
+          setEditing(true);
+        }
+      },
+    });
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void add([...event.dataTransfer.files]);
+  };
+
+  return (
+    <div className="convene">
+      <form
+        className={isOver ? "convene-box over" : "convene-box"}
+        aria-label="Convene a board"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+        onDragOver={(event) => {
+          if (!event.dataTransfer.types.includes("Files")) return;
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <div ref={area}>
+          <GrowingArea
+            className="convene-prompt"
+            aria-label="Question for the board"
+            placeholder="What should the board decide?"
+            rows={3}
+            autoFocus={autoFocus}
+            value={prompt}
+            onChange={(event) => write(event.target.value)}
+            onKeyDown={(event) => {
+              if (!isConvening(event)) return;
+              event.preventDefault();
+              submit();
+            }}
+          />
+        </div>
+        <FileChips
+          files={files}
+          onRemove={(file) => setFiles(files.filter((one) => one !== file))}
+        />
+        <div className="convene-foot">
+          <Button look="quiet" icon="attach" onClick={() => picker.current?.click()}>
+            Attach files
+          </Button>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            aria-label="Attach files"
+            onChange={(event) => {
+              void add([...(event.target.files ?? [])]);
+              event.target.value = "";
+            }}
+          />
+          <span className="convene-key muted small" aria-hidden="true">
+            ⏎ convene
+          </span>
+          <Button type="submit" look="primary" icon="play" disabled={!canConvene}>
+            {convene.isPending ? "Convening" : "Convene"}
+          </Button>
+        </div>
+      </form>
+      {refused.length > 0 && (
+        <Notice look="bad">
+          {refused.map((reason) => (
+            <p key={reason}>{reason}</p>
+          ))}
+        </Notice>
+      )}
+      <Wrong error={problem ? inFormWords(problem) : convene.error} />
+      <BoardChoice
+        presets={presets}
+        setup={setup}
+        onChoose={(roles) => change({ ...setup, seats: setupOf(roles).seats })}
+      />
+      <SetupLine
+        setup={setup}
+        presets={presets}
+        models={models}
+        isEditing={isEditing}
+        controls={editor}
+        onEdit={() => setEditing(!isEditing)}
+      />
+      <div id={editor} hidden={!isEditing}>
+        {isEditing && (
+          <BoardEditor
+            setup={setup}
+            presets={presets}
+            models={models}
+            advisorsMost={limits.advisors}
+            problem={problem}
+            onChange={change}
+          />
+        )}
+      </div>
+      <div className="samples">
+        <span className="muted small">Or try</span>
+        {presets.prompts.map((sample) => (
+          <button
+            key={sample.id}
+            type="button"
+            className="sample"
+            title={sample.text}
+            onClick={() => {
+              write(sample.text);
+              area.current?.querySelector("textarea")?.focus();
+            }}
+          >
+            {sample.name}
+            <Icon name="right" size={12} />
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const FIELDS: readonly [RegExp, string][] = [
+  [/^prompt$/, "Question"],
+  [/^advisors\[\d+\]\.person$/, "name"],
+  [/^advisors\[\d+\]\.model$/, "model"],
+  [/^advisors\[\d+\]\.reply.*$/, "minutes"],
+  [/^advisors\[\d+\]\.systemPrompt$/, "prompt"],
+  [/^synthesizer$/, "Who writes the verdict"],
+  [/^quorum\.need$/, "Answers that suffice"],
+  [/^quorum\.graceSeconds$/, "Time for the others"],
+];
+
+/** A refusal with the names that its fields have on screen. */
+function inFormWords(problem: Problem): Problem {
+  const fields = problem.fields.map(({ field, problem: wrong }) => {
+    const name = FIELDS.find(([pattern]) => pattern.test(field))?.[1] ?? field;
+    const seat = /^advisors\[(\d+)\]/.exec(field)?.[1];
+    const file = /^context\[(\d+)\]/.exec(field)?.[1];
+    if (seat !== undefined)
+      return { field: `Advisor ${Number(seat) + 1}, ${name}`, problem: wrong };
+    if (file !== undefined) return { field: `File ${Number(file) + 1}`, problem: wrong };
+    return { field: name, problem: wrong };
+  });
+  return new Problem(problem.status, problem.code, problem.message, problem.hint, fields);
+}
+
+/** Enter sends; with Shift it is a new line, and while a word is composed it belongs to that. */
+export function isConvening(event: KeyboardEvent): boolean {
+  return event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
+}

@@ -1,0 +1,36 @@
+import type { SelectHTMLAttributes } from "react";
+import { SelectField } from "../ui/Field";
+import { shortModel, useModels } from "./board";
+
+interface Props extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange"> {
+  label: string;
+  labelUnseen?: boolean;
+  hint?: string;
+  wrong?: string | undefined;
+  value: string;
+  /** What choosing none means, in words. */
+  none: string;
+  onChoose: (model: string) => void;
+}
+
+/** One of the models that can be used now, by provider. */
+export function ModelSelect({ value, none, onChoose, ...rest }: Props) {
+  const models = useModels().data ?? [];
+  const providers = [...new Set(models.map((model) => model.provider))];
+  return (
+    <SelectField value={value} onChange={(event) => onChoose(event.target.value)} {...rest}>
+      <option value="">{none}</option>
+      {providers.map((provider) => (
+        <optgroup key={provider} label={provider}>
+          {models
+            .filter((model) => model.provider === provider)
+            .map((model) => (
+              <option key={model.name} value={model.name}>
+                {shortModel(model.name)}
+              </option>
+            ))}
+        </optgroup>
+      ))}
+    </SelectField>
+  );
+}

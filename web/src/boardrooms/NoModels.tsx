@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { asked, client } from "../api/client";
+import { Notice } from "../ui/Notice";
+
+/** Nobody could answer: why, and what to do about it. */
+export function NoModels() {
+  const providers = useQuery({
+    queryKey: ["providers"],
+    queryFn: () => asked(client.GET("/api/providers")),
+  });
+  const wrong = providers.data?.filter((provider) => provider.problem !== undefined) ?? [];
+  return (
+    <Notice
+      look="warn"
+      action={
+        <Link href="/settings" className="button">
+          Settings
+        </Link>
+      }
+    >
+      <p>
+        <strong>No model can be reached yet, so no board can be convened.</strong>
+      </p>
+      {wrong.length === 0 && (
+        <p>Start Ollama, or give the server a provider&rsquo;s key, and load this page again.</p>
+      )}
+      {wrong.map((provider) => (
+        <p key={provider.name}>
+          <strong>{provider.name}</strong>: {provider.problem} {provider.hint}
+        </p>
+      ))}
+    </Notice>
+  );
+}

@@ -1,0 +1,330 @@
+// One advisor. Only the body follows the text that is being written; the rest of the panel is
+// drawn again when something durable has happened.
+
+import { memo, useState, useSyncExternalStore } from "react";
+import type { Retrying, Waiting } from "../live/session";
+import { useText, type GrowingText, type Texts } from "../live/texts";
+import { Markdown } from "../markdown/Markdown";
+import { Button, IconButton } from "../ui/Button";
+import { copy } from "../ui/announce";
+import { Glyph, Icon } from "../ui/icons";
+import { Menu, type MenuItem } from "../ui/Menu";
+import { Notice, Wrong } from "../ui/Notice";
+import { count, duration } from "../ui/time";
+import { AnotherModel } from "./AnotherModel";
+import { failureInWords, isPending, sitter, type Advisor } from "./board";
+import { useCommand } from "./commands";
+import { useFollowing } from "./following";
+import { PersonSeat } from "./PersonSeat";
+import type { ScrollSync } from "./scrollSync";
+
+export interface PanelProps {
+  board: string;
+  advisor: Advisor;
+  texts: Texts;
+  reasonings: Texts;
+  /** Its request is tried again, or waits for a busy model. */
+  hold?: Retrying | Waiting | undefined;
+  canRetry: boolean;
+  canStop: boolean;
+  canReply: boolean;
+  sync: ScrollSync;
+  /** `strip`: only the head. `away`: not on screen, but in print. */
+  look: "open" | "strip" | "away";
+  isFocused: boolean;
+  /** How many columns of the grid it takes. */
+  span?: number | undefined;
+  onFocus: (advisor: number) => void;
+}
+
+export const Panel = memo(function Panel(props: PanelProps) {
+  const { board, advisor, look, isFocused, span, onFocus } = props;
+  const [isChoosing, setChoosing] = useState(false);
+  const command = useCommand(board);
+  const text = props.texts.of(advisor.callId);
+  const retry = () => command.mutate({ do: "retry", advisor: advisor.id });
+  const isRetriable = props.canRetry && !isPending(advisor);
+  return (
+    <section
+      className={`panel ${look}${isFocused ? " focused" : ""}`}
+      data-role={advisor.role}
+      data-status={advisor.status}
+      data-advisor={advisor.id}
+      aria-label={advisor.name}
+      aria-busy={advisor.status === "answering"}
+      style={span === undefined ? undefined : { gridColumn: `span ${span}` }}
+    >
+      <header className="panel-head">
+        <Glyph role={advisor.role} />
+        <div className="panel-who">
+          <h2>{advisor.name}</h2>
+          <span className="mono" title={advisor.model ?? advisor.person}>
+            {sitter(advisor)}
+          </span>
+        </div>
+        <Standing advisor={advisor} hold={props.hold} text={text} reasonings={props.reasonings} />
+        <div className="panel-tools no-print">
+          {props.canStop && isPending(advisor) && look === "open" && (
+            <IconButton
+              icon="stop"
+              label={
+                advisor.person === undefined
+                  ? `Stop ${advisor.name}`
+                  : `Go on without ${advisor.person}`
+              }
+              disabled={command.isPending}
+              onClick={() => command.mutate({ do: "stopAdvisor", advisor: advisor.id })}
+            />
+          )}
+          {!isPending(advisor) && look === "open" && (
+            <Tools
+              advisor={advisor}
+              isRetriable={isRetriable}
+              onRetry={retry}
+              onChoose={() => setChoosing(true)}
+            />
+          )}
+          <IconButton
+            className="to-focus"
+            icon={isFocused ? "shrink" : "expand"}
+            label={isFocused ? `Back to all advisors` : `Focus ${advisor.name}`}
+            aria-pressed={isFocused}
+            onClick={() => onFocus(advisor.id)}
+          />
+        </div>
+      </header>
+      <Body
+        {...props}
+        text={text}
+        reasoning={props.reasonings.of(advisor.callId)}
+        isRetriable={isRetriable}
+        isBusy={command.isPending}
+        onRetry={retry}
+        onChoose={() => setChoosing(true)}
+      />
+      {command.error && (
+        <div className="panel-wrong">
+          <Wrong error={command.error} />
+        </div>
+      )}
+      {isChoosing && (
+        <AnotherModel board={board} advisor={advisor} onClose={() => setChoosing(false)} />
+      )}
+    </section>
+  );
+});
+
+interface ToolsProps {
+  advisor: Advisor;
+  isRetriable: boolean;
+  onRetry: () => void;
+  onChoose: () => void;
+}
+
+function Tools({ advisor, isRetriable, onRetry, onChoose }: ToolsProps) {
+  const items: MenuItem[] = isRetriable
+    ? [
+        { label: "Ask again", icon: "retry", run: onRetry },
+        ...(advisor.person === undefined
+          ? [{ label: "Ask another model", icon: "edit", run: onChoose } as const]
+          : []),
+      ]
+    : [];
+  return (
+    <>
+      {advisor.text !== "" && (
+        <IconButton
+          icon="copy"
+          label={`Copy ${advisor.name}’s answer`}
+          onClick={() => void copy(advisor.text)}
+        />
+      )}
+      {items.length > 0 && (
+        <Menu
+          label={`More for ${advisor.name}`}
+          face={<Icon name="more" />}
+          className="icon-button"
+          items={items}
+        />
+      )}
+    </>
+  );
+}
+
+interface StandingProps {
+  advisor: Advisor;
+  hold?: Retrying | Waiting | undefined;
+  text: GrowingText;
+  reasonings: Texts;
+}
+
+/** The advisor's state in a word. */
+function Standing({ advisor, hold, text, reasonings }: StandingProps) {
+  const reasoning = reasonings.of(advisor.callId);
+  const isWriting = useSyncExternalStore(text.subscribe, () => text.shown !== "");
+  const isThinking = useSyncExternalStore(reasoning.subscribe, () => reasoning.shown !== "");
+  switch (advisor.status) {
+    case "answering": {
+      const writing = isWriting || advisor.text !== "";
+      const word = hold
+        ? "waitMs" in hold
+          ? "trying again"
+          : "in line"
+        : writing
+          ? "writing"
+          : isThinking
+            ? "thinking"
+            : "asked";
+      return (
+        <span className="standing">
+          <span className="dot live" />
+          <span className="word">{word}</span>
+        </span>
+      );
+    }
+    case "waiting":
+      return (
+        <span className="standing">
+          <span className="dot waits" />
+          awaited
+        </span>
+      );
+    case "done":
+      return (
+        <span className="standing number" title={figures(advisor)}>
+          {advisor.latencyMs === undefined ? "answered" : duration(advisor.latencyMs)}
+        </span>
+      );
+    case "failed":
+      return (
+        <span className="standing bad">
+          <Icon name="warning" size={12} />
+          failed
+        </span>
+      );
+    case "stopped":
+      return <span className="standing warn">stopped</span>;
+  }
+}
+
+function figures(advisor: Advisor): string {
+  const { firstTextMs, usage, attempts } = advisor;
+  return [
+    ...(firstTextMs === undefined ? [] : [`First token after ${duration(firstTextMs)}`]),
+    ...(usage.outputTokens === undefined ? [] : [`${count(usage.outputTokens)} tokens written`]),
+    ...(attempts !== undefined && attempts > 1 ? [`${attempts} attempts`] : []),
+  ].join(" · ");
+}
+
+interface BodyProps extends PanelProps {
+  text: GrowingText;
+  reasoning: GrowingText;
+  isRetriable: boolean;
+  isBusy: boolean;
+  onRetry: () => void;
+  onChoose: () => void;
+}
+
+function Body(props: BodyProps) {
+  const { advisor, hold } = props;
+  const isLive = advisor.status === "answering";
+  const { scroller, content, isAway, jump } = useFollowing(isLive, props.sync);
+  return (
+    <div className="panel-frame">
+      <div
+        className="panel-body"
+        ref={scroller}
+        tabIndex={0}
+        role="region"
+        aria-label={`${advisor.name}’s answer`}
+      >
+        <div ref={content}>
+          <Thoughts reasoning={props.reasoning} advisor={advisor} />
+          {advisor.status === "waiting" ? (
+            <PersonSeat board={props.board} advisor={advisor} canReply={props.canReply} />
+          ) : (
+            <Answer text={props.text} advisor={advisor} />
+          )}
+          {isLive && hold && <p className="aside-note">{holdInWords(hold)}</p>}
+          <Outcome {...props} />
+        </div>
+      </div>
+      {isAway && (
+        <button type="button" className="jump no-print" onClick={jump}>
+          <Icon name="down" size={12} /> Jump to the end
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Answer({ text, advisor }: { text: GrowingText; advisor: Advisor }) {
+  const shown = useText(text);
+  const isLive = advisor.status === "answering";
+  // The board's own copy is older; a second attempt may even have begun anew since.
+  const whole = isLive && shown !== "" ? shown : advisor.text;
+  if (whole === "") return null;
+  return <Markdown text={whole} live={isLive} under={2} />;
+}
+
+function Thoughts({ reasoning, advisor }: { reasoning: GrowingText; advisor: Advisor }) {
+  const shown = useText(reasoning);
+  const kept = advisor.reasoning ?? "";
+  const whole = advisor.status === "answering" && shown !== "" ? shown : kept;
+  const [isOpen, setOpen] = useState(false);
+  if (whole === "") return null;
+  return (
+    <details className="thoughts" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Thinking</summary>
+      {/* What nobody looks at is not worked out. */}
+      {isOpen && <Markdown text={whole} live={advisor.status === "answering"} under={2} />}
+    </details>
+  );
+}
+
+function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps) {
+  const again = isRetriable && (
+    <div className="row no-print">
+      <Button icon="retry" disabled={isBusy} onClick={onRetry}>
+        Ask again
+      </Button>
+      {advisor.person === undefined && (
+        <Button disabled={isBusy} onClick={onChoose}>
+          Another model
+        </Button>
+      )}
+    </div>
+  );
+  if (advisor.status === "failed" && advisor.error) {
+    return (
+      <div className="outcome">
+        <Notice look="warn">
+          <p>{failureInWords(advisor.error)}</p>
+          <p className="small">{advisor.error.message}</p>
+          {advisor.text !== "" && <p className="small">What it had written stands above.</p>}
+        </Notice>
+        {again}
+      </div>
+    );
+  }
+  if (advisor.status === "stopped") {
+    return (
+      <div className="outcome">
+        <p className="aside-note">
+          {advisor.text === "" ? "Stopped before it had written anything." : "Stopped here."}
+        </p>
+        {again}
+      </div>
+    );
+  }
+  return null;
+}
+
+function holdInWords(hold: Retrying | Waiting): string {
+  if ("waitMs" in hold) {
+    return `Attempt ${hold.attempt} failed: ${hold.message} The next follows in ${duration(hold.waitMs)}.`;
+  }
+  return hold.place > 0
+    ? `The model is busy: number ${hold.place} in line.`
+    : "The model is busy with others.";
+}

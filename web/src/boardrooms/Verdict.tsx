@@ -1,0 +1,230 @@
+import { memo, useState } from "react";
+import { useText, type Texts } from "../live/texts";
+import { Markdown } from "../markdown/Markdown";
+import { Button, IconButton } from "../ui/Button";
+import { copy } from "../ui/announce";
+import { Menu } from "../ui/Menu";
+import { Notice, Wrong } from "../ui/Notice";
+import { duration } from "../ui/time";
+import { BallotPaper } from "./BallotPaper";
+import { failureInWords, finished, shortModel, type Board, type Synthesis } from "./board";
+import { useCommand } from "./commands";
+import { Compare } from "./Compare";
+import { Resynthesize } from "./Resynthesize";
+import { headline, sections, withoutBegunHeading } from "./sections";
+
+interface Props {
+  board: Board;
+  /** The version that is shown. */
+  synthesis: Synthesis | undefined;
+  texts: Texts;
+  isAsking: boolean;
+  onAsk: (isAsking: boolean) => void;
+  onVersion: (number: number) => void;
+}
+
+export const Verdict = memo(function Verdict(props: Props) {
+  const { board, synthesis, texts, isAsking, onAsk, onVersion } = props;
+  const [isComparing, setComparing] = useState(false);
+  const isLive = synthesis?.status === "answering";
+  const canAsk = board.allowed.includes("resynthesize") || board.allowed.includes("synthesize");
+  const whole = board.syntheses.filter((one) => one.text !== "");
+  return (
+    <section className="card verdict" aria-label="Verdict" aria-busy={isLive} tabIndex={-1}>
+      <div className="verdict-head">
+        <h2>Verdict</h2>
+        {synthesis && <Version board={board} synthesis={synthesis} onVersion={onVersion} />}
+      </div>
+      {synthesis ? (
+        <>
+          <VerdictText synthesis={synthesis} texts={texts} />
+          <Notes synthesis={synthesis} />
+          <BallotPaper board={board} synthesis={synthesis} />
+          <div className="row no-print">
+            {board.allowed.includes("resynthesize") && (
+              <Button icon="retry" shortcut="R" onClick={() => onAsk(true)}>
+                Re-synthesize
+              </Button>
+            )}
+            {whole.length > 1 && (
+              <Button onClick={() => setComparing(true)}>
+                Compare v{whole.at(-2)?.number} → v{whole.at(-1)?.number}
+              </Button>
+            )}
+            {synthesis.text !== "" && !isLive && (
+              <IconButton
+                icon="copy"
+                label="Copy the verdict"
+                className="spread"
+                onClick={() => void copy(synthesis.text)}
+              />
+            )}
+          </div>
+        </>
+      ) : (
+        <Pending board={board} />
+      )}
+      {isAsking && canAsk && <Resynthesize board={board} onClose={() => onAsk(false)} />}
+      {isComparing && <Compare syntheses={whole} onClose={() => setComparing(false)} />}
+    </section>
+  );
+});
+
+interface VersionProps {
+  board: Board;
+  synthesis: Synthesis;
+  onVersion: (number: number) => void;
+}
+
+function Version({ board, synthesis, onVersion }: VersionProps) {
+  const words = `${shortModel(synthesis.model)} · synthesis v${synthesis.number}`;
+  const title =
+    synthesis.latencyMs === undefined ? undefined : `Written in ${duration(synthesis.latencyMs)}`;
+  if (board.syntheses.length < 2) {
+    return (
+      <span className="muted small" title={title}>
+        {words}
+      </span>
+    );
+  }
+  return (
+    <Menu
+      label={words}
+      className="button quiet version"
+      icon="down"
+      items={board.syntheses.toReversed().map((one) => ({
+        label: `v${one.number} · ${shortModel(one.model)}${one.instruction ? ` · ${one.instruction}` : ""}`,
+        ...(one.number === synthesis.number && { icon: "check" as const }),
+        run: () => onVersion(one.number),
+      }))}
+    />
+  );
+}
+
+function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts }) {
+  const shown = useText(texts.of(synthesis.callId));
+  const isLive = synthesis.status === "answering";
+  const text = isLive && shown !== "" ? shown : synthesis.text;
+  if (text === "") {
+    return isLive ? (
+      <p className="muted">{shortModel(synthesis.model)} is reading the answers.</p>
+    ) : null;
+  }
+  return (
+    <div className="verdict-text">
+      {sections(isLive ? withoutBegunHeading(text) : text).map((section, place, all) => {
+        const isGrowing = isLive && place === all.length - 1;
+        if (section.name === undefined) {
+          return <Markdown key="before" text={section.text} live={isGrowing} under={2} />;
+        }
+        if (section.name === "Consensus") {
+          const { head, rest } = headline(section.text, isGrowing);
+          return (
+            <section key={section.name} aria-label="Consensus">
+              <h3 className="unseen">Consensus</h3>
+              {head !== undefined && <p className="headline">{head}</p>}
+              <Markdown text={rest} live={isGrowing} under={3} serif />
+            </section>
+          );
+        }
+        return (
+          <section key={section.name} aria-label={section.name}>
+            <h3>{inSentenceCase(section.name)}</h3>
+            <Markdown text={section.text} live={isGrowing} under={3} />
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+export function inSentenceCase(name: string): string {
+  return name.charAt(0) + name.slice(1).toLowerCase();
+}
+
+/** What a reader should know before relying on it. */
+function Notes({ synthesis }: { synthesis: Synthesis }) {
+  const { absent, failedBefore, instruction, headings, status, error } = synthesis;
+  return (
+    <div className="verdict-notes">
+      {instruction !== undefined && <p>Asked for: {instruction}</p>}
+      {absent.map((one) => (
+        <p key={one.advisor} className="warned">
+          Without the {one.name}: {one.why}
+        </p>
+      ))}
+      {failedBefore.map((one, place) => (
+        <p key={place} className="warned">
+          {shortModel(one.model)} failed, so {shortModel(synthesis.model)} took over.{" "}
+          {failureInWords(one.error)}
+        </p>
+      ))}
+      {headings === "missing" && (
+        <p className="warned">The model did not keep to the four sections; this is its text.</p>
+      )}
+      {headings === "repaired" && <p>The headings were put right; the words are the model’s.</p>}
+      {status === "stopped" && <p className="warned">Stopped here; the verdict is not whole.</p>}
+      {status === "failed" && error && (
+        <Notice look="bad">
+          <p>The verdict could not be written. {failureInWords(error)}</p>
+          <p className="small">{error.message}</p>
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+/** In place of a verdict, before there is one. */
+function Pending({ board }: { board: Board }) {
+  const command = useCommand(board.id);
+  const done = finished(board).length;
+  const all = board.advisors.length;
+  const synthesize = () => command.mutate({ do: "synthesize" });
+  if (board.status === "answering") {
+    return (
+      <>
+        <div className="segments" aria-hidden="true">
+          {board.advisors.map((advisor) => (
+            <span key={advisor.id} className={advisor.status === "done" ? "done" : undefined} />
+          ))}
+        </div>
+        <p className="muted">
+          {done} of {all} have answered. {whenItFollows(board)}
+        </p>
+        {board.allowed.includes("synthesize") && (
+          <div className="row no-print synthesize-now">
+            <Button disabled={command.isPending} onClick={synthesize}>
+              Synthesize {done} of {all} now
+            </Button>
+          </div>
+        )}
+        <Wrong error={command.error} />
+      </>
+    );
+  }
+  return (
+    <>
+      <p className="muted">
+        {board.status === "failed"
+          ? (board.failure ?? "No advisor answered.")
+          : "There is no verdict: the board was stopped before it was written."}
+      </p>
+      {board.allowed.includes("synthesize") && (
+        <div className="row no-print">
+          <Button look="primary" disabled={command.isPending} onClick={synthesize}>
+            Synthesize {done} of {all}
+          </Button>
+        </div>
+      )}
+      <Wrong error={command.error} />
+    </>
+  );
+}
+
+function whenItFollows(board: Board): string {
+  const { quorum } = board;
+  if (!quorum) return "The verdict follows when everybody is done.";
+  return quorum.until === undefined
+    ? `The verdict follows when ${quorum.need} have answered, and ${quorum.graceSeconds} s more at most.`
+    : `That is enough: the others have until ${new Date(quorum.until).toLocaleTimeString("en-GB")}.`;
+}
