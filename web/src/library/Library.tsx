@@ -1,10 +1,56 @@
+import "./library.css";
+import { Link } from "wouter";
 import { useTitle } from "../shell/Shell";
+import { Empty } from "../ui/Empty";
+import { Agents } from "./Agents";
+import { Boards } from "./Boards";
+import { Models } from "./Models";
 
-export default function Library(_: { shelf: string | undefined }) {
-  useTitle("Library");
+const SHELVES = [
+  { name: "agents", title: "Agents" },
+  { name: "facilitators", title: "Facilitators" },
+  { name: "boards", title: "Boards" },
+  { name: "models", title: "Models" },
+] as const;
+
+export default function Library({ shelf = "agents" }: { shelf: string | undefined }) {
+  const chosen = SHELVES.find((one) => one.name === shelf);
+  useTitle(chosen ? `${chosen.title} · Library` : "Library");
   return (
-    <div className="page">
+    <div className="page library">
       <h1>Library</h1>
+      {/* Each shelf has an address, so these are links and not tabs. */}
+      <nav className="library-shelves no-print" aria-label="Shelves">
+        {SHELVES.map((one) => (
+          <Link
+            key={one.name}
+            href={`/library/${one.name}`}
+            aria-current={one.name === chosen?.name ? "page" : undefined}
+          >
+            {one.title}
+          </Link>
+        ))}
+      </nav>
+      {shelfOf(chosen?.name)}
     </div>
   );
+}
+
+function shelfOf(name: (typeof SHELVES)[number]["name"] | undefined) {
+  switch (name) {
+    case "agents":
+      return <Agents key="agents" isFacilitator={false} />;
+    case "facilitators":
+      return <Agents key="facilitators" isFacilitator />;
+    case "boards":
+      return <Boards />;
+    case "models":
+      return <Models />;
+    case undefined:
+      return (
+        <Empty action={<Link href="/library/useAgents">Go to the agents</Link>}>
+          The library has no such shelf.
+        </Empty>
+      );
+  }
 }

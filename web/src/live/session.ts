@@ -40,6 +40,8 @@ interface Options {
   /** By which an agent proves itself. */
   agentToken?: string;
   onEvent?: (event: LiveEvent) => void;
+  /** The text of a call begins, or begins anew; for views that do not name their calls. */
+  onCall?: (callId: string) => void;
 }
 
 export interface LiveSession {
@@ -87,6 +89,9 @@ export function useLiveSession(options: Options): LiveSession {
           const delta = data as Delta;
           const kept = (frame.event === "delta" ? texts : reasonings).add(delta);
           release(delta.callId);
+          if (frame.event === "delta" && delta.offset === 0) {
+            latest.current.onCall?.(delta.callId);
+          }
           if (!kept) setRound((now) => now + 1);
           return;
         }

@@ -19,32 +19,66 @@ interface Props {
 export function Markdown({ text, live = false, under = 2, serif = false }: Props) {
   const splitter = useRef<Splitter>(null);
   splitter.current ??= new Splitter();
-  const { sealed, tail } = splitter.current.feed(text);
+  const { sealed, depths, tail } = splitter.current.feed(text);
+  let outline = "";
   return (
     <div className={serif ? "markdown serif" : "markdown"}>
-      {sealed.map((raw, index) => (
-        <Block key={index} raw={raw} under={under} />
-      ))}
+      {sealed.map((raw, index) => {
+        const above = outline;
+        outline = deeper(outline, depths[index] ?? 0);
+        return <Block key={index} raw={raw} under={under} outline={above} />;
+      })}
       {tail.trim() !== "" && (
-        <Block key={sealed.length} raw={live ? presentable(tail) : tail} under={under} />
+        <Block
+          key={sealed.length}
+          raw={live ? presentable(tail) : tail}
+          under={under}
+          outline={outline}
+        />
       )}
     </div>
   );
 }
 
-const Block = memo(function Block({ raw, under }: { raw: string; under: number }) {
-  return <div className="block">{all(lex(raw), under)}</div>;
-});
-
-function all(tokens: Token[] | undefined, under: number): ReactNode {
-  return tokens?.map((token, index) => <One key={index} token={token} under={under} />);
+interface BlockProps {
+  raw: string;
+  under: number;
+  /** The depths of the headings above, a digit each: `13` is a `###` under a `#`. */
+  outline: string;
 }
 
-function One({ token, under }: { token: Token; under: number }): ReactNode {
+/** One element for each block, also where the end of a text has several: all have the same gaps. */
+const Block = memo(function Block({ raw, under, outline }: BlockProps) {
+  let above = outline;
+  return lex(raw).map((token, index) => {
+    if (token.type === "space" || token.type === "def") return null;
+    above = deeper(above, token.type === "heading" ? (token as Tokens.Heading).depth : 0);
+    return (
+      <div className="block" key={index}>
+        <One token={token} under={under} rank={above.length} />
+      </div>
+    );
+  });
+});
+
+/**
+ * The outline after a heading. Models leave out levels as they like; the page does not, since
+ * readers that go from heading to heading count on it.
+ */
+function deeper(outline: string, depth: number): string {
+  if (depth === 0) return outline;
+  return `${[...outline].filter((above) => Number(above) < depth).join("")}${depth}`;
+}
+
+function all(tokens: Token[] | undefined, under: number): ReactNode {
+  return tokens?.map((token, index) => <One key={index} token={token} under={under} rank={1} />);
+}
+
+function One({ token, under, rank }: { token: Token; under: number; rank: number }): ReactNode {
   const inside = () => all((token as Tokens.Generic).tokens, under);
   switch (token.type) {
     case "heading": {
-      const level = Math.min(6, (token as Tokens.Heading).depth + under);
+      const level = Math.min(6, under + rank);
       const Heading = `h${level}` as "h3";
       return <Heading>{inside()}</Heading>;
     }
@@ -62,7 +96,7 @@ function One({ token, under }: { token: Token; under: number }): ReactNode {
       return <code>{plain((token as Tokens.Codespan).text)}</code>;
     case "code":
       return (
-        <pre tabIndex={0} role="region" aria-label="Code">
+        <pre tabIndex={0} role="group" aria-label="Code">
           <code>{(token as Tokens.Code).text}</code>
         </pre>
       );
@@ -111,7 +145,7 @@ function List({ list, under }: { list: Tokens.List; under: number }) {
 
 function Table({ table, under }: { table: Tokens.Table; under: number }) {
   return (
-    <div className="table" tabIndex={0} role="region" aria-label="Table">
+    <div className="table" tabIndex={0} role="group" aria-label="Table">
       <table>
         <thead>
           <tr>

@@ -1,6 +1,6 @@
 // Growing Markdown in blocks: finished ones are sealed and never parsed again.
 
-import { marked, type Token } from "marked";
+import { marked, type Token, type Tokens } from "marked";
 
 export function lex(text: string): Token[] {
   return marked.lexer(text, { gfm: true });
@@ -13,6 +13,8 @@ export function lex(text: string): Token[] {
  */
 export class Splitter {
   readonly sealed: string[] = [];
+  /** Of each sealed block: how deep a heading it is, 0 for anything else. */
+  readonly depths: number[] = [];
   tail = "";
   private text = "";
   private at = 0;
@@ -20,6 +22,7 @@ export class Splitter {
   feed(text: string): this {
     if (!text.startsWith(this.text)) {
       this.sealed.length = 0;
+      this.depths.length = 0;
       this.at = 0;
     }
     this.text = text;
@@ -37,7 +40,10 @@ export class Splitter {
       // The lexer mends some characters (tabs, carriage returns): where its words are not
       // the text's own, lengths cannot be trusted, and the rest waits for the end.
       if (!this.text.startsWith(token.raw, this.at)) return;
-      if (token.type !== "space") this.sealed.push(token.raw);
+      if (token.type !== "space") {
+        this.sealed.push(token.raw);
+        this.depths.push(token.type === "heading" ? (token as Tokens.Heading).depth : 0);
+      }
       this.at += token.raw.length;
     }
   }

@@ -115,12 +115,27 @@ export function GrowingArea({
 }: TextareaHTMLAttributes<HTMLTextAreaElement> & { value: string }) {
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
-    const element = area.current;
-    if (!element) return;
-    element.style.height = "auto";
-    const most = window.innerHeight * 0.4;
-    element.style.height = `${Math.min(element.scrollHeight + 2, most)}px`;
-    element.style.overflowY = element.scrollHeight > most ? "auto" : "hidden";
+    if (area.current) fit(area.current);
   }, [value]);
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return undefined;
+    // Inside a dialog that is not open yet there is nothing to measure.
+    let width = element.clientWidth;
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth !== width) fit(element);
+      width = element.clientWidth;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
   return <textarea ref={area} value={value} {...rest} />;
+}
+
+function fit(element: HTMLTextAreaElement): void {
+  element.style.height = "auto";
+  if (element.scrollHeight === 0) return;
+  const most = window.innerHeight * 0.4;
+  element.style.height = `${Math.min(element.scrollHeight + 2, most)}px`;
+  element.style.overflowY = element.scrollHeight > most ? "auto" : "hidden";
 }

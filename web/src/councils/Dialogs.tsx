@@ -1,0 +1,103 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { asked, client, Problem, writeKey } from "../api/client";
+import { useStored } from "../stored";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextArea } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import type { CouncilView } from "./useCouncil";
+import { forget } from "./useSender";
+
+interface Props {
+  view: CouncilView;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+export function CloseCouncil({ view, onClose, onDone }: Props) {
+  const [summary, setSummary] = useStored(`council-summary.${view.sessionId}`, "");
+  const [key] = useState(writeKey);
+  const close = useMutation({
+    mutationFn: () =>
+      asked(
+        client.POST("/api/councils/{council}/close", {
+          params: { path: { council: view.council }, header: key },
+          body: { summary: summary.trim() || null },
+        }),
+      ),
+    onSuccess: () => {
+      setSummary(undefined);
+      onDone();
+    },
+  });
+  const field = close.error instanceof Problem ? close.error.field("summary") : undefined;
+  return (
+    <Dialog
+      title="Close this council"
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Keep it open</Button>
+          <Button look="primary" disabled={close.isPending} onClick={() => close.mutate()}>
+            {close.isPending ? "Closing…" : "Close council"}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p>
+          Nobody can post any more; everything stays readable. It cannot be opened again.
+          {view.answering !== undefined && ` ${view.answering} is answering and will be cut off.`}
+        </p>
+        <TextArea
+          label="What came of it"
+          hint="Markdown. It stands at the end of the thread and in the export. May be left empty."
+          rows={6}
+          value={summary}
+          wrong={field}
+          onChange={(event) => setSummary(event.target.value || undefined)}
+        />
+        {!field && <Wrong error={close.error} />}
+      </div>
+    </Dialog>
+  );
+}
+
+export function RemoveCouncil({ view, onClose, onDone }: Props) {
+  const remove = useMutation({
+    mutationFn: () =>
+      asked(client.DELETE("/api/sessions/{id}", { params: { path: { id: view.sessionId } } })),
+    onSuccess: () => {
+      forget(view.sessionId);
+      onDone();
+    },
+  });
+  return (
+    <Dialog
+      title={`Remove ${view.council}`}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            look="danger"
+            icon="trash"
+            disabled={remove.isPending}
+            onClick={() => remove.mutate()}
+          >
+            {remove.isPending ? "Removing…" : "Remove for good"}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p>
+          The charter and every post are deleted, and the name is never used again. Export it first
+          if you may need it.
+        </p>
+        <Wrong error={remove.error} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,134 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Problem } from "../api/client";
+import { fetchAgent, useAgents } from "../library/useAgents";
+import { ModelOptions } from "../library/ModelOptions";
+import { useModels, useTiers } from "../library/useModels";
+import { Button, IconButton } from "../ui/Button";
+import { SelectField, TextArea, TextField } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { memberName, modelOf, NOBODY, type NewMember } from "./newCouncil";
+
+interface Props {
+  members: NewMember[];
+  problem: Problem | undefined;
+  onChange: (members: NewMember[]) => void;
+}
+
+export function MembersEditor({ members, problem, onChange }: Props) {
+  const models = useModels().data ?? [];
+  const change = (index: number, to: Partial<NewMember>) =>
+    onChange(members.map((member, place) => (place === index ? { ...member, ...to } : member)));
+  return (
+    <fieldset className="new-members">
+      <legend className="legend">Members</legend>
+      <p className="muted small">
+        A member with a model answers by itself when a post is addressed to it. People and agents
+        from outside have none, and post by themselves.
+      </p>
+      {members.map((member, index) => {
+        const wrong = (field: string) => problem?.field(`members[${index}].${field}`);
+        return (
+          <div className="new-member" key={index} role="group" aria-label={`Member ${index + 1}`}>
+            <TextField
+              label="Name"
+              value={member.name}
+              wrong={wrong("name")}
+              placeholder="Skeptic"
+              onChange={(event) => change(index, { name: event.target.value })}
+            />
+            <SelectField
+              label="Model"
+              value={member.model}
+              wrong={wrong("model")}
+              onChange={(event) => change(index, { model: event.target.value })}
+            >
+              <option value="">None: posts by themselves</option>
+              <ModelOptions models={models} chosen={member.model} />
+            </SelectField>
+            <IconButton
+              icon="trash"
+              label={`Take ${member.name || `member ${index + 1}`} out`}
+              onClick={() => onChange(members.filter((_, place) => place !== index))}
+            />
+            <details open={wrong("persona") !== undefined || undefined}>
+              <summary>
+                Persona{member.persona === "" ? "" : `, ${member.persona.length} characters`}
+              </summary>
+              <TextArea
+                label="Persona"
+                labelUnseen
+                hint="Who this member is, said to the model."
+                rows={4}
+                value={member.persona}
+                wrong={wrong("persona")}
+                onChange={(event) => change(index, { persona: event.target.value })}
+              />
+            </details>
+          </div>
+        );
+      })}
+      {problem?.field("members") && <p role="alert">{problem.field("members")}</p>}
+      <AddMember onAdd={(member) => onChange([...members, member])} />
+    </fieldset>
+  );
+}
+
+function AddMember({ onAdd }: { onAdd: (member: NewMember) => void }) {
+  const queries = useQueryClient();
+  const pages = useAgents({});
+  const agents = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const tiers = useTiers().data ?? [];
+  const models = useModels().data ?? [];
+  const [chosen, setChosen] = useState("");
+  const add = useMutation({
+    mutationFn: (id: string) => fetchAgent(queries, id),
+    onSuccess: (agent) => {
+      setChosen("");
+      onAdd({
+        name: memberName(agent.name),
+        model: modelOf(agent, tiers, models),
+        persona: agent.persona ?? "",
+      });
+    },
+  });
+  const groups = [
+    { label: "Yours", agents: agents.filter((one) => !one.isBuiltIn) },
+    { label: "Built-in", agents: agents.filter((one) => one.isBuiltIn && !one.isFacilitator) },
+    {
+      label: "Built-in facilitators",
+      agents: agents.filter((one) => one.isBuiltIn && one.isFacilitator),
+    },
+  ];
+  return (
+    <>
+      <div className="new-members-add">
+        <SelectField
+          label="From the library"
+          value={chosen}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          <option value="">Choose an agent…</option>
+          {groups
+            .filter((group) => group.agents.length > 0)
+            .map((group) => (
+              <optgroup key={group.label} label={group.label}>
+                {group.agents.map((agent) => (
+                  <option key={agent.id} value={agent.id}>
+                    {agent.name}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+        </SelectField>
+        <Button disabled={chosen === "" || add.isPending} onClick={() => add.mutate(chosen)}>
+          Add this agent
+        </Button>
+        <Button icon="plus" onClick={() => onAdd(NOBODY)}>
+          Add a new member
+        </Button>
+      </div>
+      <Wrong error={add.error ?? pages.error} />
+    </>
+  );
+}

@@ -1,0 +1,202 @@
+import {
+  Fragment,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from "react";
+import { Button } from "../ui/Button";
+import { Empty } from "../ui/Empty";
+import { Wrong } from "../ui/Notice";
+import { some } from "../ui/time";
+import type { CouncilPage } from "./useCouncil";
+import { PostCard, SilenceLine } from "./Posts";
+import { entriesOf, firstOf, lastOf, turnOf, type Entry, type Post } from "./entries";
+import { useBottom } from "./useBottom";
+
+interface Props {
+  page: CouncilPage;
+  /** The name under which I post here. */
+  me: string | undefined;
+  readBack: (to?: number) => Promise<void>;
+  onReply: ((post: Post) => void) | undefined;
+  /** A post that I have just written: go there. */
+  written: number | undefined;
+  /** The answer that is being written, the end of a closed council. */
+  children: ReactNode;
+}
+
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
+
+export function Thread({ page, me, readBack, onReply, written, children }: Props) {
+  const { view, thread } = page;
+  const { scroller, content, isAtBottom, toBottom, leaveBottom, onScroll } = useBottom();
+  const first = firstOf(thread) ?? 1;
+  const last = lastOf(thread);
+  const models = useMemo(
+    () => new Map(view.members.map((member) => [member.name, member.model])),
+    [view.members],
+  );
+  const posts = useMemo(() => new Map(thread.posts.map((post) => [post.sequence, post])), [thread]);
+  const rows = useMemo(() => dated(entriesOf(thread)), [thread]);
+
+  const [seen, setSeen] = useState(last);
+  useEffect(() => {
+    if (isAtBottom) setSeen(last);
+  }, [isAtBottom, last]);
+  useEffect(() => {
+    if (written !== undefined) toBottom();
+  }, [written, toBottom]);
+
+  const { isReading, error, back } = useReadingBack(first, scroller, readBack);
+  const [target, setTarget] = useState<number>();
+  const jump = useCallback(
+    (sequence: number) => {
+      leaveBottom();
+      setTarget(sequence);
+      void back(sequence);
+    },
+    [back, leaveBottom],
+  );
+  useJumpToAddress(jump);
+  useEffect(() => {
+    const post = target === undefined ? null : document.getElementById(`post-${target}`);
+    if (!post) return;
+    setTarget(undefined);
+    post.scrollIntoView({ block: "center" });
+    post.focus({ preventScroll: true });
+  }, [target, first]);
+
+  const unseen = last - seen;
+  return (
+    <section className="council-thread" aria-label="Thread">
+      <h2 className="unseen">Thread</h2>
+      <div
+        className="council-scroller"
+        role="region"
+        aria-label="Posts"
+        tabIndex={0}
+        ref={scroller}
+        onScroll={onScroll}
+      >
+        <div className="council-posts" ref={content}>
+          {first > 1 && (
+            <div className="council-earlier no-print">
+              <Button icon="up" disabled={isReading} onClick={() => void back()}>
+                Show earlier posts
+              </Button>
+              <span className="muted small">{some(first - 1, "earlier post")}</span>
+            </div>
+          )}
+          <Wrong error={error} onRetry={() => void back()} />
+          {rows.map(({ entry, day }) => (
+            <Fragment key={keyOf(entry)}>
+              {day !== undefined && <p className="council-day muted small">{day}</p>}
+              {entry.type === "silence" ? (
+                <SilenceLine silence={entry.silence} />
+              ) : (
+                <PostCard
+                  post={entry.post}
+                  answers={posts.get(entry.post.replyTo ?? 0)}
+                  model={models.get(entry.post.sender)}
+                  isMine={entry.post.sender === me}
+                  onReply={onReply}
+                  onJump={jump}
+                />
+              )}
+            </Fragment>
+          ))}
+          {rows.length === 0 && view.status === "open" && (
+            <Empty>Nobody has posted yet. Write the first post below.</Empty>
+          )}
+          {children}
+        </div>
+      </div>
+      {!isAtBottom && (
+        <Button className="council-chip no-print" icon="down" onClick={toBottom}>
+          {unseen > 0 ? some(unseen, "new post") : "To the newest"}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function keyOf(entry: Entry): string {
+  return entry.type === "post" ? `${entry.post.sequence}` : turnOf(entry.silence);
+}
+
+/** Each day's first post has its day. */
+function dated(entries: Entry[]): { entry: Entry; day: string | undefined }[] {
+  let today = "";
+  return entries.map((entry) => {
+    const day = entry.type === "post" ? DAY.format(new Date(entry.post.at)) : today;
+    const isNew = day !== today;
+    today = day;
+    return { entry, day: isNew ? day : undefined };
+  });
+}
+
+/** Reads older posts; what was in view stays where it was. */
+function useReadingBack(
+  first: number,
+  scroller: React.RefObject<HTMLDivElement | null>,
+  readBack: (to?: number) => Promise<void>,
+) {
+  const [isReading, setReading] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const held = useRef<{ element: HTMLElement; top: number }>(undefined);
+
+  const hold = useCallback(() => {
+    const inView = scroller.current?.querySelectorAll<HTMLElement>("article");
+    const edge = scroller.current?.getBoundingClientRect().top ?? 0;
+    for (const element of inView ?? []) {
+      const { top, bottom } = element.getBoundingClientRect();
+      if (bottom > edge) {
+        held.current = { element, top };
+        return;
+      }
+    }
+  }, [scroller]);
+
+  useLayoutEffect(() => {
+    const place = held.current;
+    held.current = undefined;
+    if (!place || !scroller.current) return;
+    scroller.current.scrollTop += place.element.getBoundingClientRect().top - place.top;
+  }, [first, scroller]);
+
+  const back = useCallback(
+    async (to?: number) => {
+      setReading(true);
+      setError(undefined);
+      hold();
+      try {
+        await readBack(to);
+      } catch (problem) {
+        setError(problem);
+      } finally {
+        setReading(false);
+      }
+    },
+    [hold, readBack],
+  );
+  return { isReading, error, back };
+}
+
+/** An address may name a post: `#post-12`. */
+function useJumpToAddress(jump: (sequence: number) => void): void {
+  const latest = useRef(jump);
+  latest.current = jump;
+  useEffect(() => {
+    const go = () => {
+      const sequence = /^#post-(\d+)$/.exec(location.hash)?.[1];
+      if (sequence !== undefined) latest.current(Number(sequence));
+    };
+    go();
+    window.addEventListener("hashchange", go);
+    return () => window.removeEventListener("hashchange", go);
+  }, []);
+}

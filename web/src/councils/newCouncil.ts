@@ -1,0 +1,64 @@
+// What somebody fills in to open a council.
+
+import type { Schemas } from "../api/client";
+
+export interface NewMember {
+  name: string;
+  model: string;
+  persona: string;
+}
+
+export interface NewCouncil {
+  name: string;
+  charter: string;
+  project: string;
+  members: NewMember[];
+}
+
+export const BLANK: NewCouncil = { name: "", charter: "", project: "", members: [] };
+export const NOBODY: NewMember = { name: "", model: "", persona: "" };
+
+export const NAME_RULE =
+  "Small letters, digits, dots, dashes and underscores, such as api-redesign. It stays for ever.";
+
+/** Something to begin with. */
+export const SAMPLE: Pick<NewCouncil, "name" | "charter"> = {
+  name: "release-watch",
+  charter: [
+    "Watch over our next release: what is ready, what is not, and what we put off.",
+    "",
+    "- Speak in a few sentences. Name the evidence.",
+    "- Say plainly when something should wait.",
+    "- Ask a member by @name when you need what they know.",
+  ].join("\n"),
+};
+
+/** `The User’s Voice` → `The-Users-Voice`: a name that can stand after an @. */
+export function memberName(name: string): string {
+  const plain = name.normalize("NFKD").replace(/['’\p{M}]/gu, "");
+  return plain.replace(/[^A-Za-z0-9._@-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");
+}
+
+/** The model by which a stored agent speaks here: its own, its tier's, or any. */
+export function modelOf(
+  agent: Schemas["StoredAgent"],
+  tiers: readonly Schemas["TierView"][],
+  models: readonly Schemas["ModelView"][],
+): string {
+  const ofTier = tiers.find((one) => one.tier === agent.tier)?.model;
+  return agent.model ?? ofTier ?? models[0]?.name ?? "";
+}
+
+/** As the server takes it; what was left empty is left out. */
+export function requestOf(council: NewCouncil): Schemas["NewCouncil"] {
+  return {
+    name: council.name.trim(),
+    charter: council.charter,
+    project: council.project.trim() || null,
+    members: council.members.map((member) => ({
+      name: member.name.trim(),
+      model: member.model || null,
+      persona: member.persona.trim() || null,
+    })),
+  };
+}

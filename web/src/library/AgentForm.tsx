@@ -1,0 +1,172 @@
+// Adding, copying or changing an agent. A style fills in everything with one click; what is
+// then written takes its place.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { asked, client, Problem, writeKey } from "../api/client";
+import { toast } from "../ui/announce";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextArea, TextField } from "../ui/Field";
+import { Notice } from "../ui/Notice";
+import { BLANK, copyName, draftOf, fieldsOf, isBlank, type AgentDraft } from "./agentDraft";
+import type { Agent } from "./useAgents";
+import { FormProblem } from "./FormProblem";
+import { MoreFields } from "./MoreFields";
+import { Styles } from "./Styles";
+import { useDraft } from "./useDraft";
+
+export type Start =
+  | { from: "nothing"; isFacilitator: boolean }
+  | { from: "copy"; agent: Agent }
+  | { from: "edit"; agent: Agent };
+
+interface Props {
+  start: Start;
+  onClose: () => void;
+  onSaved: (agent: Agent) => void;
+}
+
+export function AgentForm({ start, onClose, onSaved }: Props) {
+  const isFacilitator = start.from === "nothing" ? start.isFacilitator : start.agent.isFacilitator;
+  const noun = isFacilitator ? "facilitator" : "agent";
+  const { draft, change, forget, isKept } = useDraft(draftName(start, noun), begun(start));
+  const [copyOf, setCopyOf] = useState(start.from === "copy" ? start.agent.id : undefined);
+  const [before, setBefore] = useState<AgentDraft>();
+  const save = useSaving({ start, draft, isFacilitator, copyOf });
+  const problem = save.error instanceof Problem ? save.error : undefined;
+  const submit = () =>
+    save.mutate(undefined, {
+      onSuccess: (agent) => {
+        forget();
+        toast(start.from === "edit" ? `${agent.name} was changed` : `${agent.name} was added`);
+        onSaved(agent);
+      },
+    });
+  return (
+    <Dialog
+      title={titleOf(start, noun)}
+      wide
+      onClose={onClose}
+      foot={
+        <>
+          {isKept && (
+            <Button
+              look="quiet"
+              onClick={() => {
+                forget();
+                setCopyOf(start.from === "copy" ? start.agent.id : undefined);
+              }}
+            >
+              Begin anew
+            </Button>
+          )}
+          <Button onClick={onClose}>Not now</Button>
+          <Button
+            look="primary"
+            disabled={save.isPending || draft.name.trim() === "" || draft.persona.trim() === ""}
+            onClick={submit}
+          >
+            {save.isPending ? "Saving…" : start.from === "edit" ? "Save" : `Add ${noun}`}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack agent-form">
+        {start.from === "nothing" && (
+          <Styles
+            isFacilitator={isFacilitator}
+            chosen={copyOf}
+            onChoose={(agent, names) => {
+              setCopyOf(agent?.id);
+              setBefore(isBlank(draft) ? undefined : draft);
+              change(agent ? { ...draftOf(agent), name: copyName(agent.name, names) } : BLANK);
+            }}
+          />
+        )}
+        {before && (
+          <Notice
+            action={
+              <Button
+                onClick={() => {
+                  change(before);
+                  setBefore(undefined);
+                }}
+              >
+                Put it back
+              </Button>
+            }
+          >
+            What stood here was replaced.
+          </Notice>
+        )}
+        <TextField
+          label="Name"
+          value={draft.name}
+          wrong={problem?.field("name")}
+          onChange={(event) => change({ name: event.target.value })}
+        />
+        <TextField
+          label="Description"
+          hint="One line for lists."
+          value={draft.description}
+          wrong={problem?.field("description")}
+          onChange={(event) => change({ description: event.target.value })}
+        />
+        <TextArea
+          label="Persona"
+          hint={
+            isFacilitator
+              ? "How it runs the room: whom it asks next, when it has heard enough, and what the conclusion looks like. The model gets this word for word."
+              : "Who it is, what it looks for, and how it talks. The model gets this word for word."
+          }
+          rows={9}
+          value={draft.persona}
+          wrong={problem?.field("persona")}
+          onChange={(event) => change({ persona: event.target.value })}
+        />
+        <MoreFields draft={draft} problem={problem} onChange={change} />
+        <FormProblem error={save.error} />
+      </div>
+    </Dialog>
+  );
+}
+
+function draftName(start: Start, noun: string): string {
+  return start.from === "nothing" ? `new-${noun}` : `${start.from}-agent.${start.agent.id}`;
+}
+
+function begun(start: Start): AgentDraft {
+  if (start.from === "nothing") return BLANK;
+  const draft = draftOf(start.agent);
+  return start.from === "edit" ? draft : { ...draft, name: copyName(draft.name, []) };
+}
+
+function titleOf(start: Start, noun: string): string {
+  if (start.from === "nothing") return `New ${noun}`;
+  return start.from === "edit" ? `Edit ${start.agent.name}` : `Copy of ${start.agent.name}`;
+}
+
+interface Saving {
+  start: Start;
+  draft: AgentDraft;
+  isFacilitator: boolean;
+  copyOf: string | undefined;
+}
+
+function useSaving({ start, draft, isFacilitator, copyOf }: Saving) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => {
+      const fields = { ...fieldsOf(draft), isFacilitator };
+      const header = writeKey();
+      if (start.from === "edit") {
+        const params = { path: { id: start.agent.id }, header };
+        return asked(client.PATCH("/api/agents/{id}", { params, body: fields }));
+      }
+      const body = { ...fields, ...(copyOf !== undefined && { copyOf }) };
+      return asked(client.POST("/api/agents", { params: { header }, body }));
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["agents"] }),
+  });
+}

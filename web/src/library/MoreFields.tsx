@@ -1,0 +1,138 @@
+import { useEffect, useState } from "react";
+import type { Problem } from "../api/client";
+import { SelectField, TextArea, TextField } from "../ui/Field";
+import { FORMATS, TIERS, type AgentDraft } from "./agentDraft";
+import { ModelOptions } from "./ModelOptions";
+import { useModels, useTiers } from "./useModels";
+
+interface Props {
+  draft: AgentDraft;
+  problem: Problem | undefined;
+  onChange: (to: Partial<AgentDraft>) => void;
+}
+
+const MINE = ["model", "tier", "formats", "turnSeconds", "outputTokens", "budgetTokens"];
+
+/** Everything that an agent can do without. */
+export function MoreFields({ draft, problem, onChange }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const isWrong = problem?.fields.some(
+    ({ field }) => MINE.includes(field) || field.startsWith("workspace"),
+  );
+  useEffect(() => {
+    if (isWrong) setOpen(true);
+  }, [isWrong]);
+  const tools = problem?.fields.find(({ field }) => field.startsWith("workspace.tools"))?.problem;
+  return (
+    <details
+      className="agent-more"
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        More <span className="muted">model, formats, bounds, workspace</span>
+      </summary>
+      <div className="stack">
+        <SpeaksBy draft={draft} problem={problem} onChange={onChange} />
+        <div className="stack tight" role="group" aria-label="Formats that it suits">
+          <p className="legend">Suits best</p>
+          <div className="row">
+            {FORMATS.map((format) => (
+              <label key={format} className="choice">
+                <input
+                  type="checkbox"
+                  checked={draft.formats.includes(format)}
+                  onChange={(event) =>
+                    onChange({
+                      formats: FORMATS.filter((one) =>
+                        one === format ? event.target.checked : draft.formats.includes(one),
+                      ),
+                    })
+                  }
+                />
+                {format}
+              </label>
+            ))}
+          </div>
+          <p className="muted small">Guidance only: it may take part in any.</p>
+        </div>
+        <div className="agent-bounds">
+          <TextField
+            label="Seconds a turn"
+            hint="5 to 3,600"
+            type="number"
+            inputMode="numeric"
+            value={draft.turnSeconds}
+            wrong={problem?.field("turnSeconds")}
+            onChange={(event) => onChange({ turnSeconds: event.target.value })}
+          />
+          <TextField
+            label="Tokens an answer"
+            hint="16 to 65,536"
+            type="number"
+            inputMode="numeric"
+            value={draft.outputTokens}
+            wrong={problem?.field("outputTokens")}
+            onChange={(event) => onChange({ outputTokens: event.target.value })}
+          />
+          <TextField
+            label="Tokens a session"
+            hint="From 1,000; what it reads counts too"
+            type="number"
+            inputMode="numeric"
+            value={draft.budgetTokens}
+            wrong={problem?.field("budgetTokens")}
+            onChange={(event) => onChange({ budgetTokens: event.target.value })}
+          />
+        </div>
+        <TextField
+          label="Folder"
+          hint="For command-line agents: where it runs. A whole path, or one from ~/ on."
+          placeholder="~/projects/app"
+          spellCheck={false}
+          value={draft.folder}
+          wrong={problem?.field("workspace.folder")}
+          onChange={(event) => onChange({ folder: event.target.value })}
+        />
+        <TextArea
+          label="Tools"
+          hint="That it may use, by the names that its program knows; one in a line."
+          rows={2}
+          spellCheck={false}
+          value={draft.tools}
+          wrong={tools}
+          onChange={(event) => onChange({ tools: event.target.value })}
+        />
+      </div>
+    </details>
+  );
+}
+
+function SpeaksBy({ draft, problem, onChange }: Props) {
+  const models = useModels().data ?? [];
+  const tiers = useTiers().data ?? [];
+  const now = (tier: string) => {
+    const model = tiers.find((one) => one.tier === tier)?.model;
+    return model === undefined ? "" : `, now ${model}`;
+  };
+  const chosen = draft.speaksBy.startsWith("model:") ? draft.speaksBy.slice(6) : undefined;
+  return (
+    <SelectField
+      label="Speaks by"
+      value={draft.speaksBy}
+      wrong={problem?.field("model") ?? problem?.field("tier")}
+      onChange={(event) => onChange({ speaksBy: event.target.value })}
+    >
+      <option value="">Any model</option>
+      <optgroup label="A tier">
+        {TIERS.map((tier) => (
+          <option key={tier} value={`tier:${tier}`}>
+            {tier}
+            {now(tier)}
+          </option>
+        ))}
+      </optgroup>
+      <ModelOptions models={models} chosen={chosen} prefix="model:" />
+    </SelectField>
+  );
+}
