@@ -4,6 +4,31 @@
  */
 
 export interface paths {
+    "/api/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether this server wants a token, and whether the caller has shown one. Needs none
+         *     itself.
+         */
+        get: operations["access_get"];
+        put?: never;
+        /**
+         * Exchanges a token for a cookie, so that a browser need not keep the token. It counts
+         *     for the server's own pages only, and ends when the token changes.
+         */
+        post: operations["access_enter"];
+        /** Makes the browser forget the cookie. */
+        delete: operations["access_leave"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -128,6 +153,26 @@ export interface paths {
         put?: never;
         /** Asks one advisor again; a new synthesis follows. */
         post: operations["boardrooms_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/boardrooms/{id}/advisors/{advisor}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops one advisor and keeps what it has said so far. The others go on; after the last
+         *     of them the synthesis begins without it, and a board where nobody has answered fails.
+         */
+        post: operations["boardrooms_stop_advisor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -380,6 +425,26 @@ export interface paths {
         put?: never;
         /** Creates a discussion: a draft, or with `start` one that is under way. */
         post: operations["discussions_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/discussions/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a discussion would take that is yet to be created. Nothing is created; what would
+         *     be wrong with it is answered as creating would.
+         */
+        post: operations["discussions_estimate_new"];
         delete?: never;
         options?: never;
         head?: never;
@@ -706,6 +771,23 @@ export interface paths {
          *     Without `Last-Event-ID` or `after` it begins with what comes next.
          */
         get: operations["events_all"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limits of what a person can write, choose or attach. */
+        get: operations["limits_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1119,6 +1201,12 @@ export interface components {
             name: string;
             why: string;
         };
+        AccessView: {
+            /** @description The caller may use this server: it has shown its token, or needs none. */
+            admitted: boolean;
+            /** @description This server wants a token. */
+            tokenWanted: boolean;
+        };
         AdvisorView: components["schemas"]["Said"] & {
             /** @description The call that brings, or brought, its text; `delta` frames carry it. */
             callId: string;
@@ -1267,7 +1355,7 @@ export interface components {
          *     `docs/errors/`.
          * @enum {string}
          */
-        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "internal" | "store-failed";
+        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed";
         /** @enum {string} */
         ConflictKind: "direct_overlap" | "cascade_collision" | "severity_disagreement";
         ConflictView: {
@@ -1677,6 +1765,49 @@ export interface components {
             by?: string | null;
             text: string;
         };
+        LimitView: {
+            /** Format: int64 */
+            least: number;
+            /**
+             * Format: int64
+             * @description Absent where there is none.
+             */
+            most?: number;
+            /** @description What is limited, in plain words. */
+            name: string;
+            unit: components["schemas"]["UnitName"];
+            /**
+             * Format: int64
+             * @description What counts when nothing is given.
+             */
+            usual?: number;
+        };
+        /** @description By what they are about, and by their names. */
+        LimitsView: {
+            agent: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            boardroom: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            /** @description Files that belong to a prompt or a topic. */
+            context: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            council: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            discussion: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            /** @description Any request. */
+            request: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+            whiteboard: {
+                [key: string]: components["schemas"]["LimitView"];
+            };
+        };
         MemberView: {
             model?: string;
             name: string;
@@ -1706,6 +1837,10 @@ export interface components {
              *     validate → resolve may be skipped to.
              */
             targetPhase: components["schemas"]["PhaseName"];
+        };
+        NewAccess: {
+            /** @description The value of PLENARY_TOKEN. */
+            token: string;
         };
         NewAdvisor: {
             /** @description `provider/model`, or a bare name that one provider has. */
@@ -2059,6 +2194,18 @@ export interface components {
             sessionId: string;
         };
         /** @description Every good answer. */
+        Reply_AccessView: {
+            data: {
+                /** @description The caller may use this server: it has shown its token, or needs none. */
+                admitted: boolean;
+                /** @description This server wants a token. */
+                tokenWanted: boolean;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Archived: {
             /** @description The end of a board. */
             data: {
@@ -2255,6 +2402,38 @@ export interface components {
                 outputTokens: components["schemas"]["EstimateRange"];
                 /** @description Absent until every model has answered here before. */
                 seconds?: components["schemas"]["EstimateRange"];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_LimitsView: {
+            /** @description By what they are about, and by their names. */
+            data: {
+                agent: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                boardroom: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                /** @description Files that belong to a prompt or a topic. */
+                context: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                council: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                discussion: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                /** @description Any request. */
+                request: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
+                whiteboard: {
+                    [key: string]: components["schemas"]["LimitView"];
+                };
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2836,6 +3015,11 @@ export interface components {
         TranscriptEntryKind: "decision" | "turn" | "interjection" | "synthesis" | "opening" | "evaluation";
         /** @enum {string} */
         TranscriptEntryStatus: "done" | "failed" | "stopped";
+        /**
+         * @description Bytes are those of UTF-8.
+         * @enum {string}
+         */
+        UnitName: "bytes" | "characters" | "count" | "seconds" | "tokens";
         UsageView: {
             /** Format: int64 */
             inputTokens?: number;
@@ -2950,6 +3134,292 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    access_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_AccessView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    access_enter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAccess"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_AccessView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    access_leave: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_AccessView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     agents_list: {
         parameters: {
             query?: {
@@ -4036,6 +4506,126 @@ export interface operations {
                 "application/json": components["schemas"]["Retry"];
             };
         };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boardrooms_stop_advisor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                id: string;
+                /** @description The seat's number. */
+                advisor: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
@@ -5715,6 +6305,119 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_DiscussionView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    discussions_estimate_new: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDiscussion"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Estimate"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -7793,6 +8496,70 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    limits_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_LimitsView"];
                 };
             };
             /** @description The query or a header is wrong. */

@@ -1,10 +1,127 @@
-import { useTitle } from "../shell/Shell";
+// A discussion, live: what was said, who is speaking, what can be done.
 
-export default function Discussion(_: { id: string }) {
-  useTitle("Discussion");
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useRef, useState } from "react";
+import { Link } from "wouter";
+import { Problem } from "../api/client";
+import { useLiveSession } from "../live/session";
+import { useTitle } from "../shell/Shell";
+import { Empty, Loading } from "../ui/Empty";
+import { Notice, Wrong } from "../ui/Notice";
+import { useShortcuts } from "../ui/shortcuts";
+import { Aside } from "./Aside";
+import { useCommands } from "./commands";
+import { ConclusionCard } from "./ConclusionCard";
+import { ControlBar } from "./ControlBar";
+import { useDiscussion, type Known } from "./data";
+import "./discussions.css";
+import { DraftPage } from "./DraftPage";
+import { useFollowing } from "./following";
+import { Head } from "./Head";
+import { Interject } from "./Interject";
+import { useMilestones } from "./milestones";
+import { LatestChip } from "./LatestChip";
+import { Timeline } from "./Timeline";
+import { headline, isSpoken } from "./words";
+
+export default function Discussion({ id }: { id: string }) {
+  const queries = useQueryClient();
+  const { data, error } = useDiscussion(id);
+  const isMissing = error instanceof Problem && error.status === 404;
+  const live = useLiveSession({
+    url: isMissing ? undefined : `/api/discussions/${encodeURIComponent(id)}/events`,
+    keys: [["discussions", id]],
+  });
+  useTitle(data ? headline(data.view.topic, data.view.name) : "Discussion");
+  if (isMissing || live.connection === "gone") return <Missing />;
+  if (!data) {
+    return (
+      <div className="page">
+        <h1 className="unseen">Discussion</h1>
+        {error ? (
+          <Wrong
+            error={error}
+            onRetry={() => void queries.invalidateQueries({ queryKey: ["discussions", id] })}
+          />
+        ) : (
+          <Loading />
+        )}
+      </div>
+    );
+  }
+  if (data.view.status === "draft") return <DraftPage view={data.view} />;
+  return <Running known={data} live={live} />;
+}
+
+function Missing() {
   return (
     <div className="page">
-      <h1>Discussion</h1>
+      <h1>This discussion is not here</h1>
+      <Empty action={<Link href="/discussions">All discussions</Link>}>
+        It may have been removed.
+      </Empty>
+    </div>
+  );
+}
+
+function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiveSession> }) {
+  const { view, entries } = known;
+  const commands = useCommands(view);
+  const timeline = useRef<HTMLDivElement>(null);
+  const following = useFollowing(timeline, entries.filter(isSpoken).length);
+  const [isInterjecting, setInterjecting] = useState(false);
+  useMilestones(view);
+
+  const jump = useCallback((to: Element | null | undefined) => {
+    if (!(to instanceof HTMLElement)) return;
+    to.scrollIntoView({ block: "start" });
+    to.focus({ preventScroll: true });
+  }, []);
+  const jumpTo = useCallback(
+    (number: number) => jump(timeline.current?.querySelector(`[data-entry="${number}"]`)),
+    [jump],
+  );
+  const step = (by: 1 | -1) => {
+    const cards = [...(timeline.current?.querySelectorAll("[data-entry]") ?? [])];
+    const here = cards.findIndex((card) => card.contains(document.activeElement));
+    jump(here < 0 ? (by > 0 ? cards[0] : cards.at(-1)) : cards[here + by]);
+  };
+  useShortcuts([
+    { key: " ", label: "Pause or resume", run: commands.pauseOrResume },
+    { key: "j", label: "Next turn", run: () => step(1) },
+    { key: "k", label: "Turn before", run: () => step(-1) },
+    { key: "c", label: "Conclude now", run: () => commands.ask("conclude") },
+    ...(view.allowed.includes("interject")
+      ? [{ key: "i", label: "Interject", run: () => setInterjecting(true) }]
+      : []),
+  ]);
+
+  return (
+    <div className="discussions discussion">
+      <Head view={view} />
+      <ControlBar
+        view={view}
+        commands={commands}
+        isBroken={live.connection === "broken"}
+        onInterject={() => setInterjecting(true)}
+      />
+      <Wrong error={commands.error} />
+      {view.status === "failed" && view.problem !== undefined && (
+        <Notice look="bad">
+          <p>{view.problem}</p>
+          <p className="hint">What was said is kept. Resume goes on with the step that was due.</p>
+        </Notice>
+      )}
+      <div className="discussion-columns">
+        <Aside known={known} onJump={jumpTo} />
+        <ConclusionCard view={view} />
+        <Timeline ref={timeline} known={known} live={live} isFollowing={following.isFollowing} />
+      </div>
+      <div className="dock no-print">
+        <LatestChip view={view} following={following} />
+        <Interject view={view} isAsked={isInterjecting} onDone={() => setInterjecting(false)} />
+      </div>
+      {commands.dialogs}
     </div>
   );
 }

@@ -1,0 +1,156 @@
+// A draft: everything about it can still be changed, and then it starts.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState, type FormEvent } from "react";
+import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { StatusBadge } from "../shell/status";
+import { Button } from "../ui/Button";
+import { TextArea, TextField } from "../ui/Field";
+import { Icon } from "../ui/icons";
+import { Menu } from "../ui/Menu";
+import { Wrong } from "../ui/Notice";
+import { useCommands } from "./commands";
+import { exports } from "./ControlBar";
+import { DraftEstimate } from "./DraftEstimate";
+import { DraftSeats } from "./DraftSeats";
+import { useLimits } from "./data";
+import { Formats } from "./TopicStep";
+import { headline, type Format, type View } from "./words";
+
+interface Texts {
+  topic: string;
+  name: string;
+  format: Format;
+  rounds: string;
+}
+
+export function DraftPage({ view }: { view: View }) {
+  const { id } = view;
+  const queries = useQueryClient();
+  const commands = useCommands(view);
+  const most = useLimits().roundsMost;
+  const [changed, setChanged] = useState<Partial<Texts>>({});
+  const shown: Texts = {
+    topic: view.topic,
+    name: view.name,
+    format: view.format,
+    rounds: String(view.maxRounds),
+    ...changed,
+  };
+  const edit = editOf(view, shown);
+  const isChanged = Object.keys(edit).length > 0;
+  const saving = useMutation({
+    mutationFn: (_: "save" | "start") =>
+      asked(
+        client.PATCH("/api/discussions/{id}", {
+          params: { path: { id }, header: writeKey() },
+          body: edit,
+        }),
+      ),
+    onSuccess: async (_, then) => {
+      await queries.invalidateQueries({ queryKey: ["discussions", id] });
+      setChanged({});
+      if (then === "start") commands.run("start");
+    },
+  });
+  const wrong = (field: string) =>
+    saving.error instanceof Problem ? saving.error.field(field) : undefined;
+  const change = (part: Partial<Texts>) => setChanged({ ...changed, ...part });
+  const isBusy = saving.isPending || commands.pending !== undefined;
+  function save(event: FormEvent): void {
+    event.preventDefault();
+    if (isChanged && !isBusy) saving.mutate("save");
+  }
+  return (
+    <div className="page discussions">
+      <header className="page-head">
+        <div className="draft-title">
+          <p className="eyebrow">Discussion</p>
+          <h1>{headline(view.topic, view.name)}</h1>
+        </div>
+        <div className="row">
+          <StatusBadge status={view.status} />
+          <Button
+            look="primary"
+            icon="play"
+            disabled={isBusy}
+            onClick={() => (isChanged ? saving.mutate("start") : commands.run("start"))}
+          >
+            Start
+          </Button>
+          <Menu
+            label="More"
+            className="icon-button"
+            face={<Icon name="more" />}
+            items={[
+              ...exports(view),
+              { label: "Remove", icon: "trash", run: () => commands.ask("remove") },
+            ]}
+          />
+        </div>
+      </header>
+      <Wrong error={saving.error ?? commands.error} />
+      <form className="card stack" onSubmit={save} aria-label="Topic, format and rounds">
+        <TextArea
+          label="Topic"
+          value={shown.topic}
+          wrong={wrong("topic")}
+          onChange={(event) => change({ topic: event.target.value })}
+        />
+        <Formats chosen={shown.format} onChoose={(format) => change({ format })} />
+        <div className="field-row">
+          <TextField
+            label="Name"
+            maxLength={200}
+            value={shown.name}
+            wrong={wrong("name")}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+          <TextField
+            label="Rounds at most"
+            inputMode="numeric"
+            value={shown.rounds}
+            hint={Number.isFinite(most) && `From 1 to ${most}.`}
+            wrong={wrong("maxRounds")}
+            onChange={(event) => change({ rounds: event.target.value })}
+          />
+        </div>
+        <Facts view={view} />
+        {isChanged && (
+          <div className="row">
+            <Button type="submit" look="primary" disabled={isBusy}>
+              Save changes
+            </Button>
+            <Button disabled={isBusy} onClick={() => setChanged({})}>
+              Undo
+            </Button>
+          </div>
+        )}
+      </form>
+      <DraftSeats view={view} />
+      <DraftEstimate view={view} />
+      {commands.dialogs}
+    </div>
+  );
+}
+
+/** What was settled when the draft was made. */
+function Facts({ view }: { view: View }) {
+  const facts = [
+    ...(view.budgetTokens === undefined
+      ? []
+      : [`At most ${view.budgetTokens.toLocaleString("en")} tokens`]),
+    ...((view.context ?? []).length === 0 ? [] : [`With ${(view.context ?? []).join(", ")}`]),
+  ];
+  return facts.length > 0 && <p className="muted small">{facts.join(" · ")}</p>;
+}
+
+/** Only what is not as it was. */
+function editOf(view: View, shown: Texts): Schemas["DiscussionEdit"] {
+  return {
+    ...(shown.topic !== view.topic && { topic: shown.topic }),
+    ...(shown.name !== view.name && { name: shown.name }),
+    ...(shown.format !== view.format && { format: shown.format }),
+    ...(shown.rounds.trim() !== String(view.maxRounds) && { maxRounds: Number(shown.rounds) || 0 }),
+  };
+}

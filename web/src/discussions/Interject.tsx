@@ -1,0 +1,94 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState, type FormEvent } from "react";
+import { asked, client, Problem, writeKey } from "../api/client";
+import { remember, remembered, useStored } from "../stored";
+import { Button, IconButton } from "../ui/Button";
+import { GrowingArea } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { toast } from "../ui/announce";
+import type { View } from "./words";
+
+interface Props {
+  view: View;
+  /** Somebody pressed the button or the key. */
+  isAsked: boolean;
+  onDone: () => void;
+}
+
+/** A message of a person between the turns. */
+export function Interject({ view, isAsked, onDone }: Props) {
+  const { id } = view;
+  const queries = useQueryClient();
+  const kept = `interjection.${id}`;
+  const [text, setText] = useState(() => remembered(kept, ""));
+  const [by, setBy] = useStored("my-name", "");
+  const form = useRef<HTMLFormElement>(null);
+  const sending = useMutation({
+    mutationFn: () => {
+      const name = by.trim();
+      return asked(
+        client.POST("/api/discussions/{id}/interject", {
+          params: { path: { id }, header: writeKey() },
+          body: { text: text.trim(), ...(name !== "" && { by: name }) },
+        }),
+      );
+    },
+    onSuccess: () => {
+      write("");
+      toast("Said. Everybody after the step under way hears it.");
+      onDone();
+      void queries.invalidateQueries({ queryKey: ["discussions", id] });
+    },
+  });
+  const write = (next: string) => {
+    setText(next);
+    remember(kept, next === "" ? undefined : next);
+  };
+  useEffect(() => {
+    if (isAsked) form.current?.querySelector("textarea")?.focus();
+  }, [isAsked]);
+  const isWaiting = view.step?.waitsForPerson === true;
+  if (!view.allowed.includes("interject") || (isWaiting && !isAsked)) return null;
+  function send(event?: FormEvent): void {
+    event?.preventDefault();
+    if (text.trim() !== "" && !sending.isPending) sending.mutate();
+  }
+  const wrong = sending.error instanceof Problem ? sending.error : undefined;
+  return (
+    <form ref={form} className="interject" onSubmit={send} aria-label="Interject">
+      <Wrong error={sending.error} />
+      <div className="interject-row">
+        <input
+          className="input by"
+          aria-label="Your name"
+          aria-invalid={wrong?.field("by") !== undefined || undefined}
+          placeholder="Organizer"
+          maxLength={120}
+          value={by}
+          onChange={(event) => setBy(event.target.value === "" ? undefined : event.target.value)}
+        />
+        <GrowingArea
+          className="input"
+          rows={1}
+          aria-label="Say something between the turns"
+          placeholder="Say something between the turns"
+          value={text}
+          onChange={(event) => write(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") {
+              event.currentTarget.blur();
+              onDone();
+            }
+            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+        <Button type="submit" look="primary" disabled={text.trim() === "" || sending.isPending}>
+          Say it
+        </Button>
+        {isWaiting && <IconButton icon="close" label="Close" onClick={onDone} />}
+      </div>
+    </form>
+  );
+}

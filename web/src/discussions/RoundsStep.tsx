@@ -1,0 +1,103 @@
+import { TextField } from "../ui/Field";
+import { EstimateCard } from "./EstimateCard";
+import type { StepProps } from "./TopicStep";
+
+const PICKED_MOST = 20;
+
+interface Props extends StepProps {
+  /** Nothing is missing. */
+  isWhole: boolean;
+}
+
+export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) {
+  return (
+    <>
+      <fieldset className="choices">
+        <legend className="legend">Rounds</legend>
+        <p className="muted small">In each round one participant speaks.</p>
+        <div className="format-cards two">
+          <label className="choice-card">
+            <input
+              type="radio"
+              name="rounds"
+              checked={!draft.isFixed}
+              onChange={() => onChange({ isFixed: false })}
+            />
+            <span className="choice-name">Auto</span>
+            <span className="choice-text">
+              The facilitator concludes when enough was said, after {limits.roundsUsual} rounds at
+              the latest.
+            </span>
+          </label>
+          <label className="choice-card">
+            <input
+              type="radio"
+              name="rounds"
+              checked={draft.isFixed}
+              onChange={() => onChange({ isFixed: true })}
+            />
+            <span className="choice-name">Fixed</span>
+            <span className="choice-text">
+              You say how many there are at most. The facilitator may still end earlier.
+            </span>
+          </label>
+        </div>
+      </fieldset>
+      {draft.isFixed && (
+        <Rounds
+          rounds={draft.rounds}
+          most={limits.roundsMost}
+          wrong={wrongs.get("maxRounds")}
+          onChange={onChange}
+        />
+      )}
+      <TextField
+        label="Token budget (optional)"
+        inputMode="numeric"
+        placeholder="No limit"
+        value={draft.budget}
+        wrong={wrongs.get("budgetTokens")}
+        hint="For all seats together, read and written. When it is spent the discussion is concluded."
+        onChange={(event) => onChange({ budget: event.target.value })}
+      />
+      <EstimateCard draft={draft} isWhole={isWhole} />
+    </>
+  );
+}
+
+function Rounds({
+  rounds,
+  most,
+  wrong,
+  onChange,
+}: {
+  rounds: string;
+  most: number;
+  wrong: string | undefined;
+  onChange: StepProps["onChange"];
+}) {
+  const picked = Math.min(PICKED_MOST, Math.max(1, Number(rounds) || 1));
+  return (
+    <div className="field-row rounds">
+      <div className="field">
+        <label htmlFor="rounds-slider">Rounds, 1 to {PICKED_MOST}</label>
+        <input
+          id="rounds-slider"
+          type="range"
+          min={1}
+          max={PICKED_MOST}
+          value={picked}
+          onChange={(event) => onChange({ rounds: event.target.value })}
+        />
+      </div>
+      <TextField
+        label="Number of rounds"
+        inputMode="numeric"
+        value={rounds}
+        wrong={wrong}
+        hint={Number.isFinite(most) && `Up to ${most} by typing.`}
+        onChange={(event) => onChange({ rounds: event.target.value })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { FacilitatorPicker } from "./FacilitatorPicker";
+import { ModelSelect } from "./ModelSelect";
+import { Participants } from "./Participants";
+import type { StepProps } from "./TopicStep";
+
+export function SeatsStep({ draft, wrongs, onChange }: StepProps) {
+  return (
+    <>
+      <FacilitatorPicker
+        leader={draft.leader}
+        format={draft.format}
+        wrongs={wrongs}
+        onChange={(leader) => onChange({ leader })}
+      />
+      <Participants
+        seats={draft.seats}
+        leader={draft.leader}
+        wrongs={wrongs}
+        onChange={(seats) => onChange({ seats })}
+      />
+      <ModelSelect
+        label="One model for all (optional)"
+        value={draft.choice}
+        usual="Each its own"
+        withoutTiers
+        hint="For every seat that names no model or tier itself."
+        wrong={wrongs.get("model")}
+        onChange={(choice) => onChange({ choice })}
+      />
+    </>
+  );
+}

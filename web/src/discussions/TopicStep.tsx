@@ -1,0 +1,157 @@
+import { useState, type DragEvent, type KeyboardEvent } from "react";
+import { IconButton } from "../ui/Button";
+import { TextArea, TextField } from "../ui/Field";
+import { Icon } from "../ui/icons";
+import { Notice } from "../ui/Notice";
+import { usePresets } from "./data";
+import { size, type Draft, type Limits, type Seated, type Wrongs } from "./draft";
+import { kilobytes, take } from "./files";
+import { FORMATS, formatWords, type Format } from "./words";
+
+export interface StepProps {
+  draft: Seated;
+  wrongs: Wrongs;
+  limits: Limits;
+  onChange: (part: Partial<Draft>) => void;
+}
+
+export function TopicStep({ draft, wrongs, limits, onChange }: StepProps) {
+  return (
+    <>
+      <TextArea
+        label="Topic"
+        rows={3}
+        autoFocus={draft.topic === ""}
+        placeholder="What is to be discussed?"
+        value={draft.topic}
+        wrong={wrongs.get("topic")}
+        hint="Enter goes on, Shift+Enter begins a new line."
+        onChange={(event) => onChange({ topic: event.target.value })}
+        onKeyDown={goOn}
+      />
+      <Formats chosen={draft.format} onChoose={(format) => onChange({ format })} />
+      <TextField
+        label="Name (optional)"
+        hint="For lists. Without one it is taken from the topic."
+        value={draft.name}
+        maxLength={200}
+        wrong={wrongs.get("name")}
+        onChange={(event) => onChange({ name: event.target.value })}
+      />
+      <Files draft={draft} wrongs={wrongs} limits={limits} onChange={onChange} />
+    </>
+  );
+}
+
+/** Enter in a text of several lines goes on like in any other field. */
+function goOn(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
+}
+
+export function Formats({
+  chosen,
+  onChoose,
+}: {
+  chosen: Format;
+  onChoose: (format: Format) => void;
+}) {
+  const presets = usePresets().data;
+  return (
+    <fieldset className="choices">
+      <legend className="legend">Format</legend>
+      <div className="format-cards">
+        {(Object.keys(FORMATS) as Format[]).map((format) => (
+          <label key={format} className="choice-card">
+            <input
+              type="radio"
+              name="format"
+              value={format}
+              checked={format === chosen}
+              onChange={() => onChoose(format)}
+            />
+            <span className="choice-name">{FORMATS[format]}</span>
+            <span className="choice-text">
+              {formatWords(presets?.formats.find((one) => one.id === format)?.instruction ?? "")}
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function Files({ draft, wrongs, limits, onChange }: StepProps) {
+  const [refused, setRefused] = useState<string[]>([]);
+  const [isOver, setOver] = useState(false);
+  const wrong = [...wrongs].find(([field]) => field.startsWith("context"))?.[1];
+  const add = async (chosen: FileList) => {
+    const taken = await take(chosen, draft.files, limits);
+    setRefused(taken.refused);
+    onChange({ files: taken.files });
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void add(event.dataTransfer.files);
+  };
+  return (
+    <div className="field">
+      <span className="label">Files (optional)</span>
+      <label
+        className="drop"
+        data-over={isOver || undefined}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <Icon name="file" />
+        <span>Add text files that everybody may read</span>
+        <input
+          type="file"
+          multiple
+          className="unseen"
+          onChange={(event) => {
+            if (event.target.files) void add(event.target.files);
+            event.target.value = "";
+          }}
+        />
+      </label>
+      {(refused.length > 0 || wrong !== undefined) && (
+        <Notice look="bad">
+          {wrong !== undefined && <p>{wrong}</p>}
+          {refused.map((why) => (
+            <p key={why}>{why}</p>
+          ))}
+        </Notice>
+      )}
+      {draft.files.length > 0 && (
+        <ul className="file-list" aria-label="Files">
+          {draft.files.map((file) => (
+            <li key={file.name}>
+              <Icon name="file" />
+              <span className="title">{file.name}</span>
+              <span className="muted small">{kilobytes(size(file.text))}</span>
+              <IconButton
+                icon="close"
+                label={`Remove ${file.name}`}
+                onClick={() =>
+                  onChange({ files: draft.files.filter((one) => one.name !== file.name) })
+                }
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <span className="hint">
+        Plain text, Markdown or code
+        {Number.isFinite(limits.fileBytes) && `, ${kilobytes(limits.fileBytes)} each`}. They are
+        read here and sent with the topic.
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+// Says once what happened, for whoever listens to the page: whose turn it is, which round
+// it is, and how it ended. What was there when the page opened is not news.
+
+import { useEffect, useRef } from "react";
+import { announce } from "../ui/announce";
+import type { View } from "./words";
+
+export function useMilestones(view: View): void {
+  const before = useRef(view);
+  useEffect(() => {
+    const news = milestones(before.current, view);
+    before.current = view;
+    if (news !== "") announce(news);
+  }, [view]);
+}
+
+/** What is new in the second view, in words; empty when nothing is. */
+export function milestones(before: View, now: View): string {
+  const news: string[] = [];
+  if (now.status !== before.status) {
+    const word = STATUSES[now.status];
+    if (word !== undefined) news.push(word);
+  }
+  const runs = now.status === "active" || now.status === "pausing";
+  if (runs && now.round !== before.round) news.push(`Round ${now.round} of ${now.maxRounds}.`);
+  const { step } = now;
+  const isNewStep = step?.callId !== before.step?.callId || now.status !== before.status;
+  if (runs && step && isNewStep) {
+    if (step.waitsForPerson) news.push(`It is ${step.name}’s turn.`);
+    else if (step.kind === "turn") news.push(`${step.name} speaks.`);
+    else if (step.kind === "synthesis") news.push(`${step.name} writes the conclusion.`);
+  }
+  return news.join(" ");
+}
+
+const STATUSES: Partial<Record<View["status"], string>> = {
+  pausing: "Pauses after this turn.",
+  paused: "Paused.",
+  stopped: "Stopped.",
+  failed: "The discussion has failed.",
+  concluded: "The discussion is concluded.",
+};

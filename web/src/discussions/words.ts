@@ -1,0 +1,127 @@
+// The words of a discussion on screen.
+
+import type { Schemas } from "../api/client";
+import { count } from "../ui/time";
+
+export type View = Schemas["DiscussionView"];
+export type Seat = Schemas["DiscussionSeat"];
+export type Step = Schemas["DiscussionStep"];
+export type Entry = Schemas["TranscriptEntry"];
+export type Decision = Schemas["DecisionView"];
+export type Role = Schemas["DiscussionRole"];
+export type Format = Schemas["DiscussionFormat"];
+export type Tier = Schemas["TierName"];
+
+export const FORMATS: Record<Format, string> = {
+  brainstorm: "Brainstorm",
+  review: "Review",
+  deliberation: "Deliberation",
+};
+
+/** What everybody is told of a format, without its name in front. */
+export function formatWords(instruction: string): string {
+  const words = instruction.replace(/^This is an? \w+: /, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const ROLES: Record<string, string> = {
+  participant: "Participant",
+  observer: "Observer",
+  devil_advocate: "Devil’s advocate",
+  moderator: "Facilitator",
+  person: "Person",
+};
+
+export function roleName(role: string): string {
+  return ROLES[role] ?? role;
+}
+
+export const SEAT_ROLES: readonly Role[] = ["participant", "devil_advocate", "observer"];
+
+export const TIERS: Record<Tier, string> = {
+  fast: "Fast",
+  balanced: "Balanced",
+  strong: "Strong",
+};
+
+const FAILURES: Record<Schemas["FailureName"], string> = {
+  timedOut: "ran out of time",
+  idle: "stopped in the middle of the answer",
+  refused: "was refused by the provider",
+  rateLimited: "was held back: the provider allows no more requests now",
+  tooLong: "had too much to read or write",
+  empty: "answered with nothing",
+  misconfigured: "cannot be asked with its settings",
+  unreachable: "could not be reached",
+  malformed: "answered with something that cannot be read",
+};
+
+/** "Skeptic ran out of time." */
+export function failureSentence(name: string, failure: Schemas["FailureView"]): string {
+  return `${name} ${FAILURES[failure.kind]}.`;
+}
+
+/** What a facilitator's answer became, where that is worth saying. */
+export const HOW: Record<Exclude<Decision["how"], "parsed">, { word: string; meaning: string }> = {
+  repaired: { word: "Repaired", meaning: "The answer was not quite as asked for and was mended." },
+  fallback: {
+    word: "Next in turn",
+    meaning: "The answer could not be used, so the next in turn speaks.",
+  },
+  rule: { word: "By rule", meaning: "No round or no budget was left." },
+  person: { word: "By a person", meaning: "A person decided." },
+};
+
+/** What somebody is doing now. */
+export function doing(kind: Step["kind"]): string {
+  switch (kind) {
+    case "opening":
+      return "is choosing who speaks first";
+    case "turn":
+      return "is speaking";
+    case "evaluation":
+      return "is deciding how to go on";
+    case "synthesis":
+      return "is writing the conclusion";
+  }
+}
+
+/** `provider/model` without its provider, where there is little room. */
+export function shortModel(model: string): string {
+  return model.slice(model.indexOf("/") + 1);
+}
+
+/** "1,200–9,400", or one number when both are the same. */
+export function range(of: Schemas["EstimateRange"], show: (value: number) => string): string {
+  const low = show(of.low);
+  const high = show(of.high);
+  return low === high ? low : `${low}–${high}`;
+}
+
+/** Of tokens that are only guessed at, the last digits say nothing. */
+export function roughly(value: number): string {
+  return count(value < 1_000 ? Math.round(value / 10) * 10 : Math.round(value / 100) * 100);
+}
+
+export function money(value: number, currency: string | undefined): string {
+  const digits = value !== 0 && Math.abs(value) < 0.1 ? 4 : 2;
+  return new Intl.NumberFormat("en", {
+    style: "currency",
+    currency: currency ?? "USD",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(value);
+}
+
+/** A first line that is short enough for a heading. */
+export function headline(topic: string, name: string): string {
+  const trimmed = topic.trim();
+  return trimmed.length <= HEADLINE_CHARS && !trimmed.includes("\n") ? trimmed : name;
+}
+
+const HEADLINE_CHARS = 180;
+
+/** Somebody said something, or was to. */
+export function isSpoken(entry: Entry): boolean {
+  return entry.kind === "turn" || entry.kind === "interjection";
+}
