@@ -1,6 +1,6 @@
 # Every verb of this repository. `make` alone lists them.
 
-.PHONY: help build try serve test lint fmt snapshots bench dist
+.PHONY: help build try serve test lint fmt snapshots web bench dist
 
 help: ## list the verbs
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
@@ -26,6 +26,10 @@ fmt: ## format the source
 
 snapshots: ## take over changed snapshots, to be read in the diff
 	INSTA_UPDATE=always cargo nextest run --workspace $$(scripts/engine) || true
+
+web: ## the client and the built interface in crates/server/ui, after a change in web/ or the API
+	cargo build --workspace $$(scripts/engine) --bins
+	@scripts/web-build
 
 bench: ## the measurements of bench/README.md
 	cargo build --release -p plenary -p plenary-bench

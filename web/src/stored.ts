@@ -40,6 +40,22 @@ export function remember<T>(name: string, value: T | undefined): void {
   for (const listener of listeners) listener();
 }
 
+/** Everything that is remembered, by name. */
+export function rememberedNames(): string[] {
+  try {
+    const mine = Object.keys(localStorage).filter((one) => one.startsWith(key("")));
+    return mine.map((one) => one.slice(key("").length)).sort();
+  } catch {
+    return [];
+  }
+}
+
+export function useRememberedNames(): string[] {
+  // As one text, because the same names must be the same value.
+  const names = useSyncExternalStore(subscribe, () => rememberedNames().join("\n"));
+  return names === "" ? [] : names.split("\n");
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   window.addEventListener("storage", listener);

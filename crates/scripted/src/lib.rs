@@ -6,11 +6,14 @@
 
 mod canned;
 mod record;
+mod rules;
 mod script;
 mod serve;
 mod stream;
+mod told;
 mod wires;
 
 pub use record::Recorded;
+pub use rules::Rules;
 pub use script::{Fault, Gate, Reply, Script, When};
 pub use serve::Scripted;

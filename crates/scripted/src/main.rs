@@ -4,13 +4,39 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use plenary_scripted::{Reply, Script, Scripted};
+use plenary_scripted::{Reply, Rules, Script, Scripted};
 
-const USAGE: &str = "scripted [--listen 127.0.0.1:PORT] [--tps N] [--tokens N] [--first-ms N] \
-[--models a,b,c] [--stamp]
+const USAGE: &str = r#"scripted [--listen 127.0.0.1:PORT] [--tps N] [--tokens N] [--first-ms N]
+         [--models a,b,c] [--stamp] [--script FILE]
 
-Speaks the wires of Ollama, OpenAI, Anthropic and Gemini, and says something canned.
-GET /__requests and GET /__stats tell what it was asked.";
+Speaks the wires of Ollama, OpenAI, Anthropic and Gemini, and says something canned,
+or what its script tells it to. GET /__requests and GET /__stats tell what it was asked.
+
+A script is a JSON list of rules. The first that fits a request wins; a request that
+none fits gets something canned. All fields may be left out:
+  [{ "when": { "model": "a",            for this model only
+               "contains": ["x", "y"],  all of these occur in the messages or the system prompt
+               "nth": 2 },              the second request to its model
+     "text": "What to say",             or "texts": one per request, then the last one again;
+                                        or "tokens": so many tokens of filler
+     "reasoning": "What to think",      comes before the text
+     "tps": 60, "firstMs": 100,         pace; --tps and --first-ms unless given
+     "usage": [120, 40],                tokens in and out, as reported
+     "fault": "serverError",            what goes wrong, and
+     "faults": 1,                       for how many of the rule's requests (all unless given)
+     "hold": "NAME",                    waits there until NAME is released,
+     "holdAfter": 8 }]                  after so many tokens
+
+Faults: "unauthorized", "noSuchModel", "contextOverflow", "outOfQuota", "overloaded",
+"serverError", "webPage", "silent", "empty", "length", "refusal",
+{"rateLimited": {"retryAfter": 3}}, {"status": {"code": 418, "body": "…", "retryAfter": "3"}},
+and after some tokens {"stallAfter": {"tokens": 3}}, likewise "errorAfter", "overloadedAfter",
+"cutAfter", "endAfter", "badUtf8After", "hugeLineAfter", "filteredAfter".
+
+POST /__script   takes such a list in place of the one before; counts begin again, and
+                 answers under way go on
+POST /__reached  {"name": "NAME", "answers": 2} returns when so many answers wait there
+POST /__release  {"name": "NAME"} lets them go, and later ones pass"#;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -43,6 +69,7 @@ fn read(arguments: &[String]) -> Result<(String, Script), String> {
     let mut address = "127.0.0.1:0".to_owned();
     let mut reply = Reply::canned();
     let mut models = "scripted".to_owned();
+    let mut rules = Rules::default();
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         if name == "--stamp" {
@@ -54,6 +81,7 @@ fn read(arguments: &[String]) -> Result<(String, Script), String> {
         match name.as_str() {
             "--listen" => address.clone_from(value),
             "--models" => models.clone_from(value),
+            "--script" => rules = from_file(value)?,
             "--tps" => reply = reply.tokens_per_second(number()?),
             "--tokens" => reply = reply.tokens(number()? as usize),
             "--first-ms" => reply = reply.first_token(Duration::from_millis(number()?.into())),
@@ -61,5 +89,10 @@ fn read(arguments: &[String]) -> Result<(String, Script), String> {
         }
     }
     let models: Vec<&str> = models.split(',').collect();
-    Ok((address, Script::new(reply).models(&models)))
+    Ok((address, Script::new(reply).models(&models).rules(rules)))
+}
+
+fn from_file(path: &str) -> Result<Rules, String> {
+    let json = std::fs::read(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+    Rules::read(&json).map_err(|wrong| format!("{path}: {wrong}"))
 }

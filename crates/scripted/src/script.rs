@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::sync::watch;
+
+use crate::rules::Rules;
 
 /// Which request gets which reply. The first rule that fits wins.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     pub(crate) rules: Vec<(When, Reply)>,
+    pub(crate) written: Rules,
     pub(crate) otherwise: Reply,
     pub(crate) models: Vec<String>,
     pub(crate) listing: Option<Fault>,
@@ -23,6 +27,13 @@ impl Script {
     #[must_use]
     pub fn when(mut self, when: When, reply: Reply) -> Self {
         self.rules.push((when, reply));
+        self
+    }
+
+    /// Rules that were written down. They come after those of [`Script::when`].
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.written = rules;
         self
     }
 
@@ -54,7 +65,7 @@ impl Script {
 pub struct When {
     pub(crate) model: Option<String>,
     pub(crate) nth: Option<u64>,
-    pub(crate) says: Option<String>,
+    pub(crate) says: Vec<String>,
 }
 
 impl When {
@@ -64,12 +75,12 @@ impl When {
 
     /// The text occurs in the system prompt or in a message.
     pub fn says(text: &str) -> Self {
-        When { says: Some(text.to_owned()), ..When::default() }
+        When { says: vec![text.to_owned()], ..When::default() }
     }
 
     #[must_use]
     pub fn and_says(mut self, text: &str) -> Self {
-        self.says = Some(text.to_owned());
+        self.says.push(text.to_owned());
         self
     }
 
@@ -83,7 +94,7 @@ impl When {
     pub(crate) fn fits(&self, model: &str, nth: u64, prompt: &str) -> bool {
         self.model.as_ref().is_none_or(|name| name == model)
             && self.nth.is_none_or(|wanted| wanted == nth)
-            && self.says.as_ref().is_none_or(|text| prompt.contains(text))
+            && self.says.iter().all(|text| prompt.contains(text))
     }
 }
 
@@ -91,10 +102,13 @@ impl When {
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
     pub(crate) text: Option<String>,
+    /// One per request, in place of `text`; the last one again and again.
+    pub(crate) texts: Vec<String>,
     pub(crate) reasoning: Option<String>,
     pub(crate) tokens: Option<usize>,
-    pub(crate) tokens_per_second: u32,
-    pub(crate) first_token: Duration,
+    /// Tokens per second.
+    pub(crate) pace: Option<u32>,
+    pub(crate) first_token: Option<Duration>,
     pub(crate) usage: Option<(u64, u64)>,
     pub(crate) split: Option<usize>,
     pub(crate) gate: Option<(usize, Gate)>,
@@ -147,13 +161,13 @@ impl Reply {
     /// 0 is as fast as possible.
     #[must_use]
     pub fn tokens_per_second(mut self, tokens: u32) -> Self {
-        self.tokens_per_second = tokens;
+        self.pace = Some(tokens);
         self
     }
 
     #[must_use]
     pub fn first_token(mut self, time: Duration) -> Self {
-        self.first_token = time;
+        self.first_token = Some(time);
         self
     }
 
@@ -179,11 +193,11 @@ impl Reply {
 
     /// How long after the request a token is due, counted from 0.
     pub(crate) fn due(&self, token: usize) -> Duration {
-        let pace = match u64::from(self.tokens_per_second) {
+        let pace = match u64::from(self.pace.unwrap_or_default()) {
             0 => 0,
             rate => token as u64 * 1_000_000 / rate,
         };
-        self.first_token + Duration::from_micros(pace)
+        self.first_token.unwrap_or_default() + Duration::from_micros(pace)
     }
 
     /// Each token of text is `t<microseconds since 1970> `, taken when it is sent.
@@ -195,10 +209,12 @@ impl Reply {
 }
 
 /// What goes wrong. Bodies and frames are those of the wire that was asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Fault {
     Status {
         code: u16,
+        #[serde(default)]
         body: String,
         retry_after: Option<String>,
     },
@@ -282,6 +298,10 @@ impl Gate {
     pub async fn reached(&self, answers: usize) {
         let mut waiting = self.waiting.subscribe();
         let _ = waiting.wait_for(|count| *count >= answers).await;
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        *self.open.borrow()
     }
 
     pub(crate) async fn pass(&self) {

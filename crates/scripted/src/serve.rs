@@ -1,9 +1,8 @@
 //! The server: it tells the wires apart, chooses a reply and keeps records.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
@@ -18,8 +17,10 @@ use tokio::task::JoinHandle;
 
 use crate::canned;
 use crate::record::{Log, Open, Recorded};
-use crate::script::{Fault, Reply, Script};
+use crate::rules::Rules;
+use crate::script::{Fault, Gate, Script};
 use crate::stream::{self, Words};
+use crate::told::Told;
 use crate::wires::{About, Anthropic, Gemini, Ollama, OpenAi, Trouble, Wire};
 
 /// Waiting for something that does not come ends after this time.
@@ -45,7 +46,8 @@ impl Scripted {
             let _ = connection.set_nodelay(true);
         });
         let log = Log::new();
-        let desk = Arc::new(Desk { script, log: log.clone(), counts: Mutex::default() });
+        let desk =
+            Arc::new(Desk { told: Mutex::new(Told::new(&script)), script, log: log.clone() });
         let router =
             Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state(desk);
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
@@ -114,16 +116,8 @@ impl Drop for Scripted {
 
 struct Desk {
     script: Script,
+    told: Mutex<Told>,
     log: Log,
-    counts: Mutex<Counts>,
-}
-
-#[derive(Default)]
-struct Counts {
-    /// Requests so far, by model.
-    models: HashMap<String, u64>,
-    /// Faults so far, by rule; the last one is the reply for all others.
-    faults: HashMap<usize, u64>,
 }
 
 async fn handle(
@@ -145,6 +139,9 @@ async fn handle(
             });
             json_response(200, &stats)
         }
+        ("POST", "/__script") => desk.script(&body),
+        ("POST", "/__release") => desk.release(&body),
+        ("POST", "/__reached") => desk.reached(&body).await,
         ("GET", "/api/version") => json_response(200, &json!({"version": "0.13.0"})),
         ("GET", "/api/tags") => desk.list(&Ollama, &headers).await,
         ("GET", "/v1/models") if anthropic => desk.list(&Anthropic, &headers).await,
@@ -161,6 +158,57 @@ async fn handle(
 }
 
 impl Desk {
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn script(&self, body: &Bytes) -> Response {
+        match Rules::read(body) {
+            Ok(rules) => {
+                self.told().replace(&rules);
+                json_response(200, &json!({}))
+            }
+            Err(wrong) => json_response(400, &json!({"error": wrong})),
+        }
+    }
+
+    fn gate(&self, body: &Bytes) -> Result<(Gate, Value), Box<Response>> {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let Some(name) = body["name"].as_str() else {
+            let wrong = "give the name of a hold, as {\"name\": \"…\"}";
+            return Err(Box::new(json_response(400, &json!({"error": wrong}))));
+        };
+        match self.told().gate(name) {
+            Ok(gate) => Ok((gate, body)),
+            Err(wrong) => Err(Box::new(json_response(404, &json!({"error": wrong})))),
+        }
+    }
+
+    fn release(&self, body: &Bytes) -> Response {
+        match self.gate(body) {
+            Ok((gate, _)) => {
+                gate.release();
+                json_response(200, &json!({}))
+            }
+            Err(response) => *response,
+        }
+    }
+
+    async fn reached(&self, body: &Bytes) -> Response {
+        let (gate, body) = match self.gate(body) {
+            Ok(found) => found,
+            Err(response) => return *response,
+        };
+        let answers = usize::try_from(body["answers"].as_u64().unwrap_or(1)).unwrap_or(1);
+        match tokio::time::timeout(WAIT, gate.reached(answers)).await {
+            Ok(()) => json_response(200, &json!({})),
+            Err(_) => {
+                let wrong = format!("fewer than {answers} answers came to it in {WAIT:?}");
+                json_response(408, &json!({"error": wrong}))
+            }
+        }
+    }
+
     async fn list(&self, wire: &'static dyn Wire, headers: &HeaderMap) -> Response {
         self.log.listed();
         let fault = match (&self.script.listing, self.admits(headers)) {
@@ -191,7 +239,7 @@ impl Desk {
         let schema = wire.schema(&body).cloned();
         let streamed = body["stream"] == true;
         let mut open = self.record(path, headers, body, &model, &prompt, bytes.len());
-        let mut reply = self.choose(&model, &prompt);
+        let mut reply = self.told().choose(&model, &prompt);
         if !self.admits(headers) {
             reply.fault = Some(Fault::Unauthorized);
         }
@@ -241,26 +289,6 @@ impl Desk {
             dropped: false,
         };
         self.log.begin(record, bytes)
-    }
-
-    fn choose(&self, model: &str, prompt: &str) -> Reply {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let nth = counts.models.entry(model.to_owned()).or_default();
-        *nth += 1;
-        let nth = *nth;
-        let rules = &self.script.rules;
-        let index =
-            rules.iter().position(|(when, _)| when.fits(model, nth, prompt)).unwrap_or(rules.len());
-        let mut reply = match rules.get(index) {
-            Some((_, reply)) => reply.clone(),
-            None => self.script.otherwise.clone(),
-        };
-        let faults = counts.faults.entry(index).or_default();
-        *faults += 1;
-        if reply.faults.is_some_and(|first| *faults > first) {
-            reply.fault = None;
-        }
-        reply
     }
 
     fn admits(&self, headers: &HeaderMap) -> bool {

@@ -171,7 +171,7 @@ impl Speaking {
         // A late server catches up: all that is due goes out in one piece.
         loop {
             self.token(&mut out);
-            let paced = self.reply.tokens_per_second > 0;
+            let paced = self.reply.pace.is_some_and(|rate| rate > 0);
             if self.sent >= stop || !paced || self.due(self.sent) > now {
                 break;
             }

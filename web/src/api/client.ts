@@ -4,6 +4,7 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema";
 import { tokenIsWanted } from "./access";
+import { isFromProxy, serverWasSilent } from "./reachable";
 
 export type Schemas = components["schemas"];
 
@@ -33,9 +34,11 @@ async function reach(request: Request): Promise<Response> {
     response = await fetch(request);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    serverWasSilent();
     throw new Problem(0, "unreachable", "The server does not answer.", "Is it still running?");
   }
   if (response.status === 401) tokenIsWanted();
+  if (isFromProxy(response.status)) serverWasSilent();
   return response;
 }
 

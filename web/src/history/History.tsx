@@ -1,10 +1,131 @@
+import "./history.css";
+import { useEffect, useRef, useState } from "react";
+import { Link, useLocation, useSearch } from "wouter";
 import { useTitle } from "../shell/Shell";
+import { Button } from "../ui/Button";
+import { Empty, Loading } from "../ui/Empty";
+import { Wrong } from "../ui/Notice";
+import { useSettled } from "../ui/settled";
+import { useShortcuts } from "../ui/shortcuts";
+import { some } from "../ui/time";
+import { Filters } from "./Filters";
+import { address, isNarrowed, read } from "./filter";
+import { Rows } from "./Rows";
+import { useFound } from "./found";
+
+const TYPING_MS = 250;
 
 export default function History() {
   useTitle("History");
+  const { looked, typed, setTyped, look } = useLooked();
+  const found = useFound(looked);
+  const page = useRef<HTMLDivElement>(null);
+
+  const move = (by: number) => {
+    const rows = [...(page.current?.querySelectorAll<HTMLElement>(".session-row") ?? [])];
+    const here = rows.findIndex((row) => row === document.activeElement);
+    rows[Math.max(0, Math.min(rows.length - 1, here + by))]?.focus();
+  };
+  useShortcuts([
+    {
+      key: "/",
+      label: "Search sessions",
+      run: () => page.current?.querySelector<HTMLElement>("input[type=search]")?.focus(),
+    },
+    { key: "j", label: "Next session", run: () => move(1) },
+    { key: "k", label: "Previous session", run: () => move(-1) },
+  ]);
+
+  const goOnAt = useRef<number>(undefined);
+  const count = found.rows.length;
+  useEffect(() => {
+    // The button may be gone; the reader goes on where the new rows begin.
+    const at = goOnAt.current;
+    if (at === undefined || at >= count) return;
+    goOnAt.current = undefined;
+    page.current?.querySelectorAll<HTMLElement>(".session-row")[at]?.focus();
+  }, [count]);
+  const loadMore = () => {
+    goOnAt.current = count;
+    found.more();
+  };
+
   return (
-    <div className="page">
+    <div className="page history" ref={page}>
       <h1>History</h1>
+      <Filters looked={looked} typed={typed} onType={setTyped} onLook={look} />
+      <p role="status" className="muted small history-count">
+        {found.total !== undefined && words(found.total, isNarrowed(looked))}
+      </p>
+      <Wrong error={found.error} onRetry={found.retry} />
+      {found.isLoading && <Loading />}
+      <Rows rows={found.rows} isStale={found.isStale} />
+      {found.total === 0 && !isNarrowed(looked) && (
+        <Empty
+          action={
+            <Link href="/" className="button primary">
+              Ask a board
+            </Link>
+          }
+        >
+          Every board, discussion, whiteboard and council is kept here, and nothing has been asked
+          yet.
+        </Empty>
+      )}
+      {found.total === 0 && isNarrowed(looked) && (
+        <Empty
+          action={
+            <Button
+              onClick={() => {
+                setTyped("");
+                look({ q: "", kind: "", status: "", active: false });
+              }}
+            >
+              Show everything
+            </Button>
+          }
+        >
+          Nothing matches. Every word must occur; the last one may be a beginning.
+        </Empty>
+      )}
+      {found.hasMore && (
+        <Button className="load-more" disabled={found.isLoadingMore} onClick={loadMore}>
+          {found.isLoadingMore ? "Loading…" : "Load more"}
+        </Button>
+      )}
     </div>
   );
+}
+
+function words(total: number, narrowed: boolean): string {
+  if (total === 0) return narrowed ? "Nothing found" : "Nothing here yet";
+  return narrowed ? `${some(total, "session")} found` : some(total, "session");
+}
+
+/** What is looked for stands in the address; what is being typed gets there when the typing pauses. */
+function useLooked() {
+  const [, go] = useLocation();
+  const looked = read(useSearch());
+  const [typed, setTyped] = useState(looked.q);
+  const written = useRef(looked.q);
+  const settled = useSettled(typed, TYPING_MS);
+  const latest = useRef(looked);
+  latest.current = looked;
+
+  const look = (change: Partial<typeof looked>) => {
+    const next = { ...latest.current, ...change };
+    written.current = next.q;
+    go(address(next), { replace: true });
+  };
+  useEffect(() => {
+    // The address was changed by a link or by going back, not by the typing.
+    if (looked.q === written.current) return;
+    written.current = looked.q;
+    setTyped(looked.q);
+  }, [looked.q]);
+  useEffect(() => {
+    if (settled.trim() !== written.current) look({ q: settled.trim() });
+    // Only a pause in the typing moves the address.
+  }, [settled]);
+  return { looked, typed, setTyped, look };
 }

@@ -1,10 +1,54 @@
+import "./home.css";
+import { useGoingOn } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
+import { Loading } from "../ui/Empty";
+import { Wrong } from "../ui/Notice";
+import { Ask } from "./Ask";
+import { usePresets } from "./boards";
+import { FirstRun } from "./FirstRun";
+import { NoModel } from "./NoModel";
+import { canAnswer, useProviders } from "./providers";
+import { Sessions } from "./Sessions";
+
+const RECENT_SHOWN = 6;
 
 export default function Home() {
-  useTitle("Home");
+  useTitle("");
+  const presets = usePresets();
+  const providers = useProviders();
+  const { waiting, running, recent, isKnown, error, retry } = useGoingOn();
+  const isWithoutModel = providers.data !== undefined && !providers.data.some(canAnswer);
+  const isFirstRun = isKnown && waiting.length + running.length + recent.length === 0;
+
   return (
-    <div className="page">
-      <h1>Home</h1>
+    <div className="page home">
+      <h1>{isWithoutModel ? "First, a model to ask" : "What needs deciding?"}</h1>
+      {isFirstRun && !isWithoutModel && (
+        <p className="home-lead">
+          Advisors answer side by side, each in a role. One verdict says where they agree, and where
+          they do not.
+        </p>
+      )}
+      {isWithoutModel ? (
+        <NoModel providers={providers.data} onLook={() => void providers.refetch()} />
+      ) : presets.data ? (
+        <Ask
+          boards={presets.data.boards}
+          roles={presets.data.roles}
+          samples={presets.data.prompts}
+        />
+      ) : presets.error ? (
+        <Wrong error={presets.error} onRetry={() => void presets.refetch()} />
+      ) : (
+        <Loading />
+      )}
+      {isFirstRun && !isWithoutModel && (
+        <FirstRun providers={providers} sample={presets.data?.prompts[0]} />
+      )}
+      <Wrong error={isKnown ? null : error} onRetry={retry} />
+      {isKnown && !isFirstRun && (
+        <Sessions waiting={waiting} running={running} recent={recent.slice(0, RECENT_SHOWN)} />
+      )}
     </div>
   );
 }

@@ -3,6 +3,7 @@
 // the last event, so that nothing is lost or doubled.
 
 import { tokenIsWanted } from "../api/access";
+import { isFromProxy, serverWasSilent } from "../api/reachable";
 
 export interface Frame {
   id?: string;
@@ -43,11 +44,13 @@ export function follow(following: Following): () => void {
   async function connect(): Promise<void> {
     const controller = new AbortController();
     current = controller;
+    let hasAnswered = false;
     try {
       const headers = new Headers(following.headers);
       headers.set("Accept", "text/event-stream");
       if (last !== undefined) headers.set("Last-Event-ID", last);
       const response = await fetch(following.url, { headers, signal: controller.signal });
+      hasAnswered = !isFromProxy(response.status);
       if (response.status === 401) tokenIsWanted();
       if (response.status === 404) {
         tell("gone");
@@ -65,6 +68,7 @@ export function follow(following: Following): () => void {
       // Whatever broke it, the answer is the same: try again.
     }
     if (ended || controller.signal.aborted) return;
+    if (!hasAnswered) serverWasSilent();
     tell("broken");
     timer = setTimeout(() => void connect(), wait * (0.75 + Math.random() / 2));
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);

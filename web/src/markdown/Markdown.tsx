@@ -2,9 +2,11 @@
 // them. There is no HTML anywhere: raw HTML is text, links are http(s) and mailto only, and
 // images become links, so that nothing is fetched.
 
-import { memo, useRef, type ReactNode } from "react";
+import { memo, useMemo, useRef, type ReactNode } from "react";
 import type { Token, Tokens } from "marked";
-import { lex, presentable, Splitter } from "./split";
+import { named } from "./entities";
+import { presentable } from "./presentable";
+import { evened, lex, Splitter } from "./split";
 
 interface Props {
   text: string;
@@ -17,75 +19,87 @@ interface Props {
 }
 
 export function Markdown({ text, live = false, under = 2, serif = false }: Props) {
-  const splitter = useRef<Splitter>(null);
-  splitter.current ??= new Splitter();
-  const { sealed, depths, tail } = splitter.current.feed(text);
+  const tokens = useTokens(text, live);
   let outline = "";
   return (
     <div className={serif ? "markdown serif" : "markdown"}>
-      {sealed.map((raw, index) => {
-        const above = outline;
-        outline = deeper(outline, depths[index] ?? 0);
-        return <Block key={index} raw={raw} under={under} outline={above} />;
+      {tokens.map((token, index) => {
+        if (token.type === "heading") outline = deeper(outline, (token as Tokens.Heading).depth);
+        return <Block key={index} token={token} under={under} rank={outline.length} />;
       })}
-      {tail.trim() !== "" && (
-        <Block
-          key={sealed.length}
-          raw={live ? presentable(tail) : tail}
-          under={under}
-          outline={outline}
-        />
-      )}
     </div>
   );
 }
 
-interface BlockProps {
-  raw: string;
-  under: number;
-  /** The depths of the headings above, a digit each: `13` is a `###` under a `#`. */
-  outline: string;
-}
-
-/** One element for each block, also where the end of a text has several: all have the same gaps. */
-const Block = memo(function Block({ raw, under, outline }: BlockProps) {
-  let above = outline;
-  return lex(raw).map((token, index) => {
-    if (token.type === "space" || token.type === "def") return null;
-    above = deeper(above, token.type === "heading" ? (token as Tokens.Heading).depth : 0);
-    return (
-      <div className="block" key={index}>
-        <One token={token} under={under} rank={above.length} />
-      </div>
-    );
-  });
-});
-
 /**
- * The outline after a heading. Models leave out levels as they like; the page does not, since
- * readers that go from heading to heading count on it.
+ * The outline after a heading: the depths of the headings above, a digit each. Models leave
+ * out levels as they like; the page does not, since readers that go from heading to heading
+ * count on it.
  */
 function deeper(outline: string, depth: number): string {
-  if (depth === 0) return outline;
   return `${[...outline].filter((above) => Number(above) < depth).join("")}${depth}`;
 }
 
-function all(tokens: Token[] | undefined, under: number): ReactNode {
-  return tokens?.map((token, index) => <One key={index} token={token} under={under} rank={1} />);
+/**
+ * While a text grows, what is sealed is not parsed again. When it is whole it is parsed once
+ * more in one go, so that what is shown in the end depends on the text alone: a definition
+ * at its end reaches the links at its beginning.
+ */
+function useTokens(text: string, live: boolean): Token[] {
+  const splitter = useRef<Splitter>(null);
+  const whole = useMemo(() => (live ? undefined : lex(evened(text))), [text, live]);
+  if (whole) return whole;
+  splitter.current ??= new Splitter();
+  const { sealed, tail } = splitter.current.feed(text);
+  return [...sealed, ...lex(presentable(tail))];
 }
 
-function One({ token, under, rank }: { token: Token; under: number; rank: number }): ReactNode {
-  const inside = () => all((token as Tokens.Generic).tokens, under);
+interface BlockProps {
+  token: Token;
+  under: number;
+  /** Of a heading: how many it stands under, itself included. */
+  rank: number;
+}
+
+/** A sealed block keeps its token, and is not drawn again. */
+const Block = memo(function Block({ token, under, rank }: BlockProps) {
+  if (token.type === "space" || token.type === "def") return null;
+  return (
+    <div className="block">
+      <One token={token} place={{ under, rank, depth: 0, isInLink: false }} />
+    </div>
+  );
+});
+
+interface Place {
+  under: number;
+  rank: number;
+  depth: number;
+  isInLink: boolean;
+}
+
+/** Deeper than anybody writes; what is below is shown as it was written. */
+const DEEPEST = 24;
+
+function all(tokens: Token[] | undefined, place: Place): ReactNode {
+  // A heading inside a quotation or a list is the first of its own outline.
+  const inside = { ...place, rank: 1, depth: place.depth + 1 };
+  if (inside.depth > DEEPEST) return tokens?.map((token) => token.raw).join("");
+  return tokens?.map((token, index) => <One key={index} token={token} place={inside} />);
+}
+
+function One({ token, place }: { token: Token; place: Place }): ReactNode {
+  const inside = () => all((token as Tokens.Generic).tokens, place);
   switch (token.type) {
     case "heading": {
-      const level = Math.min(6, under + rank);
+      const level = Math.min(6, place.under + place.rank);
       const Heading = `h${level}` as "h3";
       return <Heading>{inside()}</Heading>;
     }
     case "paragraph":
       return <p>{inside()}</p>;
     case "text":
-      return (token as Tokens.Text).tokens ? inside() : plain((token as Tokens.Text).text);
+      return (token as Tokens.Text).tokens ? inside() : named((token as Tokens.Text).text);
     case "strong":
       return <strong>{inside()}</strong>;
     case "em":
@@ -93,7 +107,7 @@ function One({ token, under, rank }: { token: Token; under: number; rank: number
     case "del":
       return <del>{inside()}</del>;
     case "codespan":
-      return <code>{plain((token as Tokens.Codespan).text)}</code>;
+      return <code>{(token as Tokens.Codespan).text}</code>;
     case "code":
       return (
         <pre tabIndex={0} role="group" aria-label="Code">
@@ -107,17 +121,25 @@ function One({ token, under, rank }: { token: Token; under: number; rank: number
     case "blockquote":
       return <blockquote>{inside()}</blockquote>;
     case "list":
-      return <List list={token as Tokens.List} under={under} />;
+      return <List list={token as Tokens.List} place={place} />;
     case "table":
-      return <Table table={token as Tokens.Table} under={under} />;
+      return <Table table={token as Tokens.Table} place={place} />;
     case "link":
-      return <Link href={(token as Tokens.Link).href}>{inside()}</Link>;
+      return (
+        <Link href={(token as Tokens.Link).href} isInLink={place.isInLink}>
+          {all((token as Tokens.Link).tokens, { ...place, isInLink: true })}
+        </Link>
+      );
     case "image": {
       const image = token as Tokens.Image;
-      return <Link href={image.href}>{`[image: ${plain(image.text) || "no description"}]`}</Link>;
+      return (
+        <Link href={image.href} isInLink={place.isInLink}>
+          {`[image: ${named(image.text) || "no description"}]`}
+        </Link>
+      );
     }
     case "escape":
-      return plain((token as Tokens.Escape).text);
+      return (token as Tokens.Escape).text;
     case "checkbox":
       return (token as unknown as { checked: boolean }).checked ? "☑ " : "☐ ";
     case "space":
@@ -128,7 +150,7 @@ function One({ token, under, rank }: { token: Token; under: number; rank: number
   }
 }
 
-function List({ list, under }: { list: Tokens.List; under: number }) {
+function List({ list, place }: { list: Tokens.List; place: Place }) {
   const items = list.items.map((item, index) => (
     <li key={index}>
       {item.task && !item.tokens.some((token) => token.type === "checkbox")
@@ -136,14 +158,14 @@ function List({ list, under }: { list: Tokens.List; under: number }) {
           ? "☑ "
           : "☐ "
         : null}
-      {all(item.tokens, under)}
+      {all(item.tokens, place)}
     </li>
   ));
   if (!list.ordered) return <ul>{items}</ul>;
   return <ol start={Number(list.start) || 1}>{items}</ol>;
 }
 
-function Table({ table, under }: { table: Tokens.Table; under: number }) {
+function Table({ table, place }: { table: Tokens.Table; place: Place }) {
   return (
     <div className="table" tabIndex={0} role="group" aria-label="Table">
       <table>
@@ -151,7 +173,7 @@ function Table({ table, under }: { table: Tokens.Table; under: number }) {
           <tr>
             {table.header.map((cell, index) => (
               <th key={index} scope="col" data-align={cell.align ?? undefined}>
-                {all(cell.tokens, under)}
+                {all(cell.tokens, place)}
               </th>
             ))}
           </tr>
@@ -159,9 +181,9 @@ function Table({ table, under }: { table: Tokens.Table; under: number }) {
         <tbody>
           {table.rows.map((row, index) => (
             <tr key={index}>
-              {row.map((cell, place) => (
-                <td key={place} data-align={cell.align ?? undefined}>
-                  {all(cell.tokens, under)}
+              {row.map((cell, column) => (
+                <td key={column} data-align={cell.align ?? undefined}>
+                  {all(cell.tokens, place)}
                 </td>
               ))}
             </tr>
@@ -172,8 +194,15 @@ function Table({ table, under }: { table: Tokens.Table; under: number }) {
   );
 }
 
-function Link({ href, children }: { href: string; children: ReactNode }) {
-  if (!isSafe(href)) return <>{children}</>;
+interface LinkProps {
+  href: string;
+  isInLink: boolean;
+  children: ReactNode;
+}
+
+function Link({ href, isInLink, children }: LinkProps) {
+  // A link inside a link leads nowhere that anybody could tell.
+  if (isInLink || !isSafe(href)) return <>{children}</>;
   return (
     <a href={href} target="_blank" rel="noreferrer noopener nofollow">
       {children}
@@ -188,14 +217,4 @@ export function isSafe(href: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The lexer writes these five as entities; everything else it leaves as it was. */
-function plain(text: string): string {
-  return text
-    .replace(/&lt;/g, "<")
-    .replace(/&gt;/g, ">")
-    .replace(/&quot;/g, '"')
-    .replace(/&#39;/g, "'")
-    .replace(/&amp;/g, "&");
 }

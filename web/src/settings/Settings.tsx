@@ -1,10 +1,22 @@
+import "./settings.css";
 import { useTitle } from "../shell/Shell";
+import { Appearance } from "./Appearance";
+import { Limits } from "./Limits";
+import { Memory } from "./Memory";
+import { Providers, Tiers } from "./Models";
+import { Server } from "./Server";
 
 export default function Settings() {
   useTitle("Settings");
   return (
-    <div className="page">
+    <div className="page settings">
       <h1>Settings</h1>
+      <Providers />
+      <Tiers />
+      <Appearance />
+      <Memory />
+      <Limits />
+      <Server />
     </div>
   );
 }

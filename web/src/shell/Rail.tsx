@@ -1,29 +1,50 @@
+import { useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { Icon, Mark, type IconName } from "../ui/icons";
-import { kindName, pageOf, useSessions } from "./sessions";
+import { Icon, Mark } from "../ui/icons";
+import { ariaKey, Key } from "../ui/keys";
+import { isUnder, PLACES } from "./places";
+import { kindName, pageOf, useGoingOn, waitsFor, type Session } from "./sessions";
 
-const PLACES: readonly { href: string; name: string; icon: IconName; kind?: string }[] = [
-  { href: "/", name: "Home", icon: "home" },
-  { href: "/boardrooms", name: "Boardroom", icon: "boardroom", kind: "boardroom" },
-  { href: "/discussions", name: "Discussions", icon: "discussion", kind: "discussion" },
-  { href: "/whiteboards", name: "Whiteboards", icon: "whiteboard", kind: "whiteboard" },
-  { href: "/councils", name: "Councils", icon: "council", kind: "council" },
-  { href: "/history", name: "History", icon: "history" },
-  { href: "/library", name: "Library", icon: "library" },
-  { href: "/settings", name: "Settings", icon: "settings" },
-];
+interface Props {
+  onSearch: () => void;
+  onHelp: () => void;
+}
 
-const RUNNING_SHOWN = 8;
-
-export function Rail() {
+export function Rail({ onSearch, onHelp }: Props) {
   const [here] = useLocation();
-  const running = useSessions({ active: true, limit: RUNNING_SHOWN }).data ?? [];
+  const { waiting, running } = useGoingOn();
   const kinds = new Set(running.map((session) => session.kind));
+  const rail = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    const nav = rail.current;
+    if (!nav) return;
+    showCurrent(nav);
+    // A font that comes later moves everything.
+    void document.fonts.ready.then(() => showCurrent(nav));
+  }, [here]);
+
   return (
-    <nav className="rail no-print" aria-label="Main">
-      <Link href="/" className="mark" aria-label="Plenary">
-        <Mark />
-      </Link>
+    <nav ref={rail} className="rail no-print" aria-label="Main">
+      <div className="rail-head">
+        <Link href="/" className="mark" aria-label="Plenary">
+          <Mark />
+        </Link>
+        <button
+          type="button"
+          className="rail-search"
+          aria-label="Search"
+          aria-haspopup="dialog"
+          aria-keyshortcuts={ariaKey("Mod+k")}
+          onClick={onSearch}
+        >
+          <Icon name="search" />
+          <span className="rail-word">Search</span>
+          <span className="rail-key" aria-hidden="true">
+            <Key of="Mod+k" />
+          </span>
+        </button>
+      </div>
       {PLACES.map((place) => (
         <Link
           key={place.href}
@@ -40,26 +61,60 @@ export function Rail() {
           )}
         </Link>
       ))}
-      {running.length > 0 && (
-        <ul className="rail-sessions" aria-label="Running now">
-          {running.map((session) => (
-            <li key={session.id}>
-              <Link
-                href={pageOf(session)}
-                aria-current={here === pageOf(session) ? "page" : undefined}
-                title={`${kindName(session.kind)}: ${session.title}`}
-              >
-                <span className="dot live" />
-                <span className="title">{session.title}</span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
+      <RailSessions title="Waits for a person" sessions={waiting} here={here} />
+      <RailSessions title="Running now" sessions={running} here={here} />
+      <div className="rail-foot">
+        <button
+          type="button"
+          className="rail-link"
+          aria-haspopup="dialog"
+          aria-keyshortcuts="?"
+          onClick={onHelp}
+        >
+          <Icon name="keyboard" />
+          Shortcuts
+        </button>
+      </div>
     </nav>
   );
 }
 
-function isUnder(here: string, place: string): boolean {
-  return place === "/" ? here === "/" : here === place || here.startsWith(`${place}/`);
+/** On a phone the places are one row, of which only a part can be seen. */
+function showCurrent(nav: HTMLElement): void {
+  const current = nav.querySelector<HTMLElement>('.rail-link[aria-current="page"]');
+  if (!current || nav.scrollWidth <= nav.clientWidth) return;
+  const head = nav.querySelector<HTMLElement>(".rail-head")?.offsetWidth ?? 0;
+  const room = nav.clientWidth - head - current.offsetWidth;
+  nav.scrollTo({ left: current.offsetLeft - head - room / 2 });
+}
+
+interface RailSessionsProps {
+  title: string;
+  sessions: readonly Session[];
+  here: string;
+}
+
+function RailSessions({ title, sessions, here }: RailSessionsProps) {
+  if (sessions.length === 0) return null;
+  return (
+    <ul className="rail-sessions" aria-label={title}>
+      {sessions.map((session) => {
+        const names = waitsFor(session);
+        const waits = names.length > 0 ? `, waits for ${names.join(", ")}` : "";
+        return (
+          <li key={session.id}>
+            <Link
+              href={pageOf(session)}
+              aria-current={here === pageOf(session) ? "page" : undefined}
+              title={`${kindName(session.kind)}: ${session.title}${waits}`}
+            >
+              <span className={waits === "" ? "dot live" : "dot waits"} />
+              <span className="title">{session.title}</span>
+              <span className="unseen">{waits}</span>
+            </Link>
+          </li>
+        );
+      })}
+    </ul>
+  );
 }

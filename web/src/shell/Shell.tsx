@@ -1,14 +1,19 @@
-import { Suspense, useEffect, useRef, type ReactNode } from "react";
+import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import { useTokenWanted } from "../api/access";
 import { useNews } from "../live/news";
 import { Announcer } from "../ui/announce";
 import { Loading } from "../ui/Empty";
-import { useShortcutKeys } from "../ui/shortcuts";
+import { useShortcutKeys, useShortcuts } from "../ui/shortcuts";
 import { Crash } from "./Crash";
+import { Help } from "./Help";
+import { Lost } from "./Lost";
+import { Palette } from "./Palette";
 import { Rail } from "./Rail";
 import { useTheme } from "./theme";
 import { TokenPrompt } from "./TokenPrompt";
+
+export { useTitle } from "./title";
 
 export function Shell({ children }: { children: ReactNode }) {
   useTheme();
@@ -27,9 +32,16 @@ function Inside({ children }: { children: ReactNode }) {
   const [here] = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
+  const [open, setOpen] = useState<"palette" | "help">();
+  useShortcuts([
+    { key: "Mod+k", label: "Search and commands", run: () => setOpen("palette") },
+    { key: "?", label: "Show all shortcuts", run: () => setOpen("help") },
+  ]);
   useEffect(() => {
     // Whoever listens to the page is told of the new one; the first load is told by the browser.
-    if (!first.current) main.current?.focus({ preventScroll: true });
+    // A page that has taken the focus for itself keeps it.
+    const isTaken = main.current?.contains(document.activeElement);
+    if (!first.current && !isTaken) main.current?.focus({ preventScroll: true });
     first.current = false;
     main.current?.scrollTo(0, 0);
   }, [here]);
@@ -38,19 +50,15 @@ function Inside({ children }: { children: ReactNode }) {
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <Rail />
+      <Rail onSearch={() => setOpen("palette")} onHelp={() => setOpen("help")} />
       <main id="main" ref={main} tabIndex={-1}>
+        <Lost />
         <Crash key={here}>
           <Suspense fallback={<Loading />}>{children}</Suspense>
         </Crash>
       </main>
+      {open === "palette" && <Palette onClose={() => setOpen(undefined)} />}
+      {open === "help" && <Help onClose={() => setOpen(undefined)} />}
     </div>
   );
-}
-
-/** The title of the browser's tab. */
-export function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = title === "" ? "Plenary" : `${title} · Plenary`;
-  }, [title]);
 }

@@ -5,6 +5,11 @@ import { asked, client, type Schemas } from "../api/client";
 
 export type Session = Schemas["SessionView"];
 
+/** People whose reply is awaited there. */
+export function waitsFor(session: Session & { waitsFor?: string[] }): string[] {
+  return session.waitsFor ?? [];
+}
+
 const PLACES: Record<string, string> = {
   boardroom: "boardrooms",
   discussion: "discussions",
@@ -15,6 +20,11 @@ const PLACES: Record<string, string> = {
 /** The page of a session. */
 export function pageOf(session: Pick<Session, "id" | "kind" | "name">): string {
   return `/${PLACES[session.kind] ?? "history"}/${encodeURIComponent(session.name ?? session.id)}`;
+}
+
+/** The record of a session as a document. */
+export function exportOf(session: Pick<Session, "id" | "kind" | "name">): string {
+  return `/api${pageOf(session)}/export?format=markdown`;
 }
 
 /** What a form is called on screen. */
@@ -33,4 +43,27 @@ export function useSessions(filter: Filter) {
     queryKey: ["sessions", filter],
     queryFn: () => asked(client.GET("/api/sessions", { params: { query: filter } })),
   });
+}
+
+const RUNNING_SHOWN = 8;
+const LOOKED_THROUGH = 30;
+
+/** What goes on: what waits for somebody, what runs by itself, and what was lately. */
+export function useGoingOn() {
+  const active = useSessions({ active: true, limit: RUNNING_SHOWN });
+  const others = useSessions({ active: false, limit: LOOKED_THROUGH });
+  const isWaiting = (session: Session) => waitsFor(session).length > 0;
+  const running = active.data ?? [];
+  const rest = others.data ?? [];
+  return {
+    waiting: [...running, ...rest].filter(isWaiting),
+    running: running.filter((session) => !isWaiting(session)),
+    recent: rest.filter((session) => !isWaiting(session)),
+    isKnown: active.data !== undefined && others.data !== undefined,
+    error: active.error ?? others.error,
+    retry: () => {
+      void active.refetch();
+      void others.refetch();
+    },
+  };
 }

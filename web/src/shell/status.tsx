@@ -27,6 +27,14 @@ const STATUSES: Record<string, Shown> = {
   archived: { word: "Archived", look: "" },
 };
 
+/** The statuses that sessions of a form can have, in the order in which they come. */
+export const STATUSES_OF: Record<string, readonly string[]> = {
+  boardroom: ["answering", "synthesizing", "balloting", "closed", "stopped", "failed"],
+  discussion: ["draft", "active", "pausing", "paused", "concluded", "stopped", "failed"],
+  whiteboard: ["blind", "read", "validate", "debate", "resolve", "archived"],
+  council: ["open", "closed"],
+};
+
 export function statusOf(status: string): Shown {
   return STATUSES[status] ?? { word: status, look: "" };
 }

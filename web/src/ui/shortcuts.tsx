@@ -55,7 +55,7 @@ function isTyping(target: EventTarget | null): boolean {
 function matches(shortcut: Shortcut, event: KeyboardEvent): boolean {
   const mod = event.ctrlKey || event.metaKey;
   if (shortcut.key.startsWith("Mod+"))
-    return mod && event.key.toLowerCase() === shortcut.key.slice(4);
+    return mod && !event.altKey && event.key.toLowerCase() === shortcut.key.slice(4).toLowerCase();
   return !mod && !event.altKey && event.key.toLowerCase() === shortcut.key.toLowerCase();
 }
 

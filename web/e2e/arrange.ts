@@ -1,0 +1,127 @@
+// Brings a server to the state that a story begins with, through its interface for programs.
+
+import type { components } from "../src/api/schema";
+import type { Server } from "./programs";
+
+type Schemas = components["schemas"];
+
+interface Answer<T> {
+  data?: { data: T };
+  error?: unknown;
+  response: Response;
+}
+
+/** The `data` of an answer; anything else ends the story. */
+export async function got<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (data === undefined)
+    throw new Error(`${response.url}: ${response.status} ${JSON.stringify(error)}`);
+  return data.data;
+}
+
+export async function board(server: Server, body: Schemas["NewBoardroom"]): Promise<string> {
+  return (await got(server.api.POST("/api/boardrooms", { body }))).id;
+}
+
+export function boardView(server: Server, id: string): Promise<Schemas["BoardroomView"]> {
+  return got(server.api.GET("/api/boardrooms/{id}", { params: { path: { id } } }));
+}
+
+/** Waits until nothing of this session runs any more. */
+export async function settled(server: Server, id: string): Promise<void> {
+  const params = { path: { id }, query: { seconds: 30 } };
+  const report = await got(server.api.GET("/api/sessions/{id}/wait", { params }));
+  if (!report.over) throw new Error(`session ${id} is not over: ${JSON.stringify(report)}`);
+}
+
+export async function discussion(server: Server, body: Schemas["NewDiscussion"]): Promise<string> {
+  return (await got(server.api.POST("/api/discussions", { body }))).id;
+}
+
+export function discussionView(server: Server, id: string): Promise<Schemas["DiscussionView"]> {
+  return got(server.api.GET("/api/discussions/{id}", { params: { path: { id } } }));
+}
+
+/** A whiteboard with agents that act for themselves. */
+export class Whiteboard {
+  private readonly tokens = new Map<string, string>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly id: string,
+  ) {}
+
+  static async open(server: Server, id: string, topic: string, by = "ada"): Promise<Whiteboard> {
+    const opened = await got(
+      server.api.POST("/api/whiteboards", { body: { boardId: id, topic, openedBy: by } }),
+    );
+    const whiteboard = new Whiteboard(server, id);
+    whiteboard.tokens.set(by, opened.agentToken);
+    return whiteboard;
+  }
+
+  async register(agentName: string, role: Schemas["BoardRole"] = "specialist"): Promise<void> {
+    const params = { path: { board: this.id } };
+    const body = { agentName, role };
+    const answer = this.server.api.POST("/api/whiteboards/{board}/agents", { params, body });
+    this.tokens.set(agentName, (await got(answer)).agentToken);
+  }
+
+  /** By which somebody proves to be this agent. */
+  tokenOf(agent: string): string {
+    const token = this.tokens.get(agent);
+    if (token === undefined) throw new Error(`${agent} is not on the board`);
+    return token;
+  }
+
+  private as(agent: string) {
+    return { path: { board: this.id }, header: { "Agent-Token": this.tokenOf(agent) } };
+  }
+
+  async post(agent: string, body: Schemas["NewPost"]): Promise<string> {
+    const params = this.as(agent);
+    const answer = this.server.api.POST("/api/whiteboards/{board}/posts", { params, body });
+    return (await got(answer)).postId;
+  }
+
+  async annotate(agent: string, body: Schemas["NewAnnotation"]): Promise<string> {
+    const params = this.as(agent);
+    const answer = this.server.api.POST("/api/whiteboards/{board}/annotations", { params, body });
+    const { annotationId } = await got(answer);
+    if (annotationId === undefined) throw new Error("the annotation got no id");
+    return annotationId;
+  }
+
+  async vote(agent: string, body: Schemas["NewVote"]): Promise<void> {
+    const params = this.as(agent);
+    await got(this.server.api.POST("/api/whiteboards/{board}/votes", { params, body }));
+  }
+
+  async move(agent: string, to: Schemas["PhaseName"]): Promise<void> {
+    const params = this.as(agent);
+    const body = { targetPhase: to };
+    await got(this.server.api.POST("/api/whiteboards/{board}/transition", { params, body }));
+  }
+}
+
+export async function council(server: Server, body: Schemas["NewCouncil"]): Promise<string> {
+  return (await got(server.api.POST("/api/councils", { body }))).council;
+}
+
+/** What somebody posts first makes the name theirs; later posts prove it by a token. */
+export async function say(
+  server: Server,
+  name: string,
+  sender: string,
+  bodies: readonly string[],
+): Promise<void> {
+  let header: { "Agent-Token": string } | undefined;
+  for (const body of bodies) {
+    const params = { path: { council: name }, ...(header && { header }) };
+    const posted = server.api.POST("/api/councils/{council}/posts", {
+      params,
+      body: { sender, body },
+    });
+    header = { "Agent-Token": (await got(posted)).agentToken };
+  }
+}

@@ -1,0 +1,315 @@
+import type { Locator, Page } from "playwright-core";
+import { board, boardView, settled } from "../arrange";
+import {
+  ADVOCATE,
+  advisor,
+  ANALYST,
+  anyAdvisor,
+  CRITIC,
+  sections,
+  verdict,
+  verdictTold,
+} from "../cast";
+import { expect, story } from "../stage";
+
+const QUESTION = "Should we move the release to Thursdays?";
+
+/** An advisor's panel. */
+function panel(page: Page, name: string): Locator {
+  return page.getByRole("region", { name, exact: true });
+}
+
+function answer(page: Page, name: string): Locator {
+  return page.getByRole("region", { name: `${name}’s answer` });
+}
+
+function theVerdict(page: Page): Locator {
+  return page.getByRole("region", { name: "Verdict", exact: true });
+}
+
+/** Words that can be told apart, so that a lost or a doubled one shows. */
+function words(count: number, of: string): string {
+  return Array.from({ length: count }, (_, index) => `${of}${index + 1}`).join(" ");
+}
+
+story("from a question to a verdict", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Begin with one team, for two weeks.") }),
+    advisor("advocate", { text: ADVOCATE, hold: "advocate", holdAfter: 10 }),
+    advisor("critic", { text: CRITIC }),
+    advisor("analyst", { text: ANALYST }),
+  );
+  const { page } = await person();
+  await page.goto("/");
+  await page.getByRole("textbox", { name: "Your question" }).fill(QUESTION);
+  await page.getByRole("radio", { name: /Classic Triad/ }).check();
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
+
+  await page.getByRole("heading", { level: 1, name: QUESTION }).waitFor();
+  await panel(page, "Advocate").getByText("writing").waitFor();
+  expect(await panel(page, "Advocate").getAttribute("aria-busy")).toBe("true");
+  await answer(page, "Critic").getByText("I would wait for a trial.").waitFor();
+  await answer(page, "Analyst").getByRole("table").waitFor();
+  await theVerdict(page).getByText("2 of 3 have answered").waitFor();
+  expect(await answer(page, "Advocate").innerText()).not.toContain("Begin with one team");
+
+  await models.release("advocate");
+  await answer(page, "Advocate").getByText("Begin with one team.").waitFor();
+  await theVerdict(page)
+    .getByRole("region", { name: "Recommendation" })
+    .getByText("Begin with one team, for two weeks.")
+    .waitFor();
+  for (const name of ["Consensus", "Points of Agreement", "Points of Divergence"]) {
+    expect(await theVerdict(page).getByRole("region", { name }).count()).toBe(1);
+  }
+  await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+  const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
+  expect(row).toMatchObject({ title: QUESTION, status: "closed" });
+});
+
+story(
+  "stop keeps what has arrived and leaves nothing writing",
+  async ({ models, server, person }) => {
+    await models.say(
+      advisor("critic", { text: "The critic was quick." }),
+      anyAdvisor({ text: words(60, "partial"), hold: "all", holdAfter: 20 }),
+    );
+    const id = await board(server, { prompt: QUESTION });
+    const { page } = await person();
+    await page.goto(`/boardrooms/${id}`);
+    await answer(page, "Advocate").getByText("partial20").waitFor();
+    await answer(page, "Critic").getByText("The critic was quick.").waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+
+    for (const name of ["Advocate", "Analyst"]) {
+      await panel(page, name).getByText("Stopped here.").waitFor();
+      expect(await answer(page, name).innerText()).toContain("partial20");
+    }
+    await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+    expect(await page.getByRole("main").getByText("writing").count()).toBe(0);
+    await theVerdict(page).getByText("There is no verdict").waitFor();
+    expect(await answer(page, "Critic").innerText()).toContain("The critic was quick.");
+    const view = await boardView(server, id);
+    expect(view.status).toBe("stopped");
+    expect(view.advisors.map((one) => one.status)).toEqual(["stopped", "done", "stopped"]);
+    await expect.poll(async () => (await models.stats()).inFlight).toBe(0);
+
+    // A verdict can be asked for afterwards, from what is there.
+    await theVerdict(page).getByRole("button", { name: "Synthesize 1 of 3" }).click();
+    await theVerdict(page).getByText("Start with a trial of two weeks").waitFor();
+    await theVerdict(page)
+      .getByText(/Without the Advocate/)
+      .waitFor();
+  },
+);
+
+story("one advisor is stopped, the others go on", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Without the critic.") }),
+    advisor("critic", { text: words(60, "late"), hold: "critic", holdAfter: 15 }),
+    anyAdvisor({ text: "Said in time.", hold: "others", holdAfter: 1 }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Critic").getByText("late15").waitFor();
+  await page.getByRole("button", { name: "Stop Critic" }).click();
+  await panel(page, "Critic").getByText("Stopped here.").waitFor();
+  expect(await answer(page, "Critic").innerText()).toContain("late15");
+  expect(await panel(page, "Advocate").getAttribute("aria-busy")).toBe("true");
+
+  await models.release("others");
+  await theVerdict(page).getByText("Without the critic.").waitFor();
+  await answer(page, "Advocate").getByText("Said in time.").waitFor();
+  expect((await boardView(server, id)).advisors.map((one) => one.status)).toEqual([
+    "done",
+    "stopped",
+    "done",
+  ]);
+});
+
+story("a failed advisor says why and is asked again", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ texts: [sections("Without the critic."), sections("With the critic.")] }),
+    // The first answer is cut off by the limit on its length, which no second try would help.
+    advisor("critic", { texts: ["Cut off", "Here I am after all."], fault: "length", faults: 1 }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await panel(page, "Critic").getByText("failed", { exact: true }).waitFor();
+  await theVerdict(page).getByText("Without the critic.").waitFor();
+  await theVerdict(page)
+    .getByText(/Without the Critic:/)
+    .waitFor();
+  expect(await answer(page, "Critic").innerText()).toContain("Cut off");
+
+  await answer(page, "Critic").getByRole("button", { name: "Ask again" }).click();
+  await answer(page, "Critic").getByText("Here I am after all.").waitFor();
+  await theVerdict(page).getByText("With the critic.").waitFor();
+  expect(await page.getByRole("main").getByText("failed", { exact: true }).count()).toBe(0);
+  const view = await boardView(server, id);
+  expect(view.syntheses.map((one) => one.number)).toEqual([1, 2]);
+});
+
+story("a verdict now, from those who are done", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Two were enough.") }),
+    advisor("analyst", { text: words(60, "slow"), hold: "analyst", holdAfter: 12 }),
+    anyAdvisor({ text: "Said in time." }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Analyst").getByText("slow12").waitFor();
+  await page.getByRole("button", { name: "Synthesize 2 of 3 now" }).click();
+  await theVerdict(page).getByText("Two were enough.").waitFor();
+  await theVerdict(page)
+    .getByText(/Without the Analyst/)
+    .waitFor();
+  await panel(page, "Analyst").getByText("Stopped here.").waitFor();
+  expect(await answer(page, "Analyst").innerText()).toContain("slow12");
+});
+
+story("a second verdict with an instruction stands beside the first", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    verdictTold("In one sentence", { text: sections("The second one."), hold: "second" }),
+    verdict({ text: sections("The first one.") }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  await settled(server, id);
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await theVerdict(page).getByText("The first one.").waitFor();
+  await theVerdict(page).getByRole("button", { name: "Re-synthesize" }).click();
+  const dialog = page.getByRole("dialog", { name: "Re-synthesize" });
+  await dialog.getByLabel("Instruction").fill("In one sentence");
+  await dialog.getByRole("button", { name: "Re-synthesize" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await models.release("second");
+  await theVerdict(page).getByText("The second one.").waitFor();
+  await theVerdict(page).getByText("Asked for: In one sentence").waitFor();
+
+  await theVerdict(page)
+    .getByRole("button", { name: /synthesis v2/ })
+    .click();
+  await page.getByRole("menuitem", { name: /^v1/ }).click();
+  await theVerdict(page).getByText("The first one.").waitFor();
+  expect(await theVerdict(page).getByText("The second one.").count()).toBe(0);
+
+  await theVerdict(page).getByRole("button", { name: "Compare v1 → v2" }).click();
+  const compare = page.getByRole("dialog", { name: "Compare two verdicts" });
+  await compare.getByText("The first one.").waitFor();
+  await compare.getByText("The second one.").waitFor();
+  await page.keyboard.press("Escape");
+  await compare.waitFor({ state: "detached" });
+  expect((await boardView(server, id)).syntheses.map((one) => one.instruction)).toEqual([
+    undefined,
+    "In one sentence",
+  ]);
+});
+
+story("a reload in the middle loses and doubles nothing", async ({ models, server, person }) => {
+  const long = words(400, "w");
+  await models.say(
+    verdict({ text: sections("Read to the end.") }),
+    advisor("advocate", { text: long, hold: "middle", holdAfter: 150 }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Advocate").getByText("w150").waitFor();
+  await page.reload();
+  await answer(page, "Advocate").getByText("w150").waitFor();
+  expect((await answer(page, "Advocate").innerText()).trim()).toBe(words(150, "w"));
+
+  await models.release("middle");
+  await theVerdict(page).getByText("Read to the end.").waitFor();
+  const kept = (await boardView(server, id)).advisors[0]?.text;
+  expect(kept).toBe(long);
+  expect((await answer(page, "Advocate").innerText()).trim()).toBe(long);
+});
+
+story("two tabs show the same, live", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("The same for both.") }),
+    anyAdvisor({ text: words(80, "both"), hold: "half", holdAfter: 40 }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page, context } = await person();
+  const second = await context.newPage();
+  for (const one of [page, second]) {
+    await one.goto(`/boardrooms/${id}`);
+    for (const name of ["Advocate", "Critic", "Analyst"]) {
+      await answer(one, name).getByText("both40").waitFor({ state: "attached" });
+    }
+  }
+  await second.bringToFront();
+  await second.getByRole("button", { name: "Stop Critic" }).click();
+  await page.bringToFront();
+  await panel(page, "Critic").getByText("Stopped here.").waitFor();
+  await models.release("half");
+  for (const one of [page, second]) {
+    await one.bringToFront();
+    await theVerdict(one).getByText("The same for both.").waitFor();
+    expect((await answer(one, "Advocate").innerText()).trim()).toBe(words(80, "both"));
+    expect(await answer(one, "Critic").innerText()).toContain("both40");
+    expect(await answer(one, "Critic").innerText()).not.toContain("both41");
+  }
+});
+
+story("a person answers on a board", async ({ models, server, person }) => {
+  await models.say(verdict({ text: sections("With Ada.") }), anyAdvisor({ text: "Said." }));
+  const { page } = await person();
+  await page.goto("/boardrooms");
+  await page.getByRole("textbox", { name: "Question for the board" }).fill(QUESTION);
+  await page.getByRole("button", { name: "Edit board" }).click();
+  await page.getByLabel("Who is advisor 2").selectOption("Person");
+  await page.getByLabel("Name of advisor 2").fill("Ada");
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
+
+  await panel(page, "Critic").getByText("Waiting for Ada").waitFor();
+  const box = page.getByRole("textbox", { name: "Answer of Ada" });
+  await box.fill("I was on call. It was **quiet**.");
+  // What was typed survives a reload.
+  await page.reload();
+  await expect.poll(() => box.inputValue()).toBe("I was on call. It was **quiet**.");
+  expect(await theVerdict(page).getByText("With Ada.").count()).toBe(0);
+  await page.getByRole("button", { name: "Answer as Critic" }).click();
+  await answer(page, "Critic").getByText("I was on call. It was quiet.").waitFor();
+  await theVerdict(page).getByText("With Ada.").waitFor();
+  const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
+  const view = await boardView(server, row?.id ?? "");
+  expect(view.advisors[1]).toMatchObject({ person: "Ada", status: "done" });
+});
+
+story("a server that dies in the middle of answers comes back by itself", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    verdict({ text: sections("After all that.") }),
+    anyAdvisor({ text: words(60, "again"), hold: "first", holdAfter: 30 }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY/);
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Advocate").getByText("again30").waitFor();
+  await server.kill();
+  await page
+    .getByText(/Connection lost|does not answer/)
+    .first()
+    .waitFor();
+  expect(await answer(page, "Advocate").innerText()).toContain("again30");
+  await models.release("first");
+  await server.restart();
+  await theVerdict(page).getByText("After all that.").waitFor();
+  for (const name of ["Advocate", "Critic", "Analyst"]) {
+    expect((await answer(page, name).innerText()).trim()).toBe(words(60, "again"));
+  }
+  await expect.poll(() => page.getByText(/Connection lost|does not answer/).count()).toBe(0);
+});

@@ -1,0 +1,92 @@
+import { member } from "../cast";
+import { expect, story } from "../stage";
+
+const ANSWER =
+  "A trial of two weeks would tell us. I would name one person who decides, and write the number down before we begin.";
+
+story("a council whose member answers live", async ({ models, server, person }) => {
+  await models.say(member({ text: ANSWER, hold: "answer", holdAfter: 6 }));
+  const { page } = await person();
+  await page.goto("/councils");
+  await page.getByRole("button", { name: "Open a council" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Open a council" });
+  await dialog.getByLabel("Name").first().fill("night-shift");
+  await dialog.getByLabel("Charter").fill("Who is on call at night, and how we ask them.");
+  await dialog.getByRole("button", { name: "Add a new member" }).click();
+  const first = dialog.getByRole("group", { name: "Member 1" });
+  await first.getByLabel("Name").fill("Skeptic");
+  await first.getByLabel("Model").selectOption({ label: "alpha" });
+  await dialog.getByRole("button", { name: "Open council" }).click();
+  await page.getByRole("heading", { level: 1, name: "night-shift" }).waitFor();
+
+  await page.getByRole("textbox", { name: "Post" }).fill("@Skeptic should we try it?");
+  await page.getByLabel("Your name").fill("Ada");
+  await page.getByRole("button", { name: "Post", exact: true }).click();
+
+  const writing = page.getByRole("article", { name: "Skeptic is answering" });
+  await writing.getByText("A trial of two weeks would").waitFor();
+  expect(await writing.getAttribute("aria-busy")).toBe("true");
+  expect(await writing.innerText()).not.toContain("write the number down");
+
+  // Somebody else who comes in the middle sees the same, and the rest as it is written.
+  const other = await person();
+  await other.page.goto("/councils/night-shift");
+  await other.page
+    .getByRole("article", { name: "Skeptic is answering" })
+    .getByText("A trial of two weeks would")
+    .waitFor();
+
+  await models.release("answer");
+  for (const one of [page, other.page]) {
+    const answer = one.getByRole("article", { name: "Skeptic", exact: true });
+    await answer.getByText(ANSWER).waitFor();
+    expect(await one.getByText("is answering").count()).toBe(0);
+    expect(await one.getByRole("article").count()).toBe(2);
+  }
+
+  const { data } = await server.api.GET("/api/councils/{council}/posts", {
+    params: { path: { council: "night-shift" } },
+  });
+  expect(data?.data.posts.map((post) => [post.sender, post.body])).toEqual([
+    ["Ada", "@Skeptic should we try it?"],
+    ["Skeptic", ANSWER],
+  ]);
+
+  await page.getByRole("button", { name: "Close…" }).click();
+  const closing = page.getByRole("dialog", { name: "Close this council" });
+  await closing.getByLabel("What came of it").fill("We try it for two weeks.");
+  await closing.getByRole("button", { name: "Close council" }).click();
+  for (const one of [page, other.page]) {
+    await one.getByText("We try it for two weeks.").waitFor();
+    expect(await one.getByRole("textbox", { name: "Post" }).count()).toBe(0);
+  }
+});
+
+story(
+  "a member that fails says why, and what was typed survives",
+  async ({ models, server, person }) => {
+    await models.say(member({ fault: "noSuchModel" }));
+    const somebody = await person();
+    const { page } = somebody;
+    await server.api.POST("/api/councils", {
+      body: { name: "plans", charter: "Plans.", members: [{ name: "Ann", model: "beta" }] },
+    });
+    await page.goto("/councils/plans");
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("textbox", { name: "Post" }).fill("@Ann are you there?");
+    await page.getByRole("button", { name: "Post", exact: true }).click();
+    await page
+      .getByRole("main")
+      .getByText(/Ann could not answer/)
+      .waitFor();
+
+    somebody.forgive(/status of 403|status of 409|status of 422/);
+    await page.getByLabel("Your name").fill("Ann");
+    await page.getByRole("textbox", { name: "Post" }).fill("In the name of another");
+    await page.getByRole("button", { name: "Post", exact: true }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("textbox", { name: "Post" }).inputValue()).toBe(
+      "In the name of another",
+    );
+  },
+);

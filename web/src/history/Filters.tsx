@@ -1,0 +1,72 @@
+import { STATUSES_OF, statusOf } from "../shell/status";
+import { SelectField, TextField } from "../ui/Field";
+import { Segmented } from "../ui/Segmented";
+import type { Looked } from "./filter";
+
+const FORMS = [
+  { name: "", title: "All" },
+  { name: "boardroom", title: "Boards" },
+  { name: "discussion", title: "Discussions" },
+  { name: "whiteboard", title: "Whiteboards" },
+  { name: "council", title: "Councils" },
+] as const;
+
+const RUNNING = "running now";
+
+interface Props {
+  looked: Looked;
+  typed: string;
+  onType: (words: string) => void;
+  onLook: (change: Partial<Looked>) => void;
+}
+
+export function Filters({ looked, typed, onType, onLook }: Props) {
+  const of = looked.kind === "" ? Object.values(STATUSES_OF).flat() : STATUSES_OF[looked.kind];
+  // A status from somebody's link is kept, also when it is none that we know.
+  const statuses = new Set([...(of ?? []), ...(looked.status === "" ? [] : [looked.status])]);
+  return (
+    <form role="search" className="history-filters" onSubmit={(event) => event.preventDefault()}>
+      <TextField
+        label="Search all sessions"
+        labelUnseen
+        type="search"
+        placeholder="Search everything that was asked and said"
+        aria-keyshortcuts="/"
+        value={typed}
+        onChange={(event) => onType(event.target.value)}
+      />
+      <div className="history-narrow">
+        <Segmented
+          label="Form"
+          options={FORMS}
+          chosen={FORMS.find((form) => form.name === looked.kind)?.name ?? ""}
+          onChoose={(kind) => onLook({ kind, status: isOf(kind, looked.status) })}
+        />
+        <SelectField
+          label="Status"
+          labelUnseen
+          value={looked.active ? RUNNING : looked.status}
+          onChange={(event) => {
+            const chosen = event.target.value;
+            onLook(
+              chosen === RUNNING ? { active: true, status: "" } : { active: false, status: chosen },
+            );
+          }}
+        >
+          <option value="">Any status</option>
+          <option value={RUNNING}>Running now</option>
+          {[...statuses].map((status) => (
+            <option key={status} value={status}>
+              {statusOf(status).word}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+    </form>
+  );
+}
+
+/** The status, if sessions of that form can have it. */
+function isOf(kind: string, status: string): string {
+  return kind === "" || STATUSES_OF[kind]?.includes(status) ? status : "";
+}

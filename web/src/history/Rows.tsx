@@ -1,0 +1,49 @@
+import { useEffect, useRef, useState } from "react";
+import { SessionRow } from "../shell/SessionRow";
+import type { Session } from "../shell/sessions";
+import { IconButton } from "../ui/Button";
+import { useNow } from "../ui/time";
+import { Remove } from "./Remove";
+
+const AGES_MS = 30_000;
+
+export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boolean }) {
+  const [removing, setRemoving] = useState<Session>();
+  const now = useNow(true, AGES_MS);
+  const removedAt = useRef<number>(undefined);
+  useEffect(() => {
+    // What had the focus is gone: it goes to the session that came in its place.
+    if (removing || removedAt.current === undefined) return;
+    const all = document.querySelectorAll<HTMLElement>(".session-row");
+    const next = all[Math.min(removedAt.current, all.length - 1)];
+    (next ?? document.querySelector<HTMLElement>("input[type=search]"))?.focus();
+    removedAt.current = undefined;
+  }, [removing]);
+  return (
+    <>
+      {rows.length > 0 && (
+        <ul className="list history-rows" aria-label="Sessions" aria-busy={isStale}>
+          {rows.map((session) => (
+            <li key={session.id}>
+              <SessionRow session={session} now={now} />
+              <IconButton
+                icon="trash"
+                label={`Remove “${session.title}”`}
+                onClick={() => setRemoving(session)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {removing && (
+        <Remove
+          session={removing}
+          onClose={() => setRemoving(undefined)}
+          onRemoved={() => {
+            removedAt.current = rows.findIndex((session) => session.id === removing.id);
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+// What is looked for, kept in the address, so that a search can be bookmarked and shared.
+
+export interface Looked {
+  q: string;
+  kind: string;
+  status: string;
+  /** Only what runs. */
+  active: boolean;
+}
+
+export function read(search: string): Looked {
+  const params = new URLSearchParams(search);
+  return {
+    q: params.get("q") ?? "",
+    kind: params.get("kind") ?? "",
+    status: params.get("status") ?? "",
+    active: params.get("active") === "true",
+  };
+}
+
+/** The address of a search; what is not looked for is not in it. */
+export function address(looked: Looked): string {
+  const params = new URLSearchParams();
+  for (const name of ["q", "kind", "status"] as const) {
+    if (looked[name] !== "") params.set(name, looked[name]);
+  }
+  if (looked.active) params.set("active", "true");
+  const search = params.toString();
+  return search === "" ? "/history" : `/history?${search}`;
+}
+
+export function isNarrowed(looked: Looked): boolean {
+  return address(looked) !== "/history";
+}

@@ -1,0 +1,111 @@
+import { useRef, useState, type KeyboardEvent } from "react";
+import { Link } from "wouter";
+import { Problem, type Schemas } from "../api/client";
+import { remember, remembered } from "../stored";
+import { Button } from "../ui/Button";
+import { Field, GrowingArea } from "../ui/Field";
+import { Wrong } from "../ui/Notice";
+import { BoardCards } from "./BoardCards";
+import type { Board, Sample } from "./boards";
+import { LAST_BOARD, UNSENT, useConvene } from "./convene";
+
+const FIRST_BOARD = "classic-triad";
+
+interface Props {
+  boards: readonly Board[];
+  roles: readonly Schemas["RoleView"][];
+  samples: readonly Sample[];
+}
+
+/** The one large prompt box. */
+export function Ask({ boards, roles, samples }: Props) {
+  const [prompt, setPrompt] = useState(() => remembered(UNSENT, ""));
+  const [chosen, setChosen] = useState(() => remembered(LAST_BOARD, FIRST_BOARD));
+  const area = useRef<HTMLDivElement>(null);
+  const { convene, isConvening, error } = useConvene();
+  // A board that was remembered may not be there any more.
+  const board = boards.find((one) => one.id === chosen)?.id ?? boards[0]?.id ?? FIRST_BOARD;
+
+  const write = (text: string) => {
+    setPrompt(text);
+    remember(UNSENT, text === "" ? undefined : text);
+  };
+  const fill = (sample: Sample) => {
+    write(sample.text);
+    area.current?.querySelector("textarea")?.focus();
+  };
+  const press = (event: KeyboardEvent) => {
+    // While an input method composes a word, Enter takes the word.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    convene({ prompt, board });
+  };
+  const more = new URLSearchParams({ ...(prompt !== "" && { prompt }), board });
+  const wrong = error instanceof Problem ? error.field("prompt") : undefined;
+
+  return (
+    <form
+      className="ask"
+      onSubmit={(event) => {
+        event.preventDefault();
+        convene({ prompt, board });
+      }}
+    >
+      <div className="ask-box" ref={area}>
+        <Field label="Your question" labelUnseen wrong={wrong}>
+          {(described) => (
+            <GrowingArea
+              {...described}
+              rows={3}
+              value={prompt}
+              onChange={(event) => write(event.target.value)}
+              onKeyDown={press}
+              autoFocus={hasKeyboard()}
+              placeholder="Ask what several minds should weigh"
+              aria-keyshortcuts="Enter"
+            />
+          )}
+        </Field>
+        <div className="ask-foot">
+          <Link href={`/boardrooms?${more}`} className="button quiet">
+            More choices
+          </Link>
+          <span className="ask-hint" aria-hidden="true">
+            <kbd>⏎</kbd> convene <kbd>⇧ ⏎</kbd> new line
+          </span>
+          <Button
+            type="submit"
+            look="primary"
+            icon="play"
+            disabled={isConvening || prompt.trim() === ""}
+          >
+            {isConvening ? "Convening…" : "Convene"}
+          </Button>
+        </div>
+      </div>
+      {wrong === undefined && <Wrong error={error} />}
+      <BoardCards boards={boards} roles={roles} chosen={board} onChoose={setChosen} />
+      <div className="samples" role="group" aria-label="Sample prompts">
+        <span className="samples-word" aria-hidden="true">
+          Or try
+        </span>
+        {samples.map((sample) => (
+          <button
+            key={sample.id}
+            type="button"
+            className="chip"
+            title={sample.text}
+            onClick={() => fill(sample)}
+          >
+            {sample.name}
+          </button>
+        ))}
+      </div>
+    </form>
+  );
+}
+
+/** Where there is none, a focused box would cover half the page with keys. */
+function hasKeyboard(): boolean {
+  return window.matchMedia("(hover: hover) and (pointer: fine)").matches;
+}

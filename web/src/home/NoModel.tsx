@@ -1,0 +1,29 @@
+import { Button } from "../ui/Button";
+import { Notice } from "../ui/Notice";
+import { Found } from "./Found";
+import type { Provider } from "./providers";
+
+/** Nothing can be asked: what to do about it, in place of a form that leads nowhere. */
+export function NoModel({
+  providers,
+  onLook,
+}: {
+  providers: readonly Provider[];
+  onLook: () => void;
+}) {
+  return (
+    <section className="stack" aria-label="What to do">
+      <Notice look="warn" action={<Button onClick={onLook}>Look again</Button>}>
+        <p>No model can be used yet. One of these is enough; this page notices by itself.</p>
+      </Notice>
+      <div className="card stack">
+        <h2>What was looked for</h2>
+        <Found providers={providers} />
+        <p className="muted small">
+          Or give the server a key in OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or
+          OPENROUTER_API_KEY and start it again. <code>plenary doctor</code> checks everything.
+        </p>
+      </div>
+    </section>
+  );
+}

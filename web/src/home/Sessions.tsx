@@ -1,0 +1,88 @@
+import { useId, useState, type ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import { SessionRow } from "../shell/SessionRow";
+import type { Session } from "../shell/sessions";
+import { Button } from "../ui/Button";
+import { TextField } from "../ui/Field";
+import { useNow } from "../ui/time";
+
+const AGES_MS = 30_000;
+
+interface Props {
+  waiting: readonly Session[];
+  running: readonly Session[];
+  recent: readonly Session[];
+}
+
+/** What waits for somebody, what runs, what was lately; and a way to all of it. */
+export function Sessions({ waiting, running, recent }: Props) {
+  const now = useNow(true, AGES_MS);
+  return (
+    <div className="home-sessions">
+      <Group title="Waits for a person" sessions={waiting} now={now} />
+      <Group title="Running now" sessions={running} now={now} />
+      <Group
+        title="Recent"
+        sessions={recent}
+        now={now}
+        foot={<Link href="/history">All sessions</Link>}
+      />
+      <Search />
+    </div>
+  );
+}
+
+interface GroupProps {
+  title: string;
+  sessions: readonly Session[];
+  now: number;
+  foot?: ReactNode;
+}
+
+function Group({ title, sessions, now, foot }: GroupProps) {
+  const heading = useId();
+  if (sessions.length === 0) return null;
+  return (
+    <section aria-labelledby={heading}>
+      <div className="home-group-head">
+        <h2 id={heading}>{title}</h2>
+        {foot}
+      </div>
+      <ul className="list">
+        {sessions.map((session) => (
+          <li key={session.id}>
+            <SessionRow session={session} now={now} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Search() {
+  const [, go] = useLocation();
+  const [words, setWords] = useState("");
+  return (
+    <form
+      role="search"
+      className="home-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const search = words.trim() === "" ? "" : `?${new URLSearchParams({ q: words.trim() })}`;
+        go(`/history${search}`);
+      }}
+    >
+      <TextField
+        label="Search all sessions"
+        labelUnseen
+        type="search"
+        placeholder="Search everything that was asked and said"
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+      />
+      <Button type="submit" icon="search">
+        Search
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,27 @@
+// Boards, roles and sample prompts that ship with the server.
+
+import { useQuery } from "@tanstack/react-query";
+import { asked, client, type Schemas } from "../api/client";
+
+export type Board = Schemas["BoardView"];
+export type Sample = Schemas["PromptView"];
+
+export function usePresets() {
+  return useQuery({
+    queryKey: ["presets"],
+    queryFn: () => asked(client.GET("/api/boardrooms/presets")),
+    staleTime: Infinity,
+  });
+}
+
+/** What each board is good for; one that is new here is described by its roles. */
+const PURPOSES: Record<string, string> = {
+  "classic-triad": "For, against, and weighed",
+  "devils-court": "The popular view on trial",
+  "full-board": "Six views on what matters most",
+  "peer-review": "Is this plan sound?",
+};
+
+export function purposeOf(board: Board): string | undefined {
+  return PURPOSES[board.id];
+}

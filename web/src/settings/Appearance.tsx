@@ -1,0 +1,38 @@
+import { useTheme, type Theme } from "../shell/theme";
+import { useStored } from "../stored";
+import { Key } from "../ui/keys";
+import { Segmented } from "../ui/Segmented";
+import { SINGLE_KEYS } from "../ui/shortcuts";
+
+const THEMES: readonly { name: Theme; title: string }[] = [
+  { name: "system", title: "As the system" },
+  { name: "light", title: "Light" },
+  { name: "dark", title: "Dark" },
+];
+
+export function Appearance() {
+  const [theme, setTheme] = useTheme();
+  const [areOn, setOn] = useStored(SINGLE_KEYS, true);
+  return (
+    <section className="card stack" aria-labelledby="settings-look">
+      <h2 id="settings-look">Look and keys</h2>
+      <div className="settings-theme">
+        <Segmented label="Theme" options={THEMES} chosen={theme} onChoose={setTheme} />
+      </div>
+      <label className="choice">
+        <input
+          type="checkbox"
+          checked={areOn}
+          onChange={(event) => setOn(event.target.checked ? undefined : false)}
+        />
+        <span>
+          Single-key shortcuts
+          <span className="muted settings-note">
+            Like <Key of="s" /> or <Key of="?" />. Switch them off if you dictate.{" "}
+            <Key of="Mod+k" /> works all the same.
+          </span>
+        </span>
+      </label>
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { asked, client, type Schemas } from "../api/client";
+import { Loading } from "../ui/Empty";
+import { Wrong } from "../ui/Notice";
+import { range } from "./limits";
+
+const TITLES: readonly [keyof Schemas["LimitsView"], string][] = [
+  ["boardroom", "Boardrooms"],
+  ["discussion", "Discussions"],
+  ["whiteboard", "Whiteboards"],
+  ["council", "Councils"],
+  ["agent", "Agents"],
+  ["context", "Files that belong to a question"],
+  ["request", "Requests"],
+];
+
+/** How much of everything the server takes. */
+export function Limits() {
+  const limits = useQuery({
+    queryKey: ["limits"],
+    queryFn: () => asked(client.GET("/api/limits")),
+    staleTime: Infinity,
+  });
+  const { data } = limits;
+  return (
+    <section className="card" aria-labelledby="settings-limits">
+      <h2 id="settings-limits">Limits</h2>
+      <p className="muted">How much the server takes of everything. They are the same for all.</p>
+      <Wrong error={limits.error} onRetry={() => void limits.refetch()} />
+      {limits.isLoading && <Loading />}
+      {data &&
+        TITLES.map(([noun, title]) => (
+          <details key={noun} className="limits-of">
+            <summary>{title}</summary>
+            <dl className="limits">
+              {Object.entries(data[noun]).map(([id, limit]) => (
+                <div key={id}>
+                  <dt>{limit.name}</dt>
+                  <dd>{range(limit)}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        ))}
+    </section>
+  );
+}

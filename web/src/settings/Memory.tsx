@@ -1,0 +1,60 @@
+import { useState } from "react";
+import { remember, useRememberedNames } from "../stored";
+import { toast } from "../ui/announce";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { sorted, type Remembered } from "./memory";
+
+export function Memory() {
+  const groups = sorted(useRememberedNames());
+  const [asking, setAsking] = useState<Remembered>();
+  const forget = (group: Remembered) => {
+    for (const name of group.names) remember(name, undefined);
+    setAsking(undefined);
+    toast("Forgotten");
+  };
+  return (
+    <section className="card" aria-labelledby="settings-memory">
+      <h2 id="settings-memory">What this browser remembers</h2>
+      <p className="muted">Only here: the server does not know it.</p>
+      {groups.length === 0 && <p>Nothing yet.</p>}
+      <ul className="list settings-list">
+        {groups.map((group) => (
+          <li key={group.title}>
+            <div>
+              <h3>{group.title}</h3>
+              <p className="muted">{group.found}</p>
+            </div>
+            <Button
+              aria-label={`Forget: ${group.title}`}
+              onClick={() => (group.warning === undefined ? forget(group) : setAsking(group))}
+            >
+              Forget
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {asking && (
+        <Dialog
+          title={`Forget: ${asking.title}`}
+          onClose={() => setAsking(undefined)}
+          foot={
+            <>
+              <Button autoFocus onClick={() => setAsking(undefined)}>
+                Keep it
+              </Button>
+              <Button look="danger" onClick={() => forget(asking)}>
+                Forget
+              </Button>
+            </>
+          }
+        >
+          <div className="stack">
+            <p>{asking.found}</p>
+            <p>{asking.warning}</p>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}

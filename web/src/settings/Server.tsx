@@ -1,0 +1,57 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { tokenIsWanted } from "../api/access";
+import { asked, client } from "../api/client";
+import { Button } from "../ui/Button";
+import { Wrong } from "../ui/Notice";
+
+export function Server() {
+  const queries = useQueryClient();
+  const access = useQuery({
+    queryKey: ["access"],
+    queryFn: () => asked(client.GET("/api/access")),
+  });
+  const version = useVersion();
+  const leaving = useMutation({
+    mutationFn: () => asked(client.DELETE("/api/access")),
+    onSuccess: () => {
+      // Nothing that was read stays behind for whoever comes next.
+      queries.clear();
+      tokenIsWanted();
+    },
+  });
+  return (
+    <section className="card stack" aria-labelledby="settings-server">
+      <h2 id="settings-server">This server</h2>
+      <p>
+        Plenary{version.data !== undefined && ` ${version.data}`}. Everything here is also in the{" "}
+        <a href="/docs">documented interface</a> and in <a href="/api/openapi.json">openapi.json</a>
+        .
+      </p>
+      {access.data?.tokenWanted === true && (
+        <div className="row">
+          <p>You came in with the server's token. It is kept in a cookie of this browser.</p>
+          <Button disabled={leaving.isPending} onClick={() => leaving.mutate()}>
+            Sign out
+          </Button>
+        </div>
+      )}
+      {access.data?.tokenWanted === false && (
+        <p className="muted">It wants no token: it listens on this machine only.</p>
+      )}
+      <Wrong error={leaving.error} />
+    </section>
+  );
+}
+
+/** As the document of the interface gives it. */
+function useVersion() {
+  return useQuery({
+    queryKey: ["version"],
+    queryFn: async () => {
+      const response = await fetch("/api/openapi.json");
+      const document = (await response.json()) as { info: { version: string } };
+      return document.info.version;
+    },
+    staleTime: Infinity,
+  });
+}

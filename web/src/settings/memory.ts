@@ -1,0 +1,76 @@
+// What this browser remembers, in groups that mean something to whoever made it do so.
+
+import { remembered } from "../stored";
+import { some } from "../ui/time";
+
+export interface Remembered {
+  title: string;
+  /** What of it there is. */
+  found: string;
+  names: string[];
+  /** What is lost with it, where that is more than comfort. */
+  warning?: string;
+}
+
+interface Group {
+  title: string;
+  holds: (name: string) => boolean;
+  found: (names: string[]) => string;
+  warning?: string;
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    title: "Who you are on whiteboards",
+    holds: (name) => name.startsWith("whiteboard."),
+    found: (names) => names.map(onWhiteboard).join("; "),
+    warning:
+      "The proof that you are these agents is only here. Without it nobody can act as them again.",
+  },
+  {
+    title: "Who you are in councils",
+    holds: (name) => /^council-(tokens|name)\./.test(name),
+    found: (names) => some(new Set(names.map((name) => name.split(".")[1])).size, "council"),
+    warning:
+      "The proof that a name is yours is only here. Without it nobody can post under that name again.",
+  },
+  {
+    title: "Your usual name",
+    holds: (name) => name === "my-name" || name === "council-name",
+    found: (names) => [...new Set(names.map((name) => String(remembered(name, ""))))].join(", "),
+  },
+  {
+    title: "The last board",
+    holds: (name) => name === "board" || name === "home.board",
+    found: () => "Roles and models that you chose last",
+  },
+  {
+    title: "Words that you have not sent yet",
+    holds: (name) => /draft|prompt|summary/.test(name),
+    found: (names) => some(names.length, "draft"),
+    warning: "What you were writing is only here.",
+  },
+  {
+    title: "Layout",
+    holds: (name) => name !== "theme" && name !== "single-keys",
+    found: (names) => some(names.length, "choice"),
+  },
+];
+
+/** Every name is in the first group that holds it. */
+export function sorted(names: readonly string[]): Remembered[] {
+  const left = new Set(names);
+  const all = GROUPS.map(({ title, holds, found, warning }) => {
+    const mine = [...left].filter(holds);
+    for (const name of mine) left.delete(name);
+    return { title, names: mine, found: found(mine), ...(warning !== undefined && { warning }) };
+  });
+  return all.filter((group) => group.names.length > 0);
+}
+
+function onWhiteboard(name: string): string {
+  const known = remembered<{ identities?: { name?: string }[] }>(name, {});
+  const who = known.identities?.map((one) => one.name).filter(Boolean) ?? [];
+  const board = name.slice("whiteboard.".length);
+  return who.length === 0 ? board : `${who.join(", ")} on ${board}`;
+}

@@ -1,0 +1,32 @@
+// Keys as this machine's keyboard names them.
+
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+const NAMES: Record<string, string> = {
+  " ": "Space",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+};
+
+/** `Mod+k` is `⌘ K` or `Ctrl K`. */
+export function keyName(key: string): string {
+  return key
+    .split("+")
+    .map((part) => {
+      if (part === "Mod") return IS_APPLE ? "⌘" : "Ctrl";
+      return NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part);
+    })
+    .join(" ");
+}
+
+/** As `aria-keyshortcuts` wants it. */
+export function ariaKey(key: string): string {
+  return key.replace("Mod", IS_APPLE ? "Meta" : "Control").replace(/^ $/, "Space");
+}
+
+export function Key({ of }: { of: string }) {
+  return <kbd>{keyName(of)}</kbd>;
+}
