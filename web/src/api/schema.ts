@@ -1326,6 +1326,13 @@ export interface components {
             context: components["schemas"]["ContextView"][];
             /** Format: date-time */
             convenedAt: string;
+            /**
+             * Format: double
+             * @description Of all answers. Absent unless every price and every number of tokens is known.
+             */
+            cost?: number;
+            /** @description Of the costs. */
+            currency?: string;
             /** @description Why it failed. */
             failure?: string;
             /** Format: uuid */
@@ -1342,7 +1349,10 @@ export interface components {
             title: string;
             /** @description Tokens of all calls, where the providers say. */
             usage: components["schemas"]["UsageView"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The number of the last event: give it as `after` to read on.
+             */
             version: number;
         };
         ChallengeView: {
@@ -1578,6 +1588,8 @@ export interface components {
             question?: string;
             /** Format: date-time */
             replyBy?: string;
+            /** @description The request has failed and is made again. */
+            retrying?: components["schemas"]["RetryingView"];
             /** @description The text so far. */
             text?: string;
             /** @description A person is awaited: `reply`, or `decide` when it is the facilitator's to choose. */
@@ -1591,6 +1603,11 @@ export interface components {
             allowed: string[];
             /** Format: int64 */
             budgetTokens?: number;
+            /**
+             * Format: date-time
+             * @description When the last thing happened.
+             */
+            changedAt: string;
             conclusion?: string;
             /** @description Names of the files that belong to the topic. */
             context?: string[];
@@ -1627,6 +1644,11 @@ export interface components {
             /** @description What is under way, or what it will go on with. */
             step?: components["schemas"]["DiscussionStep"];
             topic: string;
+            /**
+             * Format: int64
+             * @description The number of the last event: give it as `after` to read on.
+             */
+            version: number;
         };
         ErrorBody: {
             /** @description With `not-now`: what can be done in this state. */
@@ -2231,6 +2253,13 @@ export interface components {
                 context: components["schemas"]["ContextView"][];
                 /** Format: date-time */
                 convenedAt: string;
+                /**
+                 * Format: double
+                 * @description Of all answers. Absent unless every price and every number of tokens is known.
+                 */
+                cost?: number;
+                /** @description Of the costs. */
+                currency?: string;
                 /** @description Why it failed. */
                 failure?: string;
                 /** Format: uuid */
@@ -2247,7 +2276,10 @@ export interface components {
                 title: string;
                 /** @description Tokens of all calls, where the providers say. */
                 usage: components["schemas"]["UsageView"];
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description The number of the last event: give it as `after` to read on.
+                 */
                 version: number;
             };
             meta?: components["schemas"]["Meta"];
@@ -2346,6 +2378,11 @@ export interface components {
                 allowed: string[];
                 /** Format: int64 */
                 budgetTokens?: number;
+                /**
+                 * Format: date-time
+                 * @description When the last thing happened.
+                 */
+                changedAt: string;
                 conclusion?: string;
                 /** @description Names of the files that belong to the topic. */
                 context?: string[];
@@ -2382,6 +2419,11 @@ export interface components {
                 /** @description What is under way, or what it will go on with. */
                 step?: components["schemas"]["DiscussionStep"];
                 topic: string;
+                /**
+                 * Format: int64
+                 * @description The number of the last event: give it as `after` to read on.
+                 */
+                version: number;
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2615,6 +2657,8 @@ export interface components {
                 title: string;
                 /** Format: date-time */
                 updatedAt: string;
+                /** @description The people whose reply is awaited. */
+                waitsFor?: string[];
             }[];
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2749,6 +2793,12 @@ export interface components {
                 since: string;
                 steps: components["schemas"]["StepView"][];
                 topic: string;
+                /**
+                 * Format: int64
+                 * @description The number of the last event that you have been told, as your live events count:
+                 *     give it as `after` to read on.
+                 */
+                version: number;
                 whyNot: string[];
                 /** @description As whom you see it; absent when you have shown no agent token. */
                 you?: components["schemas"]["AgentView"];
@@ -2779,6 +2829,20 @@ export interface components {
             /** @description Another model for this seat. */
             model?: string | null;
         };
+        /** @description A request that failed in a way that may pass; it is made again after a pause. */
+        RetryingView: {
+            /**
+             * Format: int32
+             * @description The request that failed, from 1.
+             */
+            attempt: number;
+            message: string;
+            /**
+             * Format: int64
+             * @description The pause, from when it failed.
+             */
+            waitMs: number;
+        };
         /** @enum {string} */
         RoleName: "advocate" | "critic" | "analyst" | "devils-advocate" | "expert" | "generalist";
         RoleView: {
@@ -2792,15 +2856,32 @@ export interface components {
         Said: {
             /**
              * Format: int32
-             * @description Requests that it took.
+             * @description Requests that it took, or the one under way.
              */
             attempts?: number;
+            /**
+             * Format: double
+             * @description Absent unless the model's price and all tokens are known.
+             */
+            cost?: number;
+            /**
+             * Format: date-time
+             * @description Absent while it is under way.
+             */
+            endedAt?: string;
             error?: components["schemas"]["FailureView"];
             /** Format: int64 */
             firstTextMs?: number;
             /** Format: int64 */
             latencyMs?: number;
             reasoning?: string;
+            /** @description The request has failed and is made again. */
+            retrying?: components["schemas"]["RetryingView"];
+            /**
+             * Format: date-time
+             * @description When it was asked, the last time. Absent in a record from elsewhere.
+             */
+            startedAt?: string;
             status: components["schemas"]["SaidStatus"];
             /**
              * @description The whole text, the text so far, or the partial text of a failed or
@@ -2815,6 +2896,13 @@ export interface components {
             /** @description Whose seat; refused when it is somebody else's turn. */
             participantId?: string | null;
             text: string;
+        };
+        /** @description What stands under the four headings, as Markdown. */
+        SectionsView: {
+            agreement: string;
+            consensus: string;
+            divergence: string;
+            recommendation: string;
         };
         SeenEvent: {
             actor: string;
@@ -2856,6 +2944,8 @@ export interface components {
             title: string;
             /** Format: date-time */
             updatedAt: string;
+            /** @description The people whose reply is awaited. */
+            waitsFor?: string[];
         };
         /** @enum {string} */
         SeverityName: "critical" | "high" | "medium" | "low";
@@ -2943,6 +3033,8 @@ export interface components {
             model: string;
             /** Format: int32 */
             number: number;
+            /** @description The text cut at the four headings, unless they are missing. */
+            sections?: components["schemas"]["SectionsView"];
         };
         TallyView: {
             accept: number;
@@ -2975,7 +3067,10 @@ export interface components {
         /** @description One piece of the transcript. */
         TranscriptEntry: {
             agentName: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was said to its end.
+             */
             at: string;
             /**
              * Format: int32
@@ -2986,8 +3081,16 @@ export interface components {
             content?: string;
             decision?: components["schemas"]["DecisionView"];
             error?: components["schemas"]["FailureView"];
+            /**
+             * Format: int64
+             * @description From the beginning of the step to the first text.
+             */
+            firstTextMs?: number;
             kind: components["schemas"]["TranscriptEntryKind"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The step began so long before `at`.
+             */
             latencyMs?: number;
             model?: string;
             /**
@@ -3105,6 +3208,12 @@ export interface components {
             since: string;
             steps: components["schemas"]["StepView"][];
             topic: string;
+            /**
+             * Format: int64
+             * @description The number of the last event that you have been told, as your live events count:
+             *     give it as `after` to read on.
+             */
+            version: number;
             whyNot: string[];
             /** @description As whom you see it; absent when you have shown no agent token. */
             you?: components["schemas"]["AgentView"];
@@ -3934,6 +4043,8 @@ export interface operations {
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
+                /** @description Only what waits for a person's reply, or only what does not. */
+                waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Rows of a page. */
@@ -5482,6 +5593,8 @@ export interface operations {
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
+                /** @description Only what waits for a person's reply, or only what does not. */
+                waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Rows of a page. */
@@ -6212,6 +6325,8 @@ export interface operations {
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
+                /** @description Only what waits for a person's reply, or only what does not. */
+                waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Rows of a page. */
@@ -8748,6 +8863,8 @@ export interface operations {
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
+                /** @description Only what waits for a person's reply, or only what does not. */
+                waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Rows of a page. */
@@ -9263,6 +9380,8 @@ export interface operations {
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
+                /** @description Only what waits for a person's reply, or only what does not. */
+                waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Rows of a page. */

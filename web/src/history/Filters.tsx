@@ -12,6 +12,7 @@ const FORMS = [
 ] as const;
 
 const RUNNING = "running now";
+const WAITING = "waiting";
 
 interface Props {
   looked: Looked;
@@ -45,16 +46,19 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
         <SelectField
           label="Status"
           labelUnseen
-          value={looked.active ? RUNNING : looked.status}
+          value={looked.active ? RUNNING : looked.waiting ? WAITING : looked.status}
           onChange={(event) => {
             const chosen = event.target.value;
-            onLook(
-              chosen === RUNNING ? { active: true, status: "" } : { active: false, status: chosen },
-            );
+            onLook({
+              active: chosen === RUNNING,
+              waiting: chosen === WAITING,
+              status: chosen === RUNNING || chosen === WAITING ? "" : chosen,
+            });
           }}
         >
           <option value="">Any status</option>
           <option value={RUNNING}>Running now</option>
+          <option value={WAITING}>Waits for a person</option>
           {[...statuses].map((status) => (
             <option key={status} value={status}>
               {statusOf(status).word}

@@ -9,7 +9,7 @@ import { useSettled } from "../ui/settled";
 import { useShortcuts } from "../ui/shortcuts";
 import { some } from "../ui/time";
 import { Filters } from "./Filters";
-import { address, isNarrowed, read } from "./filter";
+import { address, EVERYTHING, isNarrowed, read } from "./filter";
 import { Rows } from "./Rows";
 import { useFound } from "./found";
 
@@ -78,7 +78,7 @@ export default function History() {
             <Button
               onClick={() => {
                 setTyped("");
-                look({ q: "", kind: "", status: "", active: false });
+                look(EVERYTHING);
               }}
             >
               Show everything

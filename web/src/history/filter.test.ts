@@ -1,10 +1,8 @@
 import { expect, it } from "vitest";
-import { address, isNarrowed, read } from "./filter";
-
-const EVERYTHING = { q: "", kind: "", status: "", active: false };
+import { address, EVERYTHING, isNarrowed, read } from "./filter";
 
 it("is the same after it has been in the address", () => {
-  const looked = { q: "a & b = c?", kind: "council", status: "open", active: true };
+  const looked = { q: "a & b = c?", kind: "council", status: "open", active: true, waiting: true };
   const { search } = new URL(address(looked), "http://localhost");
   expect(read(search)).toEqual(looked);
 });

@@ -6,7 +6,11 @@ export interface Looked {
   status: string;
   /** Only what runs. */
   active: boolean;
+  /** Only what waits for somebody. */
+  waiting: boolean;
 }
+
+export const EVERYTHING: Looked = { q: "", kind: "", status: "", active: false, waiting: false };
 
 export function read(search: string): Looked {
   const params = new URLSearchParams(search);
@@ -15,6 +19,7 @@ export function read(search: string): Looked {
     kind: params.get("kind") ?? "",
     status: params.get("status") ?? "",
     active: params.get("active") === "true",
+    waiting: params.get("waiting") === "true",
   };
 }
 
@@ -24,7 +29,9 @@ export function address(looked: Looked): string {
   for (const name of ["q", "kind", "status"] as const) {
     if (looked[name] !== "") params.set(name, looked[name]);
   }
-  if (looked.active) params.set("active", "true");
+  for (const name of ["active", "waiting"] as const) {
+    if (looked[name]) params.set(name, "true");
+  }
   const search = params.toString();
   return search === "" ? "/history" : `/history?${search}`;
 }

@@ -12,6 +12,7 @@ export function useFound(looked: Looked) {
     ...(looked.kind !== "" && { kind: looked.kind }),
     ...(looked.status !== "" && { status: looked.status }),
     ...(looked.active && { active: true }),
+    ...(looked.waiting && { waiting: true }),
   };
   const query = useInfiniteQuery({
     queryKey: ["sessions", "history", filter],

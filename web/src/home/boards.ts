@@ -18,7 +18,7 @@ export function usePresets() {
 const PURPOSES: Record<string, string> = {
   "classic-triad": "For, against, and weighed",
   "devils-court": "The popular view on trial",
-  "full-board": "Six views on what matters most",
+  "full-board": "Six views at once",
   "peer-review": "Is this plan sound?",
 };
 

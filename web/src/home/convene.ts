@@ -1,6 +1,6 @@
 // Convening a preset board with a prompt. A press is one board, however often it is sent.
 
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useLocation } from "wouter";
 import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
@@ -18,6 +18,7 @@ export const LAST_BOARD = "home.board";
 
 export function useConvene() {
   const [, go] = useLocation();
+  const queries = useQueryClient();
   const press = useRef<{ question: string; key: ReturnType<typeof writeKey> }>(null);
   const isUnderWay = useRef(false);
   const mutation = useMutation({
@@ -33,6 +34,7 @@ export function useConvene() {
       // A sample that was tried takes nothing away from what is being written.
       if (remembered(UNSENT, "") === question.prompt) remember(UNSENT, undefined);
       remember(LAST_BOARD, question.board);
+      void queries.invalidateQueries({ queryKey: ["sessions"] });
       go(`/boardrooms/${board.id}`);
     },
     onError: (error) => {

@@ -14,18 +14,18 @@ export function Rail({ onSearch, onHelp }: Props) {
   const [here] = useLocation();
   const { waiting, running } = useGoingOn();
   const kinds = new Set(running.map((session) => session.kind));
-  const rail = useRef<HTMLElement>(null);
+  const places = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
-    const nav = rail.current;
-    if (!nav) return;
-    showCurrent(nav);
+    const row = places.current;
+    if (!row) return;
+    showCurrent(row);
     // A font that comes later moves everything.
-    void document.fonts.ready.then(() => showCurrent(nav));
+    void document.fonts.ready.then(() => showCurrent(row));
   }, [here]);
 
   return (
-    <nav ref={rail} className="rail no-print" aria-label="Main">
+    <nav className="rail no-print" aria-label="Main">
       <div className="rail-head">
         <Link href="/" className="mark" aria-label="Plenary">
           <Mark />
@@ -45,22 +45,24 @@ export function Rail({ onSearch, onHelp }: Props) {
           </span>
         </button>
       </div>
-      {PLACES.map((place) => (
-        <Link
-          key={place.href}
-          href={place.href}
-          className="rail-link"
-          aria-current={isUnder(here, place.href) ? "page" : undefined}
-        >
-          <Icon name={place.icon} />
-          {place.name}
-          {place.kind && kinds.has(place.kind) && (
-            <span className="dot live">
-              <span className="unseen">, running</span>
-            </span>
-          )}
-        </Link>
-      ))}
+      <div className="rail-places" ref={places}>
+        {PLACES.map((place) => (
+          <Link
+            key={place.href}
+            href={place.href}
+            className="rail-link"
+            aria-current={isUnder(here, place.href) ? "page" : undefined}
+          >
+            <Icon name={place.icon} />
+            {place.name}
+            {place.kind && kinds.has(place.kind) && (
+              <span className="dot live">
+                <span className="unseen">, running</span>
+              </span>
+            )}
+          </Link>
+        ))}
+      </div>
       <RailSessions title="Waits for a person" sessions={waiting} here={here} />
       <RailSessions title="Running now" sessions={running} here={here} />
       <div className="rail-foot">
@@ -80,12 +82,10 @@ export function Rail({ onSearch, onHelp }: Props) {
 }
 
 /** On a phone the places are one row, of which only a part can be seen. */
-function showCurrent(nav: HTMLElement): void {
-  const current = nav.querySelector<HTMLElement>('.rail-link[aria-current="page"]');
-  if (!current || nav.scrollWidth <= nav.clientWidth) return;
-  const head = nav.querySelector<HTMLElement>(".rail-head")?.offsetWidth ?? 0;
-  const room = nav.clientWidth - head - current.offsetWidth;
-  nav.scrollTo({ left: current.offsetLeft - head - room / 2 });
+function showCurrent(row: HTMLElement): void {
+  const current = row.querySelector<HTMLElement>('[aria-current="page"]');
+  if (!current || row.scrollWidth <= row.clientWidth) return;
+  row.scrollTo({ left: current.offsetLeft - (row.clientWidth - current.offsetWidth) / 2 });
 }
 
 interface RailSessionsProps {

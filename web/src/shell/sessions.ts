@@ -6,7 +6,7 @@ import { asked, client, type Schemas } from "../api/client";
 export type Session = Schemas["SessionView"];
 
 /** People whose reply is awaited there. */
-export function waitsFor(session: Session & { waitsFor?: string[] }): string[] {
+export function waitsFor(session: Session): string[] {
   return session.waitsFor ?? [];
 }
 
@@ -34,6 +34,7 @@ export function kindName(kind: string): string {
 
 type Filter = Partial<Record<"q" | "kind" | "status", string>> & {
   active?: boolean;
+  waiting?: boolean;
   limit?: number;
 };
 
@@ -45,20 +46,20 @@ export function useSessions(filter: Filter) {
   });
 }
 
-const RUNNING_SHOWN = 8;
-const LOOKED_THROUGH = 30;
+const SHOWN = 8;
+/** So many are asked for that those which wait for somebody may be left out. */
+const RECENT_ASKED = 14;
 
 /** What goes on: what waits for somebody, what runs by itself, and what was lately. */
 export function useGoingOn() {
-  const active = useSessions({ active: true, limit: RUNNING_SHOWN });
-  const others = useSessions({ active: false, limit: LOOKED_THROUGH });
-  const isWaiting = (session: Session) => waitsFor(session).length > 0;
-  const running = active.data ?? [];
-  const rest = others.data ?? [];
+  const awaited = useSessions({ waiting: true, limit: SHOWN });
+  const active = useSessions({ active: true, limit: SHOWN });
+  const others = useSessions({ active: false, limit: RECENT_ASKED });
+  const isFree = (session: Session) => waitsFor(session).length === 0;
   return {
-    waiting: [...running, ...rest].filter(isWaiting),
-    running: running.filter((session) => !isWaiting(session)),
-    recent: rest.filter((session) => !isWaiting(session)),
+    waiting: awaited.data ?? [],
+    running: active.data?.filter(isFree) ?? [],
+    recent: others.data?.filter(isFree) ?? [],
     isKnown: active.data !== undefined && others.data !== undefined,
     error: active.error ?? others.error,
     retry: () => {
