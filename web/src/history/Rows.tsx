@@ -10,15 +10,16 @@ const AGES_MS = 30_000;
 export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boolean }) {
   const [removing, setRemoving] = useState<Session>();
   const now = useNow(true, AGES_MS);
-  const removedAt = useRef<number>(undefined);
+  const removed = useRef<{ id: string; at: number }>(undefined);
   useEffect(() => {
     // What had the focus is gone: it goes to the session that came in its place.
-    if (removing || removedAt.current === undefined) return;
+    const gone = removed.current;
+    if (removing || !gone || rows.some((session) => session.id === gone.id)) return;
+    removed.current = undefined;
     const all = document.querySelectorAll<HTMLElement>(".session-row");
-    const next = all[Math.min(removedAt.current, all.length - 1)];
+    const next = all[Math.min(gone.at, all.length - 1)];
     (next ?? document.querySelector<HTMLElement>("input[type=search]"))?.focus();
-    removedAt.current = undefined;
-  }, [removing]);
+  }, [removing, rows]);
   return (
     <>
       {rows.length > 0 && (
@@ -40,7 +41,8 @@ export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boo
           session={removing}
           onClose={() => setRemoving(undefined)}
           onRemoved={() => {
-            removedAt.current = rows.findIndex((session) => session.id === removing.id);
+            const at = rows.findIndex((session) => session.id === removing.id);
+            removed.current = { id: removing.id, at: Math.max(0, at) };
           }}
         />
       )}

@@ -40,9 +40,7 @@ export function Memory() {
           onClose={() => setAsking(undefined)}
           foot={
             <>
-              <Button autoFocus onClick={() => setAsking(undefined)}>
-                Keep it
-              </Button>
+              <Button onClick={() => setAsking(undefined)}>Keep it</Button>
               <Button look="danger" onClick={() => forget(asking)}>
                 Forget
               </Button>

@@ -12,10 +12,12 @@ it("puts every name into one group, and lets theme and keys stay with their swit
     "council-name.1",
     "council-tokens.1",
     "discussion-draft",
+    "follow-up.1",
     "home.board",
     "home.prompt",
     "my-name",
     "panel-layout",
+    "reply.1.2",
     "single-keys",
     "theme",
     "whiteboard.launch",
@@ -26,7 +28,10 @@ it("puts every name into one group, and lets theme and keys stay with their swit
     ["Who you are in councils", ["council-name.1", "council-tokens.1"]],
     ["Your usual name", ["council-name", "my-name"]],
     ["The last board", ["board", "home.board"]],
-    ["Words that you have not sent yet", ["board.draft", "discussion-draft", "home.prompt"]],
+    [
+      "Words that you have not sent yet",
+      ["board.draft", "discussion-draft", "follow-up.1", "home.prompt", "reply.1.2"],
+    ],
     ["Layout", ["panel-layout"]],
   ]);
   const shown = new Set(groups.flatMap((group) => group.names));

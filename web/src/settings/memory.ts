@@ -46,7 +46,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: "Words that you have not sent yet",
-    holds: (name) => /draft|prompt|summary/.test(name),
+    holds: (name) => /draft|prompt|summary|^reply\.|^follow-up\./.test(name),
     found: (names) => some(names.length, "draft"),
     warning: "What you were writing is only here.",
   },
