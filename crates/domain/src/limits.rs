@@ -220,6 +220,11 @@ pub const HEADER_BYTES: usize = 32 * 1024;
 pub const HEADERS: usize = 64;
 pub const HEADER_MS: u64 = 10_000;
 pub const CONNECTIONS: usize = 4_096;
+/// Wrong tokens that may be typed in a row, and the time after which there is one more.
+pub const WRONG_TOKENS: u32 = 10;
+pub const WRONG_TOKEN_MS: u64 = 6_000;
+/// How long a browser keeps the cookie that it got for a token.
+pub const COOKIE_SECONDS: u64 = 90 * 24 * 3_600;
 /// A request that waits for a session: default and most.
 pub const WAIT_SECONDS: u32 = 30;
 pub const WAIT_MOST_SECONDS: u32 = 600;

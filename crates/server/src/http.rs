@@ -1,5 +1,6 @@
 //! One file per noun. Each begins with its routes.
 
+mod access;
 pub mod agents;
 mod boardrooms;
 mod councils;
@@ -32,6 +33,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())
+        .merge(access::routes())
         .merge(health::routes())
         .layer(DefaultBodyLimit::max(limits::BODY_BYTES));
     name_operations(routes.get_openapi_mut());
