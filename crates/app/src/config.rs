@@ -434,6 +434,17 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_without_a_page_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let given = folder.path().to_path_buf();
+        let refused = web_folder(Some(given.clone())).unwrap_err();
+        assert!(refused.ends_with("name the folder of a built interface"), "{refused}");
+        std::fs::write(given.join("index.html"), "").unwrap();
+        assert_eq!(web_folder(Some(given.clone())), Ok(Some(given)));
+        assert_eq!(web_folder(None), Ok(None));
+    }
+
+    #[test]
     fn a_command_gets_its_folders_and_a_window() {
         let text = "providers.claude = { kind = 'command', preset = 'claude', \
                     folders = ['~/work'], window_tokens = 200000 }";

@@ -147,7 +147,7 @@ fn kind(name: &str) -> &'static str {
         "png" => "image/png",
         "ico" => "image/x-icon",
         "woff2" => "font/woff2",
-        "json" => "application/json",
+        "json" | "map" => "application/json",
         "webmanifest" => "application/manifest+json",
         _ => "application/octet-stream",
     }

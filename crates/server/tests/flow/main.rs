@@ -20,4 +20,5 @@ mod restart;
 mod sessions;
 mod support;
 mod together;
+mod web;
 mod whiteboards;

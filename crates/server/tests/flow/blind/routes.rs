@@ -41,6 +41,9 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
     // An id that the stream has not come to never gets anything to end it by.
     let from = ["", "0", "1", "-1", "soon"].as_slice();
     vec![
+        get("GET /api/access", &[""]),
+        post("POST /api/access", vec![json!({ "token": "bob" }), json!({})]),
+        Entry { route: "DELETE /api/access", how: How::Delete },
         get("GET /api/agents", &["", "?q=bob", "?detail=full&limit=1", "?cursor=bob", "?limit=0"]),
         post("POST /api/agents", stored_agents(observer)),
         get("GET /api/agents/{id}", &[""]),
@@ -136,7 +139,8 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
 }
 
 /// Pages that stand outside of the document.
-const PAGES: [&str; 4] = ["/", "/docs", "/api/openapi.json", "/mcp"];
+const PAGES: [&str; 6] =
+    ["/", "/whiteboards/plan", "/docs", "/docs/style.css", "/api/openapi.json", "/mcp"];
 
 fn lists(world: &World) -> Vec<String> {
     let fixed = [
