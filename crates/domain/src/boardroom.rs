@@ -193,6 +193,10 @@ pub enum Command {
     },
     /// Stops every call; no synthesis follows.
     Stop,
+    /// Stops one advisor; the others go on, and the synthesis does without it.
+    StopAdvisor {
+        seat: SeatId,
+    },
     /// Begins the synthesis now, with the answers that are there.
     Synthesize {
         model: Option<ModelName>,
@@ -241,6 +245,7 @@ pub fn decide(
             Command::Import { from, events } => import::import(from, events, at, nonce),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Stop
+            | Command::StopAdvisor { .. }
             | Command::Synthesize { .. }
             | Command::Resynthesize { .. }
             | Command::Retry { .. }
@@ -254,6 +259,7 @@ pub fn decide(
         }
         Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
         Command::Stop => state.stop(),
+        Command::StopAdvisor { seat } => state.stop_advisor(seat, at, nonce),
         Command::Synthesize { model, instruction } => match state.stage {
             Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
             Stage::Closed => Err(state.not_now(
@@ -418,6 +424,21 @@ impl State {
             Stage::Answering(_) | Stage::Synthesizing => Ok(vec![Event::Stopped]),
             Stage::Stopped => Ok(vec![]),
             Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
+        }
+    }
+
+    fn stop_advisor(
+        &self,
+        seat: SeatId,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        match self.known(seat)?.standing {
+            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, at, nonce)),
+            Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
+            Standing::Failed { .. } | Standing::Stopped { .. } => {
+                Err(self.not_now("This advisor is not being asked."))
+            }
         }
     }
 

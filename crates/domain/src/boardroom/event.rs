@@ -31,6 +31,10 @@ pub enum Event {
         failure: Failure,
         partial: String,
     },
+    /// One was stopped by hand. What it had said follows.
+    AdvisorHalted {
+        seat: SeatId,
+    },
     /// What a stopped advisor had said.
     AdvisorStopped {
         seat: SeatId,
@@ -89,6 +93,7 @@ impl Event {
             Event::Convened { .. } => "convened",
             Event::AdvisorAnswered { .. } => "advisorAnswered",
             Event::AdvisorFailed { .. } => "advisorFailed",
+            Event::AdvisorHalted { .. } => "advisorHalted",
             Event::AdvisorStopped { .. } => "advisorStopped",
             Event::AdvisorRetried { .. } => "advisorRetried",
             Event::QuorumReached { .. } => "quorumReached",
@@ -108,6 +113,7 @@ impl Event {
             Event::AdvisorAnswered { answer, .. } => answer.text.clone(),
             Event::Synthesized { verdict, .. } => verdict.text.clone(),
             Event::AdvisorFailed { .. }
+            | Event::AdvisorHalted { .. }
             | Event::AdvisorStopped { .. }
             | Event::AdvisorRetried { .. }
             | Event::QuorumReached { .. }

@@ -57,6 +57,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         Entry { route: "DELETE /api/sessions/{id}", how: How::Remove },
         get("GET /api/boardrooms/{id}", &[""]),
         post("POST /api/boardrooms/{id}/advisors/{advisor}/retry", vec![json!({})]),
+        post("POST /api/boardrooms/{id}/advisors/{advisor}/stop", vec![json!({})]),
         follow("GET /api/boardrooms/{id}/events", from, "never"),
         get("GET /api/boardrooms/{id}/export", &formats),
         post(
@@ -89,6 +90,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
             "POST /api/discussions",
             vec![json!({ "topic": WORD }), json!({}), json!({ "topic": 7 })],
         ),
+        post("POST /api/discussions/estimate", vec![json!({ "topic": WORD }), json!({})]),
         get("GET /api/discussions/presets", &[""]),
         get("GET /api/discussions/{id}", &[""]),
         post("PATCH /api/discussions/{id}", vec![json!({ "name": "bob" })]),
