@@ -1,5 +1,7 @@
 //! Every limit of the product, named, in one place.
 
+pub mod told;
+
 /// Advisors that one board may have.
 pub const ADVISORS: usize = 16;
 /// Bytes of a prompt.
@@ -167,7 +169,8 @@ pub const RETRY_AFTER_MS: u64 = 60_000;
 /// Quorum's grace time when none is given, and the longest one.
 pub const GRACE_MS: u64 = 20_000;
 pub const GRACE_MOST_MS: u64 = 3_600_000;
-/// Longest time that a person may be given for a reply.
+/// Time that a person may be given for a reply: least and most.
+pub const REPLY_LEAST_MS: u64 = 1_000;
 pub const REPLY_MOST_MS: u64 = 30 * 24 * 3_600_000;
 
 /// Token deltas are gathered for this long, or up to this size.

@@ -12,6 +12,7 @@ mod contract;
 mod councils;
 mod discussions;
 mod faults;
+mod limits;
 mod lists;
 mod mcp;
 mod patience;

@@ -114,6 +114,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         get("GET /api/discussions/{id}/export", &formats),
         follow("GET /api/discussions/{id}/events", from, "never"),
         follow("GET /api/events", &["", "0", "1", "2", "soon"], "transitioned"),
+        get("GET /api/limits", &[""]),
         get("GET /api/models", &[""]),
         get("GET /api/providers", &[""]),
         get("GET /api/tiers", &[""]),
