@@ -391,8 +391,19 @@ async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     let board: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(board["status"], "closed");
 
-    let child = home.command(&["ask", "Again?", "--advisor", "critic=gemma3:4b"]).spawn().unwrap();
+    let only = ["ask", "Again?", "--advisor", "critic=gemma3:4b"];
+    let child = home.command(&only).spawn().unwrap();
     gate.reached(2).await;
+    let stopped = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
+    let told = "Advisor 1 is stopped; the board is failed.\n";
+    assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), told), "{}", stopped.err);
+    let again = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
+    assert_snapshot!("sessions_stop_advisor", again.shown());
+    let output = tokio::time::timeout(SAFETY, child.wait_with_output()).await.unwrap().unwrap();
+    assert_eq!(home.ran(output).code, Some(1));
+
+    let child = home.command(&only).spawn().unwrap();
+    gate.reached(3).await;
     let stopped = home.run(&["sessions", "stop", "last"]).await;
     assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), "Stopped.\n"), "{}", stopped.err);
     // Who followed it is told that somebody else stopped it.

@@ -201,6 +201,10 @@ pub enum Command {
     },
     /// Stops every call; no synthesis follows.
     Stop,
+    /// Stops one advisor; the others go on, and the synthesis does without it.
+    StopAdvisor {
+        seat: SeatId,
+    },
     /// Begins the synthesis now, with the answers that are there.
     Synthesize {
         model: Option<ModelName>,
@@ -256,6 +260,7 @@ pub fn decide(
             Command::Import { from, events } => import::import(from, events, at, nonce),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Stop
+            | Command::StopAdvisor { .. }
             | Command::Synthesize { .. }
             | Command::Resynthesize { .. }
             | Command::Retry { .. }
@@ -270,6 +275,7 @@ pub fn decide(
         }
         Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
         Command::Stop => state.stop(),
+        Command::StopAdvisor { seat } => state.stop_advisor(seat, at, nonce),
         Command::Synthesize { model, instruction } => match state.stage {
             Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
             Stage::Balloting => Err(state.not_now(ballot::VOTING)),
@@ -444,6 +450,21 @@ impl State {
             }
             Stage::Stopped => Ok(vec![]),
             Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
+        }
+    }
+
+    fn stop_advisor(
+        &self,
+        seat: SeatId,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        match self.known(seat)?.standing {
+            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, at, nonce)),
+            Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
+            Standing::Failed { .. } | Standing::Stopped { .. } => {
+                Err(self.not_now("This advisor is not being asked."))
+            }
         }
     }
 

@@ -83,6 +83,9 @@ enum Command {
     Stop {
         #[command(flatten)]
         which: Which,
+        /// Only this advisor of a board, by the seat's number; the others go on
+        #[arg(long, value_name = "ADVISOR")]
+        advisor: Option<u8>,
     },
     /// Bring a discussion to its conclusion now, with what has been said
     Conclude {
@@ -281,7 +284,15 @@ impl Command {
                 let session = which.find(api).await?;
                 replay(&session.export(api, kept, "json").await?)
             }
-            Command::Stop { which } => {
+            Command::Stop { which, advisor: Some(advisor) } => {
+                let path = which.board(api, "stopped one advisor at a time").await?;
+                let path = format!("{path}/advisors/{advisor}/stop");
+                let board: Board = api.post(&path, &json!({})).await?;
+                let status = clean(&board.status);
+                terminal::say(&format!("Advisor {advisor} is stopped; the board is {status}."));
+                Ok(exit::DONE)
+            }
+            Command::Stop { which, advisor: None } => {
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
                     return session.steer(here).stop().await;

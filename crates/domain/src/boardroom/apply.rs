@@ -35,6 +35,19 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
     Some(state)
 }
 
+impl Advisor {
+    fn stop(&mut self, why: Stopping) {
+        if self.standing == Standing::Asked {
+            // A person has no call that could hand a partial text back.
+            let partial = match self.seat.sitter {
+                Sitter::Model(_) => None,
+                Sitter::Person { .. } => Some(String::new()),
+            };
+            self.standing = Standing::Stopped { why, partial };
+        }
+    }
+}
+
 impl State {
     fn apply(&mut self, event: &Event) {
         match event {
@@ -45,6 +58,10 @@ impl State {
             Event::AdvisorFailed { seat, failure, partial } => {
                 let (failure, partial) = (failure.clone(), partial.clone());
                 self.stand(*seat, Standing::Failed { failure, partial });
+            }
+            Event::AdvisorHalted { seat } => {
+                let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
+                advisor.into_iter().for_each(|advisor| advisor.stop(Stopping::ByHand));
             }
             Event::AdvisorStopped { seat, partial: text } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
@@ -126,16 +143,7 @@ impl State {
     }
 
     fn stop_awaited(&mut self, why: Stopping) {
-        for advisor in &mut self.advisors {
-            if advisor.standing == Standing::Asked {
-                // A person has no call that could hand a partial text back.
-                let partial = match advisor.seat.sitter {
-                    Sitter::Model(_) => None,
-                    Sitter::Person { .. } => Some(String::new()),
-                };
-                advisor.standing = Standing::Stopped { why, partial };
-            }
-        }
+        self.advisors.iter_mut().for_each(|advisor| advisor.stop(why));
     }
 
     fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>) {

@@ -33,6 +33,10 @@ pub enum Event {
         failure: Failure,
         partial: String,
     },
+    /// One was stopped by hand. What it had said follows.
+    AdvisorHalted {
+        seat: SeatId,
+    },
     /// What a stopped advisor had said.
     AdvisorStopped {
         seat: SeatId,
@@ -140,6 +144,7 @@ impl Event {
             Event::Convened { .. } => "convened",
             Event::AdvisorAnswered { .. } => "advisorAnswered",
             Event::AdvisorFailed { .. } => "advisorFailed",
+            Event::AdvisorHalted { .. } => "advisorHalted",
             Event::AdvisorStopped { .. } => "advisorStopped",
             Event::AdvisorRetried { .. } => "advisorRetried",
             Event::QuorumReached { .. } => "quorumReached",
@@ -168,6 +173,7 @@ impl Event {
                 votes.iter().map(|vote| vote.reason.as_str()).collect::<Vec<_>>().join("\n")
             }
             Event::AdvisorFailed { .. }
+            | Event::AdvisorHalted { .. }
             | Event::AdvisorStopped { .. }
             | Event::AdvisorRetried { .. }
             | Event::QuorumReached { .. }

@@ -76,7 +76,9 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         Event::AdvisorAnswered { answer, .. } if answer.text.trim().is_empty() => {
             Err("an answer is not empty")
         }
-        Event::AdvisorAnswered { seat, .. } | Event::AdvisorFailed { seat, .. } => {
+        Event::AdvisorAnswered { seat, .. }
+        | Event::AdvisorFailed { seat, .. }
+        | Event::AdvisorHalted { seat } => {
             ensure(answering && asked(seat), "this advisor was not being asked")
         }
         Event::AdvisorStopped { seat, .. } => {

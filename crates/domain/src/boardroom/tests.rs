@@ -9,6 +9,7 @@ mod papers;
 mod prompts;
 mod properties;
 mod reports;
+mod stops;
 mod verdicts;
 
 use super::*;
@@ -139,6 +140,10 @@ fn resynthesize() -> Command {
     Command::Resynthesize { model: None, instruction: None }
 }
 
+fn stop_one(seat: u8) -> Command {
+    Command::StopAdvisor { seat: SeatId(seat) }
+}
+
 fn retry(seat: u8) -> Command {
     Command::Retry { seat: SeatId(seat), model: None }
 }
@@ -190,6 +195,10 @@ fn failed(seat: u8, kind: FailureKind) -> Event {
 
 fn stopped(seat: u8, partial: &str) -> Event {
     Event::AdvisorStopped { seat: SeatId(seat), partial: partial.into() }
+}
+
+fn halted(seat: u8) -> Event {
+    Event::AdvisorHalted { seat: SeatId(seat) }
 }
 
 fn retried(seat: u8) -> Event {

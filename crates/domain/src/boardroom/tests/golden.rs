@@ -20,6 +20,7 @@ samples! {
         broken(FailureKind::Unreachable),
         broken(FailureKind::Malformed),
     ],
+    AdvisorHalted => [halted(2)],
     AdvisorStopped => [stopped(2, "I th")],
     AdvisorRetried => [
         retried(1),

@@ -46,6 +46,9 @@ enum Step {
         ending: Ending,
     },
     Stop,
+    StopAdvisor {
+        seat: u8,
+    },
     Synthesize {
         other: bool,
     },
@@ -100,6 +103,7 @@ fn steps() -> impl Strategy<Value = Step> {
         12 => (pick(), endings()).prop_map(|(pick, ending)| Step::Settle { pick, ending }),
         5 => (pick(), endings()).prop_map(|(pick, ending)| Step::SettleAny { pick, ending }),
         2 => Just(Step::Stop),
+        2 => (0..5_u8).prop_map(|seat| Step::StopAdvisor { seat }),
         1 => any::<bool>().prop_map(|other| Step::Synthesize { other }),
         1 => any::<bool>().prop_map(|other| Step::Resynthesize { other }),
         2 => (0..5_u8, any::<bool>()).prop_map(|(seat, other)| Step::Retry { seat, other }),
@@ -210,6 +214,7 @@ impl Drive {
                 Command::Settle { call, outcome: self.outcome(ending) }
             }
             Step::Stop => Command::Stop,
+            Step::StopAdvisor { seat } => stop_one(seat),
             Step::Synthesize { other: o } => {
                 Command::Synthesize { model: other(o), instruction: None }
             }
@@ -463,6 +468,11 @@ fn assert_syntheses_are_kept(earlier: &[Synthesis], later: &[Synthesis]) {
 fn assert_allowed_is_exact(state: &State, n: usize) {
     let taken = |command: Command| decide(Some(state), command, at(n), secret(n)).is_ok();
     let seats = || state.advisors.iter().map(|advisor| advisor.seat.id.0);
+    // Who is asked can be stopped, and nobody else.
+    for advisor in &state.advisors {
+        let is_asked = advisor.standing == Standing::Asked;
+        assert_eq!(taken(stop_one(advisor.seat.id.0)), is_asked, "{state:?}");
+    }
     let possible = [
         ("stop", state.stage != Stage::Stopped && taken(Command::Stop)),
         ("synthesize", taken(synthesize())),
@@ -678,6 +688,7 @@ fn loose_events() -> Vec<Event> {
     ];
     pool.extend(one(|seat| answered(seat, "Yes.")));
     pool.extend(one(|seat| failed(seat, FailureKind::Idle)));
+    pool.extend(one(halted));
     pool.extend(one(|seat| stopped(seat, "x")));
     pool.extend(one(retried));
     pool
