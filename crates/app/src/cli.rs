@@ -2,6 +2,7 @@
 
 mod agents;
 mod ask;
+mod ballot;
 mod board;
 mod council;
 mod discuss;

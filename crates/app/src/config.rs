@@ -31,6 +31,8 @@ pub struct Config {
     pub providers: Vec<ProviderConfig>,
     pub tiers: Tiers,
     pub prices: Prices,
+    /// The interface as files, for whoever works on it.
+    pub web_folder: Option<PathBuf>,
 }
 
 #[derive(Default, Deserialize)]
@@ -44,6 +46,7 @@ struct File {
     hosts: Vec<String>,
     server: Option<String>,
     embedded: Option<bool>,
+    web_folder: Option<PathBuf>,
     /// Of the prices.
     currency: Option<String>,
     #[serde(default)]
@@ -130,6 +133,9 @@ impl Config {
             server: set("PLENARY_SERVER").or(settings.server),
             tiers: tiers(settings.tiers, &set)?,
             prices: prices(settings.prices, currency, &providers)?,
+            web_folder: web_folder(
+                set("PLENARY_WEB_FOLDER").map(PathBuf::from).or(settings.web_folder),
+            )?,
             providers,
             home,
             file,
@@ -162,6 +168,17 @@ fn embedded(env: &dyn Fn(&str) -> Option<String>, written: Option<bool>) -> Resu
         Some("on" | "true" | "1") => Ok(true),
         Some("off" | "false" | "0") => Ok(false),
         Some(other) => Err(format!("PLENARY_EMBEDDED is {other:?}; write on or off")),
+    }
+}
+
+fn web_folder(given: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
+    match given {
+        Some(folder) if !folder.join("index.html").is_file() => Err(format!(
+            "`web_folder` (PLENARY_WEB_FOLDER) is {}, where there is no index.html; \
+             name the folder of a built interface",
+            folder.display()
+        )),
+        given => Ok(given),
     }
 }
 
@@ -414,6 +431,17 @@ mod tests {
         ] {
             assert_eq!(settled(text, ("", "")), Err(expected.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_folder_without_a_page_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let given = folder.path().to_path_buf();
+        let refused = web_folder(Some(given.clone())).unwrap_err();
+        assert!(refused.ends_with("name the folder of a built interface"), "{refused}");
+        std::fs::write(given.join("index.html"), "").unwrap();
+        assert_eq!(web_folder(Some(given.clone())), Ok(Some(given)));
+        assert_eq!(web_folder(None), Ok(None));
     }
 
     #[test]

@@ -148,7 +148,8 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let models = Arc::new(Providers::new(config.providers.clone()));
     let engine = Engine::new(store.clone(), models, clock);
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
-    Ok(Own { app: App { engine, tiers: tiers.into(), prices: prices.into() }, store })
+    let web_folder = config.web_folder.as_deref().map(Arc::from);
+    Ok(Own { app: App { engine, tiers: tiers.into(), prices: prices.into(), web_folder }, store })
 }
 
 fn store_error(error: StoreError) -> ApiError {

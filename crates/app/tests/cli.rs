@@ -50,6 +50,7 @@ async fn help() {
         &["sessions", "synthesize"],
         &["sessions", "retry"],
         &["sessions", "reply"],
+        &["sessions", "vote"],
         &["sessions", "remove"],
     ];
     for command in commands {
@@ -276,6 +277,53 @@ async fn a_person_replies_from_the_command_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_advisors_vote_after_the_synthesis() {
+    let (home, _scripted) = canned().await;
+    let ballot = |model: &str, more: &[&str]| {
+        let seats = [format!("critic={model}"), format!("analyst={model}")];
+        let mut arguments = vec!["ask".to_owned(), "Shall we?".to_owned(), "--ballot".to_owned()];
+        arguments.extend(seats.into_iter().flat_map(|seat| ["--advisor".to_owned(), seat]));
+        arguments.extend(more.iter().map(|more| (*more).to_owned()));
+        arguments
+    };
+    let run = async |arguments: Vec<String>| {
+        home.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).await
+    };
+    // Who answers first is a matter of luck, and not told here.
+    let plain = run(ballot("qwen3:8b", &[])).await;
+    assert_eq!(plain.code, Some(0), "{}", plain.err);
+    let (_, votes) = plain.out.split_once("=== Ballot ===").unwrap();
+    assert_snapshot!("ask_ballot", votes);
+    let markdown = run(ballot("qwen3:8b", &["--markdown"])).await;
+    let (_, votes) = markdown.out.split_once("## Ballot").unwrap();
+    assert_snapshot!("ask_ballot_markdown", votes);
+    let json = run(ballot("qwen3:8b", &["--json"])).await;
+    let board: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(board["ballot"], true);
+    let synthesis = &board["syntheses"][0];
+    assert_eq!(synthesis["points"][1]["votes"][0]["vote"], "defer", "{synthesis}");
+    let agreement = serde_json::json!([{ "a": 1, "b": 2, "same": 2, "of": 4 }]);
+    assert_eq!(synthesis["agreement"], agreement, "{synthesis}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_votes_from_the_command_line() {
+    let (home, _scripted) = canned().await;
+    let asked = ["ask", "And you?", "--ballot", "--advisor", "critic=person:Ada"];
+    assert_eq!(home.run(&asked).await.code, Some(0));
+    let replied = home.run(&["sessions", "reply", "last", "I would wait a year."]).await;
+    assert_snapshot!("sessions_reply_before_ballot", replied.shown());
+    for (name, votes) in [("no_vote", "1"), ("no_choice", "1=perhaps"), ("no_point", "9=accept")] {
+        let ran = home.run(&["sessions", "vote", "last", votes]).await;
+        assert_snapshot!(format!("sessions_vote_{name}"), ran.shown());
+    }
+    let voted = ["sessions", "vote", "last", "1=accept", "3=Reject: far too fast"];
+    assert_snapshot!("sessions_vote", home.run(&voted).await.shown());
+    let late = home.run(&["sessions", "vote", "last", "1=accept"]).await;
+    assert_snapshot!("sessions_vote_late", late.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_stops_the_board_and_says_how_to_go_on() {
     let gate = Gate::new();
     let waits = Reply::text("one two three four").gate(2, &gate);
@@ -343,8 +391,19 @@ async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     let board: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(board["status"], "closed");
 
-    let child = home.command(&["ask", "Again?", "--advisor", "critic=gemma3:4b"]).spawn().unwrap();
+    let only = ["ask", "Again?", "--advisor", "critic=gemma3:4b"];
+    let child = home.command(&only).spawn().unwrap();
     gate.reached(2).await;
+    let stopped = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
+    let told = "Advisor 1 is stopped; the board is failed.\n";
+    assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), told), "{}", stopped.err);
+    let again = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
+    assert_snapshot!("sessions_stop_advisor", again.shown());
+    let output = tokio::time::timeout(SAFETY, child.wait_with_output()).await.unwrap().unwrap();
+    assert_eq!(home.ran(output).code, Some(1));
+
+    let child = home.command(&only).spawn().unwrap();
+    gate.reached(3).await;
     let stopped = home.run(&["sessions", "stop", "last"]).await;
     assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), "Stopped.\n"), "{}", stopped.err);
     // Who followed it is told that somebody else stopped it.

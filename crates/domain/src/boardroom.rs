@@ -1,9 +1,10 @@
 //! One prompt, N advisors in parallel, each from a role; then a synthesis.
 //!
-//! Stages: answering → synthesizing → closed. A peer review will stand between
-//! the first two and a ballot before the last; each is a further stage.
+//! Stages: answering → synthesizing → balloting, where a board has the ballot → closed.
+//! A peer review will stand between the first two, as a further stage.
 
 mod apply;
+pub mod ballot;
 mod check;
 mod event;
 mod import;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::quote::ContextFile;
 pub use apply::apply;
+pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
 pub use event::Event;
 pub use markdown::markdown;
 pub use role::Role;
@@ -48,6 +50,8 @@ pub struct State {
     /// Who may synthesize: the chosen model, then those that take over.
     pub synthesizers: Vec<ModelName>,
     pub quorum: Option<Quorum>,
+    /// Whether the advisors vote on the points of each synthesis.
+    pub ballot: bool,
     pub stage: Stage,
     /// Numbered from 1; the last one is the current one.
     pub syntheses: Vec<Synthesis>,
@@ -60,6 +64,8 @@ pub struct State {
 pub enum Stage {
     Answering(Wait),
     Synthesizing,
+    /// The advisors vote on the last synthesis.
+    Balloting,
     Closed,
     Stopped,
     /// No advisor answered, or no synthesizer could.
@@ -152,6 +158,8 @@ pub struct Synthesis {
     /// Models that were tried before this one.
     pub failed: Vec<FailedTry>,
     pub standing: SynthesisStanding,
+    /// The votes on it; none before it is done, nor on a board without a ballot.
+    pub ballot: Option<Ballot>,
     nonce: Nonce,
 }
 
@@ -193,6 +201,10 @@ pub enum Command {
     },
     /// Stops every call; no synthesis follows.
     Stop,
+    /// Stops one advisor; the others go on, and the synthesis does without it.
+    StopAdvisor {
+        seat: SeatId,
+    },
     /// Begins the synthesis now, with the answers that are there.
     Synthesize {
         model: Option<ModelName>,
@@ -208,12 +220,18 @@ pub enum Command {
         seat: SeatId,
         model: Option<ModelName>,
     },
-    /// Asks every advisor again that has no answer, then goes on.
+    /// Goes on with a ballot that was stopped; else asks every advisor again that has
+    /// no answer, then goes on.
     Resume,
     /// A person's own answer.
     Reply {
         seat: SeatId,
         text: String,
+    },
+    /// A person's own votes on the points of the synthesis.
+    CastBallot {
+        seat: SeatId,
+        votes: Vec<Vote>,
     },
 }
 
@@ -224,6 +242,7 @@ pub struct Convene {
     pub seats: Vec<Seat>,
     pub synthesizers: Vec<ModelName>,
     pub quorum: Option<Quorum>,
+    pub ballot: bool,
 }
 
 // ---------------------------------------------------------------------------
@@ -241,11 +260,13 @@ pub fn decide(
             Command::Import { from, events } => import::import(from, events, at, nonce),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Stop
+            | Command::StopAdvisor { .. }
             | Command::Synthesize { .. }
             | Command::Resynthesize { .. }
             | Command::Retry { .. }
             | Command::Resume
-            | Command::Reply { .. } => Err(Reject::Unknown("There is no such board.".into())),
+            | Command::Reply { .. }
+            | Command::CastBallot { .. } => Err(Reject::Unknown("There is no such board.".into())),
         };
     };
     match command {
@@ -254,8 +275,10 @@ pub fn decide(
         }
         Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
         Command::Stop => state.stop(),
+        Command::StopAdvisor { seat } => state.stop_advisor(seat, at, nonce),
         Command::Synthesize { model, instruction } => match state.stage {
             Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+            Stage::Balloting => Err(state.not_now(ballot::VOTING)),
             Stage::Closed => Err(state.not_now(
                 "The synthesis is there already; ask for another one with `resynthesize`.",
             )),
@@ -265,14 +288,16 @@ pub fn decide(
         },
         Command::Resynthesize { model, instruction } => match state.stage {
             Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+            Stage::Balloting => Err(state.not_now(ballot::VOTING)),
             Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
             Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
                 state.synthesize(model, instruction, nonce)
             }
         },
         Command::Retry { seat, model } => state.retry(seat, model),
-        Command::Resume => state.resume(nonce),
+        Command::Resume => state.resume(at, nonce),
         Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
+        Command::CastBallot { seat, votes } => state.cast(seat, votes),
     }
 }
 
@@ -295,6 +320,7 @@ impl State {
         match self.stage {
             Stage::Answering(_) => "answering",
             Stage::Synthesizing => "synthesizing",
+            Stage::Balloting => "balloting",
             Stage::Closed => "closed",
             Stage::Stopped => "stopped",
             Stage::Failed(_) => "failed",
@@ -306,7 +332,8 @@ impl State {
         let synthesizable = !self.answered().is_empty() && self.has_room();
         let retriable = self.advisors.iter().any(Advisor::can_be_asked_again) && self.has_room();
         let missing = |advisor: &Advisor| !matches!(advisor.standing, Standing::Done(_));
-        let resumable = synthesizable
+        let resumable = self.can_resume_ballot()
+            || synthesizable
             || retriable && self.advisors.iter().any(|a| missing(a) && a.can_be_asked_again());
         let awaited = |advisor: &Advisor| {
             matches!(advisor.seat.sitter, Sitter::Person { .. })
@@ -320,6 +347,9 @@ impl State {
                 ("reply", self.advisors.iter().any(awaited)),
             ],
             Stage::Synthesizing => vec![("stop", true)],
+            Stage::Balloting => {
+                vec![("stop", true), ("ballot", !self.awaited_voters().is_empty())]
+            }
             Stage::Closed => vec![("resynthesize", synthesizable), ("retry", retriable)],
             Stage::Stopped | Stage::Failed(_) => vec![
                 ("resume", resumable),
@@ -368,7 +398,7 @@ impl State {
             | SynthesisStanding::Failed { .. }
             | SynthesisStanding::Stopped { .. } => None,
         });
-        advisors.chain(syntheses).fold(Usage::default(), Usage::plus)
+        advisors.chain(syntheses).chain(self.ballot_usages()).fold(Usage::default(), Usage::plus)
     }
 
     fn not_now(&self, message: &str) -> Reject {
@@ -415,9 +445,26 @@ impl State {
 
     fn stop(&self) -> Result<Vec<Event>, Reject> {
         match self.stage {
-            Stage::Answering(_) | Stage::Synthesizing => Ok(vec![Event::Stopped]),
+            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
+                Ok(vec![Event::Stopped])
+            }
             Stage::Stopped => Ok(vec![]),
             Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
+        }
+    }
+
+    fn stop_advisor(
+        &self,
+        seat: SeatId,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Result<Vec<Event>, Reject> {
+        match self.known(seat)?.standing {
+            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, at, nonce)),
+            Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
+            Standing::Failed { .. } | Standing::Stopped { .. } => {
+                Err(self.not_now("This advisor is not being asked."))
+            }
         }
     }
 
@@ -461,6 +508,9 @@ impl State {
         if self.stage == Stage::Synthesizing {
             return Err(self.not_now("The synthesis is being written; stop it or wait for it."));
         }
+        if self.stage == Stage::Balloting {
+            return Err(self.not_now(ballot::VOTING));
+        }
         if advisor.standing == Standing::Asked {
             return Err(self.not_now("This advisor is being asked already."));
         }
@@ -474,9 +524,12 @@ impl State {
         Ok(vec![Event::AdvisorRetried { seat, model }])
     }
 
-    fn resume(&self, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    fn resume(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
         if !matches!(self.stage, Stage::Stopped | Stage::Failed(_)) {
             return Err(self.not_now("The board has not been stopped."));
+        }
+        if let Some(resumed) = self.resumed_ballot(at, nonce.clone()) {
+            return Ok(vec![resumed]);
         }
         let missing: Vec<Event> = self
             .advisors
@@ -563,6 +616,7 @@ pub fn due(state: &State) -> Vec<Call> {
             .map(|synthesis| Call { id: synthesis.call_id(), work: Work::Ask })
             .into_iter()
             .collect(),
+        Stage::Balloting => state.ballots_due(),
         Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
     }
 }
@@ -585,6 +639,10 @@ pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
     match called(call)? {
         Called::Advisor(seat) => prompt::advisor(state, state.advisor(seat)?),
         Called::Synthesis(number) => Some(prompt::synthesis(state, state.synthesis(number)?)),
-        Called::Deadline(_) | Called::Grace => None,
+        Called::Ballot(number, seat) => {
+            let synthesis = state.synthesis(number)?;
+            prompt::ballot(state, synthesis.held()?, state.advisor(seat)?)
+        }
+        Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace => None,
     }
 }

@@ -22,6 +22,7 @@ pub mod room;
 mod spoken;
 pub mod view;
 pub mod whiteboard;
+mod written;
 
 pub use call::{
     Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,

@@ -1,5 +1,7 @@
 //! Every limit of the product, named, in one place.
 
+pub mod told;
+
 /// Advisors that one board may have.
 pub const ADVISORS: usize = 16;
 /// Bytes of a prompt.
@@ -24,6 +26,11 @@ pub const IMPORT_EVENTS: usize = 2_000;
 pub const RETRIES_BY_HAND: u32 = 20;
 /// Models that are tried for one synthesis.
 pub const SYNTHESIS_TRIES: u32 = 5;
+/// Points of one synthesis that are voted on, and the bytes of each.
+pub const BALLOT_POINTS: usize = 12;
+pub const POINT_BYTES: usize = 1_000;
+/// Bytes of the reason for a vote.
+pub const VOTE_REASON_BYTES: usize = 1_000;
 /// Bytes of one model's name.
 pub const MODEL_NAME_BYTES: usize = 200;
 /// Bytes of a council's or a whiteboard's name, and of the name of who speaks there.
@@ -167,7 +174,8 @@ pub const RETRY_AFTER_MS: u64 = 60_000;
 /// Quorum's grace time when none is given, and the longest one.
 pub const GRACE_MS: u64 = 20_000;
 pub const GRACE_MOST_MS: u64 = 3_600_000;
-/// Longest time that a person may be given for a reply.
+/// Time that a person may be given for a reply: least and most.
+pub const REPLY_LEAST_MS: u64 = 1_000;
 pub const REPLY_MOST_MS: u64 = 30 * 24 * 3_600_000;
 
 /// Token deltas are gathered for this long, or up to this size.
@@ -220,6 +228,11 @@ pub const HEADER_BYTES: usize = 32 * 1024;
 pub const HEADERS: usize = 64;
 pub const HEADER_MS: u64 = 10_000;
 pub const CONNECTIONS: usize = 4_096;
+/// Wrong tokens that may be typed in a row, and the time after which there is one more.
+pub const WRONG_TOKENS: u32 = 10;
+pub const WRONG_TOKEN_MS: u64 = 6_000;
+/// How long a browser keeps the cookie that it got for a token.
+pub const COOKIE_SECONDS: u64 = 90 * 24 * 3_600;
 /// A request that waits for a session: default and most.
 pub const WAIT_SECONDS: u32 = 30;
 pub const WAIT_MOST_SECONDS: u32 = 600;

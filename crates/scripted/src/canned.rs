@@ -21,8 +21,22 @@ costs more than a small mistake. The strongest reason against it is that nobody 
 measured what it would replace. I would start with the part that is easiest to undo, agree \
 beforehand on the number that would make us stop, and look again after two weeks.";
 
+/// What advisors say to the points that they vote on, by the word of the vote.
+const VOTES: [(&str, &str); 3] = [
+    ("accept", "It says what I hold, and it can be undone."),
+    ("reject", "It leaves out what it would cost us to be wrong."),
+    ("defer", "Nobody has measured this yet, and a trial would tell."),
+];
+/// How far an advisor is along the votes where the others begin, so that a board is
+/// not of one mind.
+const MINDS: [(&str, usize); 3] =
+    [("as the Advocate", 0), ("as the Critic", 1), ("as the Analyst", 2)];
+
 /// A text that fits what the request asks for.
 pub(crate) fn text(prompt: &str, schema: Option<&Value>) -> String {
+    if let Some(ballot) = schema.and_then(|schema| ballot(prompt, schema)) {
+        return ballot.to_string();
+    }
     if let Some(schema) = schema {
         return example(schema, 0).to_string();
     }
@@ -31,6 +45,29 @@ pub(crate) fn text(prompt: &str, schema: Option<&Value>) -> String {
         return sections.join("\n\n");
     }
     ADVICE.to_owned()
+}
+
+/// Votes on each field of a schema whose every field is a vote with a reason. All
+/// accept the first; about the others an advisor's role decides.
+fn ballot(prompt: &str, schema: &Value) -> Option<Value> {
+    let fields = schema["properties"].as_object().filter(|fields| !fields.is_empty())?;
+    let words: Vec<Value> = VOTES.iter().map(|(word, _)| Value::from(*word)).collect();
+    let is_vote = |field: &Value| {
+        let properties = &field["properties"];
+        properties["vote"]["enum"].as_array() == Some(&words) && properties["reason"].is_object()
+    };
+    if !fields.values().all(is_vote) {
+        return None;
+    }
+    let mind = MINDS.iter().find(|(role, _)| prompt.contains(role)).map_or(0, |(_, mind)| *mind);
+    let vote = |name: &String| {
+        let number: usize =
+            name.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(1);
+        let place = if number == 1 { 0 } else { (number / 2 + mind * (number - 1)) % VOTES.len() };
+        let (vote, reason) = VOTES[place];
+        (name.clone(), serde_json::json!({ "vote": vote, "reason": reason }))
+    };
+    Some(Value::Object(fields.keys().map(vote).collect()))
 }
 
 /// The nth word of filler.
@@ -90,6 +127,23 @@ mod tests {
         let found: Vec<&str> = said.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(found, headings);
         assert_eq!(text("Shall we?", None), ADVICE);
+    }
+
+    #[test]
+    fn a_ballot_gets_votes_that_differ_by_role() {
+        let vote = json!({"type": "object", "properties": {
+            "vote": {"type": "string", "enum": ["accept", "reject", "defer"]},
+            "reason": {"type": "string"},
+        }});
+        let properties = json!({"point1": vote, "point2": vote, "point3": vote});
+        let schema = json!({"type": "object", "properties": properties});
+        let votes = |role: &str| {
+            let said: Value = serde_json::from_str(&text(role, Some(&schema))).unwrap();
+            ["point1", "point2", "point3"].map(|point| said[point]["vote"].clone())
+        };
+        assert_eq!(votes("You sit as the Advocate."), ["accept", "reject", "reject"]);
+        assert_eq!(votes("You sit as the Critic."), ["accept", "defer", "accept"]);
+        assert_eq!(votes("You sit as the Analyst."), ["accept", "accept", "defer"]);
     }
 
     #[test]

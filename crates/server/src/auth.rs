@@ -1,15 +1,25 @@
-//! Who may come in. A token proves the caller where tokens are set; Host and
-//! Origin are checked so that a web page cannot reach a loopback server.
+//! Who may come in. A token proves the caller where tokens are set, or the cookie that
+//! a browser was given for one; Host and Origin are checked so that a web page cannot
+//! reach a loopback server.
+
+mod cookie;
+mod tries;
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::{Code, Problem};
-use crate::socket;
+use crate::{socket, web};
+
+pub use cookie::{forget, give};
+pub use tries::Tries;
+
+/// Where a browser comes in with a token.
+pub const ADDRESS: &str = "/api/access";
 
 /// What the server demands of a caller.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +50,7 @@ pub async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match admit(&access, request.headers(), request.uri().path()) {
+    match admit(&access, request.method(), request.uri().path(), request.headers()) {
         Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
         }
@@ -50,8 +60,13 @@ pub async fn check(
     next.run(request).await
 }
 
-/// `None` for whoever proves itself later.
-fn admit(access: &Access, headers: &HeaderMap, path: &str) -> Result<Option<Principal>, Problem> {
+/// `None` for whoever proves itself later, or needs no proof.
+fn admit(
+    access: &Access,
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+) -> Result<Option<Principal>, Problem> {
     if !access.inside {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let host = host.unwrap_or_default();
@@ -59,14 +74,15 @@ fn admit(access: &Access, headers: &HeaderMap, path: &str) -> Result<Option<Prin
         check_origin(headers, host)?;
     }
     // A page cannot set headers of a websocket: its token comes in the first packet.
-    if socket::is_handshake(path) {
+    // The interface holds no data, and asks there whether a token is wanted.
+    if socket::is_handshake(path) || web::is_page(method, path) || path == ADDRESS {
         return Ok(None);
     }
     // Whoever watches over the server needs no token to see that it lives.
     if matches!(path, "/healthz" | "/readyz") {
         return Ok(Some(Principal("local".into())));
     }
-    access.prove(bearer(headers)).map(Some)
+    access.caller(method, headers).map(Some)
 }
 
 /// The token that a request carries.
@@ -76,19 +92,43 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 impl Access {
+    pub fn wants_token(&self) -> bool {
+        !self.inside && !self.tokens.is_empty()
+    }
+
+    /// Who makes this request.
+    pub fn caller(&self, method: &Method, headers: &HeaderMap) -> Result<Principal, Problem> {
+        let given = bearer(headers);
+        let place = match given {
+            None if self.wants_token() => cookie::place(&self.tokens, headers),
+            None | Some(_) => None,
+        };
+        let Some(place) = place else { return self.prove(given) };
+        check_own(method, headers)?;
+        Ok(principal(place))
+    }
+
+    /// Which of the tokens this is.
+    pub fn place(&self, given: &str) -> Option<usize> {
+        self.tokens.iter().position(|token| same(given, token))
+    }
+
     /// Who comes with this token.
     pub fn prove(&self, given: Option<&str>) -> Result<Principal, Problem> {
         let is_local = |given| self.local_token.as_deref().is_some_and(|local| same(given, local));
         if self.inside || self.tokens.is_empty() || given.is_some_and(is_local) {
             return Ok(Principal("local".into()));
         }
-        let known = given.and_then(|given| self.tokens.iter().position(|token| same(given, token)));
-        match known {
-            Some(place) => Ok(Principal(format!("token-{}", place + 1))),
+        match given.and_then(|given| self.place(given)) {
+            Some(place) => Ok(principal(place)),
             None => Err(Problem::new(Code::Unauthorized, "This server wants a token.")
                 .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN.")),
         }
     }
+}
+
+fn principal(place: usize) -> Principal {
+    Principal(format!("token-{}", place + 1))
 }
 
 /// Takes the same time wherever the first difference is.
@@ -115,6 +155,27 @@ fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::new(Code::ForbiddenOrigin, "A page from elsewhere may not use this server."))
+}
+
+/// A browser sends our cookie whatever page asks, if only that page has our host's name
+/// and another port. So a request with a cookie must show that it comes from our own;
+/// one that only reads, by a browser that does not say, is kept from others by
+/// `SameSite`. An Origin that is there has been compared with the Host.
+fn check_own(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+    let told = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let is_own = match told("sec-fetch-site") {
+        Some("same-origin") => true,
+        // Typed by the user, or opened by a link: nothing of the answer goes to a page.
+        Some("none") => reads,
+        Some(_) => reads && told("sec-fetch-mode") == Some("navigate"),
+        None => reads || headers.contains_key(header::ORIGIN),
+    };
+    if is_own {
+        return Ok(());
+    }
+    Err(Problem::new(Code::ForbiddenOrigin, "A page from elsewhere may not use this server.")
+        .hint("A cookie counts for the server's own pages; programs send a token."))
 }
 
 /// The name without the port: `localhost:7171`, `[::1]:7171`.

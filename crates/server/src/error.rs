@@ -34,12 +34,13 @@ pub enum Code {
     InvalidInput,
     IdempotencyKeyReused,
     Busy,
+    TooManyTries,
     Internal,
     StoreFailed,
 }
 
 impl Code {
-    pub const ALL: [Code; 20] = [
+    pub const ALL: [Code; 21] = [
         Code::InvalidJson,
         Code::InvalidQuery,
         Code::InvalidHeader,
@@ -58,6 +59,7 @@ impl Code {
         Code::InvalidInput,
         Code::IdempotencyKeyReused,
         Code::Busy,
+        Code::TooManyTries,
         Code::Internal,
         Code::StoreFailed,
     ];
@@ -75,7 +77,7 @@ impl Code {
             Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::InvalidInput | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-            Code::Busy => StatusCode::TOO_MANY_REQUESTS,
+            Code::Busy | Code::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
             Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Code::StoreFailed => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -120,6 +122,8 @@ pub struct ErrorBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     allowed: Vec<&'static str>,
+    #[serde(skip)]
+    retry_after_s: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -137,6 +141,7 @@ impl Problem {
             fields: vec![],
             state: None,
             allowed: vec![],
+            retry_after_s: None,
         }))
     }
 
@@ -147,6 +152,12 @@ impl Problem {
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// What the header `Retry-After` says.
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.0.retry_after_s = Some(seconds);
         self
     }
 
@@ -249,12 +260,13 @@ impl fmt::Display for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (code, status) = (self.0.code, self.0.code.status());
+        let retry_after_s = self.0.retry_after_s.unwrap_or(2);
         let body = Json(self.body());
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         match code {
-            Code::Busy | Code::StoreFailed => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+            Code::Busy | Code::TooManyTries | Code::StoreFailed => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s));
             }
             Code::Unauthorized => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -1,11 +1,13 @@
 //! One file per noun. Each begins with its routes.
 
+mod access;
 pub mod agents;
 mod boardrooms;
 mod councils;
 mod discussions;
 mod events;
 mod health;
+mod limits;
 mod models;
 mod sessions;
 mod whiteboards;
@@ -13,7 +15,7 @@ mod whiteboards;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use plenary_domain::{SessionId, limits};
+use plenary_domain::{SessionId, limits::BODY_BYTES};
 use serde::Serialize;
 use utoipa::OpenApi;
 use utoipa::openapi::{OpenApi as OpenApiDocument, PathItem};
@@ -32,8 +34,10 @@ pub fn routes() -> OpenApiRouter<App> {
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())
+        .merge(access::routes())
+        .merge(limits::routes())
         .merge(health::routes())
-        .layer(DefaultBodyLimit::max(limits::BODY_BYTES));
+        .layer(DefaultBodyLimit::max(BODY_BYTES));
     name_operations(routes.get_openapi_mut());
     routes
 }

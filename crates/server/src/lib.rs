@@ -17,9 +17,10 @@ mod tiers;
 mod views;
 mod web;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::{Extension, Router};
 use plenary_engine::Engine;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
@@ -35,12 +36,14 @@ pub struct App {
     pub engine: Arc<Engine>,
     pub tiers: Arc<Tiers>,
     pub prices: Arc<Prices>,
+    /// Where the interface is served from instead of the binary, by whoever works on it.
+    pub web_folder: Option<Arc<Path>>,
 }
 
 impl App {
     /// With nothing set about models.
     pub fn new(engine: Arc<Engine>) -> Self {
-        App { engine, tiers: Arc::default(), prices: Arc::default() }
+        App { engine, tiers: Arc::default(), prices: Arc::default(), web_folder: None }
     }
 }
 
@@ -49,19 +52,22 @@ pub fn router(app: App, access: Access) -> Router {
     let (rest, document) = http::routes().split_for_parts();
     let engine = app.engine.clone();
     let json = serde_json::to_value(&document).unwrap_or_default();
+    let access = Arc::new(access);
     let rest = rest
         .merge(web::routes(Arc::new(document)))
-        .fallback(error::not_found)
+        .fallback(web::fallback)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(app)
+        .layer(Extension(access.clone()))
+        .layer(Extension(Arc::new(auth::Tries::default())))
         .layer(CatchPanicLayer::custom(error::panicked));
     let door: Arc<dyn mcp::Door> = Arc::new(mcp::http::Inside::new(rest.clone(), engine.clone()));
     let mcp = mcp::http::routes(door.clone(), &json, &access);
-    let access = Arc::new(access);
     let socket = socket::routes(door, engine, access.clone());
     rest.merge(mcp)
         .merge(socket)
         .layer(axum::middleware::from_fn_with_state(access, auth::check))
+        .layer(axum::middleware::map_response(web::as_told))
         .layer(CatchPanicLayer::custom(error::panicked))
 }
 

@@ -1,6 +1,7 @@
 //! Wire types: what goes out, in camelCase, and how a state becomes it.
 
 pub mod agents;
+pub mod ballots;
 pub mod discussions;
 pub mod whiteboards;
 
@@ -19,6 +20,8 @@ use plenary_engine::ports::SessionRow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+use ballots::BallotView;
 
 /// An enum of the domain as the document knows it, and the ways between the two.
 macro_rules! mirror {
@@ -223,6 +226,8 @@ pub struct BoardroomView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     quorum: Option<QuorumView>,
+    /// Whether the advisors vote on the points of each synthesis.
+    ballot: bool,
     /// The chosen synthesizer, then the models that would take over.
     synthesizers: Vec<String>,
     /// Numbered from 1; the last one is the current one.
@@ -240,6 +245,8 @@ pub struct BoardroomView {
 pub enum BoardStatus {
     Answering,
     Synthesizing,
+    /// The advisors vote on the points of the last synthesis.
+    Balloting,
     Closed,
     Stopped,
     Failed,
@@ -314,6 +321,8 @@ pub struct SynthesisView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     headings: Option<HeadingsView>,
+    #[serde(flatten)]
+    ballot: BallotView,
     call_id: String,
     #[serde(flatten)]
     said: Said,
@@ -423,6 +432,7 @@ pub fn boardroom(
         Stage::Answering(Wait::Grace(until)) => Some(*until),
         Stage::Answering(Wait::All | Wait::Quorum(_))
         | Stage::Synthesizing
+        | Stage::Balloting
         | Stage::Closed
         | Stage::Stopped
         | Stage::Failed(_) => None,
@@ -430,6 +440,7 @@ pub fn boardroom(
     let (status, failure) = match &state.stage {
         Stage::Answering(_) => (BoardStatus::Answering, None),
         Stage::Synthesizing => (BoardStatus::Synthesizing, None),
+        Stage::Balloting => (BoardStatus::Balloting, None),
         Stage::Closed => (BoardStatus::Closed, None),
         Stage::Stopped => (BoardStatus::Stopped, None),
         Stage::Failed(reason) => (BoardStatus::Failed, Some(reason.clone())),
@@ -452,6 +463,7 @@ pub fn boardroom(
             grace_seconds: quorum.grace_ms as f64 / 1000.0,
             until,
         }),
+        ballot: state.ballot,
         synthesizers: state.synthesizers.iter().map(|model| model.0.clone()).collect(),
         syntheses: state.syntheses.iter().map(|s| synthesis(state, s, running)).collect(),
         usage: usage(state.usage()),
@@ -527,6 +539,7 @@ fn synthesis(
         degraded: state.degraded(synthesis),
         failed_before: synthesis.failed.iter().map(|f| failed_try(&f.model, &f.failure)).collect(),
         headings,
+        ballot: ballots::view(state, synthesis),
         call_id: call.0,
         said,
     }

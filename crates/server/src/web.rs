@@ -1,87 +1,208 @@
-//! Pages: what is here, and the API's documentation. Nothing is loaded from
-//! elsewhere, and no script runs.
+//! Pages: the interface, and the API's documentation. Nothing is loaded from elsewhere.
 
-use std::fmt::Write;
-use std::sync::Arc;
+mod docs;
+mod files;
 
-use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
-use serde_json::Value;
-use utoipa::openapi::OpenApi;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::App;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:3rem auto;\
-    padding:0 1rem;color:#1c1c1a;background:#f7f7f5}code{background:#ecece8;padding:.1em .3em;\
-    border-radius:4px}h2{margin-top:2.5rem}dt{margin-top:1rem}dd{margin-left:1.5rem}\
-    @media(prefers-color-scheme:dark){body{color:#e8e8e4;background:#0e1013}code{background:#23262b}\
-    a{color:#9fb4ff}}";
+use crate::{App, error};
 
-pub fn routes(document: Arc<OpenApi>) -> Router<App> {
-    let docs = Arc::new(docs_page(&serde_json::to_value(&*document).unwrap_or_default()));
-    let json = Arc::new(document.to_json().unwrap_or_default());
-    Router::new()
-        .route("/", get(async || page("Plenary", HOME)))
-        .route(
-            "/api/openapi.json",
-            get(async move || {
-                ([(header::CONTENT_TYPE, "application/json")], json.as_str().to_owned())
-            }),
-        )
-        .route("/docs", get(async move || page("Plenary API", &docs)))
+pub use docs::routes;
+use files::File;
+
+/// Addresses that are no pages. What is not found there is said in JSON.
+const APART: [&str; 8] = ["api", "mcp", "socket.io", "docs", "metrics", "healthz", "readyz", "v1"];
+/// Vite names these by their contents, so that they never change.
+const ASSETS: &str = "assets";
+const INDEX: &str = "index.html";
+
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
+     img-src 'self' data:; connect-src 'self'; manifest-src 'self'; form-action 'self'; \
+     base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+     trusted-types 'none'",
+);
+
+/// What every page is held to.
+const GUARDS: [(HeaderName, HeaderValue); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static(
+            "accelerometer=(), autoplay=(), camera=(), clipboard-read=(), \
+             clipboard-write=(self), display-capture=(), encrypted-media=(), fullscreen=(), \
+             geolocation=(), gyroscope=(), hid=(), idle-detection=(), magnetometer=(), \
+             microphone=(), midi=(), payment=(), picture-in-picture=(), \
+             publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), \
+             xr-spatial-tracking=()",
+        ),
+    ),
+];
+
+/// Whatever no route takes: a file of the interface, one of its pages, or nothing.
+pub async fn fallback(State(app): State<App>, request: Request) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    if is_page(method, path)
+        && let Some(response) = page(&app, path, request.headers()).await
+    {
+        return response;
+    }
+    error::not_found().await.into_response()
 }
 
-fn page(title: &str, body: &str) -> Response {
-    let html = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
-         <style>{STYLE}</style><body>{body}</body></html>"
-    );
-    let mut response = Html(html).into_response();
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
-    response
-        .headers_mut()
-        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    response
+/// Whether this asks for the interface itself, which holds no data.
+pub fn is_page(method: &Method, path: &str) -> bool {
+    let first = path.split('/').nth(1).unwrap_or_default();
+    matches!(*method, Method::GET | Method::HEAD) && !APART.contains(&first)
 }
 
-const HOME: &str = "<h1>Plenary</h1>
-<p>Models, agents and people deliberate here, and the record is kept.</p>
-<p>Convene a board:</p>
-<pre><code>curl -s -X POST localhost:7171/api/boardrooms \\
-  -H 'content-type: application/json' -d '{\"prompt\": \"Should we rewrite it in Rust?\"}'</code></pre>
-<ul>
-<li><a href=\"/docs\">What the API offers</a>, and the same as <a href=\"/api/openapi.json\">OpenAPI</a></li>
-<li><a href=\"/api/sessions\">Sessions</a>, <a href=\"/api/models\">models</a>, <a href=\"/api/providers\">providers</a></li>
-<li><a href=\"/healthz\">health</a>, <a href=\"/metrics\">metrics</a></li>
-</ul>
-<p>In a terminal: <code>plenary ask \"…\"</code>. The web interface comes later.</p>";
+async fn page(app: &App, path: &str, headers: &HeaderMap) -> Option<Response> {
+    let folder = app.web_folder.as_deref();
+    let name = path.trim_start_matches('/');
+    if let Some(file) = files::find(folder, name).await {
+        return Some(answer(name, file, headers));
+    }
+    let is_asset = name.split('/').next() == Some(ASSETS);
+    if is_asset || !navigates(name, headers) {
+        return None;
+    }
+    // The page knows its own addresses, such as `/boardrooms/ID`.
+    let index = files::find(folder, INDEX).await?;
+    Some(answer(INDEX, index, headers))
+}
 
-fn docs_page(document: &Value) -> String {
-    let mut html = String::from(
-        "<h1>Plenary API</h1><p>The whole contract is <a href=\"/api/openapi.json\">\
-         /api/openapi.json</a>. Answers come as <code>{\"success\": true, \"data\": …}</code>, \
-         errors as <code>{\"success\": false, \"error\": {\"code\", \"message\", \"hint\"}}</code>.</p><dl>",
-    );
-    let paths = document["paths"].as_object().into_iter().flatten();
-    for (path, methods) in paths {
-        for (method, operation) in methods.as_object().into_iter().flatten() {
-            let text = |key: &str| escape(operation[key].as_str().unwrap_or_default());
-            let (summary, more) = (text("summary"), text("description"));
-            let _ = write!(
-                html,
-                "<dt><code>{} {}</code></dt><dd>{summary} {more}</dd>",
-                method.to_uppercase(),
-                escape(path)
-            );
+/// A browser that opens an address says that it wants HTML; the name of a whiteboard
+/// may have a dot. Without that word, what looks like a file is meant as one.
+fn navigates(name: &str, headers: &HeaderMap) -> bool {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    !last.contains('.') || text(headers, header::ACCEPT).contains("text/html")
+}
+
+fn answer(name: &str, file: File, headers: &HeaderMap) -> Response {
+    let mut found = HeaderMap::new();
+    found.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(name)));
+    found.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    if name.starts_with(ASSETS) {
+        let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+        found.insert(header::CACHE_CONTROL, forever);
+    } else {
+        found.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let tag = tag(&file.plain);
+        let is_known = text(headers, header::IF_NONE_MATCH).contains(&tag);
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            found.insert(header::ETAG, tag);
+        }
+        if is_known {
+            return guard((StatusCode::NOT_MODIFIED, found).into_response());
         }
     }
-    html.push_str("</dl>");
-    html
+    let Some(packed) = file.packed else { return guard((found, file.plain).into_response()) };
+    found.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if !takes_gzip(headers) {
+        return guard((found, file.plain).into_response());
+    }
+    found.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    guard((found, packed).into_response())
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+/// Weak, because the packed form is another sequence of the same bytes.
+fn tag(bytes: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!("W/\"{:016x}\"", hasher.finish())
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    text(headers, header::ACCEPT_ENCODING).split(',').any(|offer| {
+        let (name, quality) = offer.split_once(';').unwrap_or((offer, ""));
+        let quality = quality.trim().trim_start_matches("q=");
+        name.trim().eq_ignore_ascii_case("gzip") && quality.parse().unwrap_or(1.0) > 0.0
+    })
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> &str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "txt" => "text/plain; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        _ => "application/octet-stream",
+    }
+}
+
+fn guard(mut response: Response) -> Response {
+    response.headers_mut().extend(GUARDS);
+    response
+}
+
+/// What we call JSON or Markdown must not be taken for a page.
+pub async fn as_told(mut response: Response) -> Response {
+    let (name, value) = GUARDS[0].clone();
+    response.headers_mut().insert(name, value);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, Method, header};
+
+    use super::{is_page, navigates, takes_gzip};
+
+    #[test]
+    fn pages_stand_beside_the_interfaces() {
+        for path in ["/", "/boardrooms/1", "/assets/a.js", "/apiary", "/documents", "//x", "/v1x"] {
+            assert!(is_page(&Method::GET, path), "{path}");
+            assert!(!is_page(&Method::POST, path), "{path}");
+        }
+        for path in ["/api", "/api/x", "/mcp", "/socket.io/", "/docs/x", "/metrics", "/v1/models"] {
+            assert!(!is_page(&Method::GET, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_browser_may_open_a_name_with_a_dot() {
+        let mut headers = HeaderMap::new();
+        assert!(navigates("whiteboards/plan", &headers));
+        assert!(!navigates("whiteboards/plan.v2", &headers));
+        headers.insert(header::ACCEPT, "text/html,*/*;q=0.8".parse().unwrap());
+        assert!(navigates("whiteboards/plan.v2", &headers));
+    }
+
+    #[test]
+    fn gzip_is_sent_to_whoever_takes_it() {
+        for (given, expected) in [
+            ("gzip", true),
+            ("br, gzip;q=0.5", true),
+            ("deflate, GZIP", true),
+            ("gzip;q=0", false),
+            ("br", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, given.parse().unwrap())]);
+            assert_eq!(takes_gzip(&headers), expected, "{given}");
+        }
+    }
 }

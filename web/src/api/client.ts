@@ -68,5 +68,9 @@ function problem(status: number, body: unknown): Problem {
 
 /** A key under which a write is carried out once, however often it is sent. */
 export function writeKey(): { "Idempotency-Key": string } {
-  return { "Idempotency-Key": crypto.randomUUID() };
+  // Not `randomUUID`, which browsers keep from pages that came by plain http over a network.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return {
+    "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+  };
 }

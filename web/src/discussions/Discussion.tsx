@@ -97,7 +97,7 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
   ]);
 
   return (
-    <div className="discussions discussion">
+    <div className="discussion">
       <Head view={view} />
       <ControlBar
         view={view}

@@ -27,7 +27,7 @@ export default function Discussions() {
   const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
   const isFiltered = q !== "" || status !== "";
   return (
-    <div className="page discussions">
+    <div className="page">
       <header className="page-head">
         <div>
           <h1>Discussions</h1>

@@ -62,7 +62,7 @@ export function DraftPage({ view }: { view: View }) {
     if (isChanged && !isBusy) saving.mutate("save");
   }
   return (
-    <div className="page discussions">
+    <div className="page">
       <header className="page-head">
         <div className="draft-title">
           <p className="eyebrow">Discussion</p>

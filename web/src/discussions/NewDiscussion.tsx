@@ -94,7 +94,7 @@ export default function NewDiscussion() {
 
   const fields = { draft: full, wrongs, limits, onChange: edit };
   return (
-    <div className="page discussions wizard-page">
+    <div className="page wizard-page">
       <header className="page-head">
         <div>
           <p className="eyebrow">Discussion</p>

@@ -4,6 +4,7 @@ import { Problem, type Schemas } from "../api/client";
 import { remember, remembered } from "../stored";
 import { Button } from "../ui/Button";
 import { Field, GrowingArea } from "../ui/Field";
+import { isComposing } from "../ui/keys";
 import { Wrong } from "../ui/Notice";
 import { BoardCards } from "./BoardCards";
 import type { Board, Sample } from "./boards";
@@ -36,7 +37,7 @@ export function Ask({ boards, roles, samples }: Props) {
   };
   const press = (event: KeyboardEvent) => {
     // While an input method composes a word, Enter takes the word.
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     convene({ prompt, board });
   };
@@ -52,7 +53,7 @@ export function Ask({ boards, roles, samples }: Props) {
       }}
     >
       <div className="ask-box" ref={area}>
-        <Field label="Your question" labelUnseen wrong={wrong}>
+        <Field label="Your question" labelUnseen wrong={wrong && `The question ${wrong}.`}>
           {(described) => (
             <GrowingArea
               {...described}

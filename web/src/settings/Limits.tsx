@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { asked, client, type Schemas } from "../api/client";
 import { Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
-import { range } from "./limits";
+import { range } from "./limit-words";
 
 const TITLES: readonly [keyof Schemas["LimitsView"], string][] = [
   ["boardroom", "Boardrooms"],

@@ -3,7 +3,7 @@ import { remember, useRememberedNames } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { sorted, type Remembered } from "./memory";
+import { sorted, type Remembered } from "./remembered";
 
 export function Memory() {
   const groups = sorted(useRememberedNames());

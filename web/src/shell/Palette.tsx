@@ -7,7 +7,7 @@ import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { asked, client } from "../api/client";
 import { Icon } from "../ui/icons";
-import { Key } from "../ui/keys";
+import { isComposing, Key } from "../ui/keys";
 import { useAllShortcuts } from "../ui/shortcuts";
 import { useSettled } from "../ui/settled";
 import {
@@ -49,7 +49,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     command.run();
   };
   const press = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event)) return;
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 8, PageUp: at - 8 }[event.key];
     const isAgain = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
     if (to !== undefined) {

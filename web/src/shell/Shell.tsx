@@ -51,7 +51,7 @@ function Inside({ children }: { children: ReactNode }) {
         Skip to the content
       </a>
       <Rail onSearch={() => setOpen("palette")} onHelp={() => setOpen("help")} />
-      <main id="main" ref={main} tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1} data-place={placeOf(here)}>
         <Lost />
         <Crash key={here}>
           <Suspense fallback={<Loading />}>{children}</Suspense>
@@ -61,4 +61,9 @@ function Inside({ children }: { children: ReactNode }) {
       {open === "help" && <Help onClose={() => setOpen(undefined)} />}
     </div>
   );
+}
+
+/** The noun of an address. The styles of a noun count there and nowhere else. */
+function placeOf(here: string): string {
+  return here.split("/")[1] || "home";
 }

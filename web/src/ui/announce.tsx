@@ -35,12 +35,27 @@ export function toast(text: string): void {
 }
 
 export async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast("Copied");
-  } catch {
-    toast("The browser did not allow copying");
-  }
+  // Browsers keep the clipboard from pages that came by plain http over a network; what is
+  // marked by hand can still be copied.
+  const isDone = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  toast(isDone || copyMarked(text) ? "Copied" : "The browser did not allow copying");
+}
+
+function copyMarked(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.readOnly = true;
+  area.className = "unseen";
+  const focused = document.activeElement;
+  (document.querySelector("dialog[open]") ?? document.body).append(area);
+  area.select();
+  const isDone = document.execCommand("copy");
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isDone;
 }
 
 export function Announcer() {

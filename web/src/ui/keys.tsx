@@ -27,6 +27,12 @@ export function ariaKey(key: string): string {
   return key.replace("Mod", IS_APPLE ? "Meta" : "Control").replace(/^ $/, "Space");
 }
 
+/** Whether the key belongs to an input method that composes a word. */
+export function isComposing({ nativeEvent: event }: { nativeEvent: KeyboardEvent }): boolean {
+  // Safari ends the composing before the Enter that ended it; only the old code tells.
+  return event.isComposing || event.keyCode === 229;
+}
+
 export function Key({ of }: { of: string }) {
   return <kbd>{keyName(of)}</kbd>;
 }

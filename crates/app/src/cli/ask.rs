@@ -1,11 +1,13 @@
 //! `plenary ask`
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use plenary_domain::boardroom::{Role, preset};
 use serde_json::{Map, Value, json};
+use tokio::signal::unix::Signal;
 
 use super::board::Board;
 use super::follow::{self, Ending, Followed, Show};
@@ -45,6 +47,9 @@ pub struct Ask {
     /// … and the others have had this much longer: 20s, 2m
     #[arg(long, value_name = "TIME", requires = "quorum")]
     grace: Option<String>,
+    /// Let the advisors vote on each point of the synthesis: accept, reject or defer
+    #[arg(long)]
+    ballot: bool,
     /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
@@ -116,6 +121,9 @@ impl Ask {
                 quorum["graceSeconds"] = json!(time::seconds(grace)?);
             }
             body.insert("quorum".into(), quorum);
+        }
+        if self.ballot {
+            body.insert("ballot".into(), json!(true));
         }
         if !self.files.is_empty() {
             let files: Result<Vec<Value>, String> =
@@ -227,8 +235,32 @@ pub async fn to_the_end(
 ) -> Result<u8, ApiError> {
     let interrupt = follow::interrupt()?;
     let board: Board = api.post(path, body).await?;
+    // What had been said before this command was given is known already.
+    let known = board.settled().collect();
+    finish(api, interrupt, board, known, output).await
+}
+
+/// The same for votes: the ballot may be over with them, and is shown then.
+pub async fn vote(api: &Api, path: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
+    let interrupt = follow::interrupt()?;
+    let board: Board = api.post(path, body).await?;
+    let mut known: BTreeSet<String> = board.settled().collect();
+    let last = board.syntheses.last().and_then(|last| last.votes.settled(last.number));
+    if let Some(ballot) = last {
+        known.remove(&ballot);
+    }
+    finish(api, interrupt, board, known, output).await
+}
+
+async fn finish(
+    api: &Api,
+    interrupt: Signal,
+    board: Board,
+    known: BTreeSet<String>,
+    output: &Output,
+) -> Result<u8, ApiError> {
     let show = output.show();
-    let followed = follow::follow(api, interrupt, board, show).await?;
+    let followed = follow::follow(api, interrupt, board, known, show).await?;
     output.write(api, &followed.board.id).await?;
     Ok(conclude(&followed, show))
 }
@@ -324,6 +356,10 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
             return exit::INTERRUPTED;
         }
         Ending::Awaiting => {
+            if let Some(how) = super::ballot::how_to_vote(board) {
+                terminal::note(&how);
+                return exit::DONE;
+            }
             let seat = board.waiting().map_or(0, |advisor| advisor.id);
             terminal::note(&format!(
                 "The board waits for a reply: plenary sessions reply {id} --advisor {seat} \"…\""

@@ -6,6 +6,8 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::ballot::Votes;
+
 use crate::terminal::{clean, duration};
 
 #[derive(Clone, Debug, Deserialize)]
@@ -43,6 +45,8 @@ pub struct Synthesis {
     pub degraded: Option<String>,
     pub failed_before: Vec<FailedTry>,
     pub headings: Option<String>,
+    #[serde(flatten)]
+    pub votes: Votes,
     #[serde(flatten)]
     pub said: Said,
 }
@@ -140,13 +144,26 @@ impl Board {
         self.status == "answering" && any("waiting") && !any("answering")
     }
 
+    /// Seats of persons whose votes are awaited, when nobody else's are.
+    pub fn waits_for_votes_of(&self) -> Vec<u8> {
+        let waiting = self.syntheses.last().map(|last| last.votes.waiting()).unwrap_or_default();
+        let is_person = |seat: &u8| {
+            self.advisors.iter().any(|advisor| advisor.id == *seat && advisor.person.is_some())
+        };
+        let all_persons = self.status == "balloting" && waiting.iter().all(is_person);
+        if all_persons { waiting } else { vec![] }
+    }
+
     pub fn waiting(&self) -> Option<&Advisor> {
         self.advisors.iter().find(|advisor| advisor.said.status == "waiting")
     }
 
-    /// What will not change any more.
-    pub fn settled(&self) -> impl Iterator<Item = &Said> {
-        self.saids().into_iter().filter(|said| said.is_settled())
+    /// Names of what will not change any more: answers, syntheses and ballots.
+    pub fn settled(&self) -> impl Iterator<Item = String> {
+        let saids = self.saids().into_iter().filter(|said| said.is_settled());
+        let saids = saids.map(|said| said.call_id.clone());
+        let ballots = self.syntheses.iter().filter_map(|one| one.votes.settled(one.number));
+        saids.chain(ballots)
     }
 
     fn saids(&self) -> Vec<&Said> {

@@ -51,10 +51,12 @@ pub fn interrupt() -> Result<Signal, ApiError> {
     })
 }
 
+/// Follows a board. What is `known` is not printed again.
 pub async fn follow(
     api: &Api,
     interrupt: Signal,
     board: Board,
+    known: BTreeSet<String>,
     show: Show,
 ) -> Result<Followed, ApiError> {
     let mut following = Following {
@@ -62,8 +64,7 @@ pub async fn follow(
         interrupt,
         path: format!("/api/boardrooms/{}", board.id),
         version: 0,
-        // What had been said before this command was given is known already.
-        printed: board.settled().map(|said| said.call_id.clone()).collect(),
+        printed: known,
         stopping: false,
         board,
         show,
@@ -163,6 +164,8 @@ impl Following<'_> {
         }
         // On panes the person can answer; elsewhere nobody would.
         let nobody = self.show != Show::Panes && self.board.waits_for_persons_only();
+        // Votes are given by a command of their own, whatever is shown.
+        let nobody = nobody || !self.board.waits_for_votes_of().is_empty();
         nobody.then_some(Ending::Awaiting)
     }
 
@@ -187,6 +190,13 @@ impl Following<'_> {
             let said = &synthesis.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
                 terminal::say(&render::synthesis(synthesis, false));
+            }
+            let settled = synthesis.votes.settled(synthesis.number);
+            if let Some(settled) = settled
+                && self.printed.insert(settled)
+                && let Some(ballot) = render::ballot(synthesis, false)
+            {
+                terminal::say(&ballot);
             }
         }
     }

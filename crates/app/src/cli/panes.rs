@@ -201,6 +201,10 @@ fn footer(board: &Board, look: &Look<'_>, hidden: usize) -> Vec<Span<'static>> {
     if board.waiting().is_some() {
         return vec![Span::raw("Enter send · Alt+Enter new line · Ctrl-C stop")];
     }
+    if let Some(last) = board.syntheses.last().filter(|_| board.status == "balloting") {
+        let (voted, all) = last.votes.so_far();
+        return vec![Span::raw(format!("{voted} of {all} have voted · Ctrl-C stop"))];
+    }
     let done = board.advisors.iter().filter(|a| a.said.status == "done").count();
     let mut text = format!("{done} of {} answered · Ctrl-C stop", board.advisors.len());
     if board.allowed.iter().any(|allowed| allowed == "synthesize") {

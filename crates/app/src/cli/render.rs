@@ -45,6 +45,22 @@ pub fn synthesis(synthesis: &Synthesis, styled: bool) -> String {
     section(&head, Color::Green, &format!("{notes}{}", synthesis.said.shown()), styled)
 }
 
+/// The votes on a synthesis, where there are any.
+pub fn ballot(synthesis: &Synthesis, styled: bool) -> Option<String> {
+    let body = synthesis.votes.shown()?;
+    let head = match synthesis.number {
+        1 => "Ballot".to_owned(),
+        n => format!("Ballot on synthesis {n}"),
+    };
+    if !styled {
+        return Some(section(&head, Color::Green, &body, false));
+    }
+    // A table keeps its spaces, which Markdown would not.
+    let mut out = section(&head, Color::Green, "", true);
+    out.push_str(&ansi(Text::from(body), terminal::width()));
+    Some(out)
+}
+
 /// A head, and what it stands over.
 pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
     if !styled {
@@ -184,7 +200,10 @@ fn named_code(colour: Color) -> Option<u8> {
 /// The whole board, one section after the other.
 pub fn whole(board: &Board, styled: bool) -> String {
     let mut parts: Vec<String> = board.advisors.iter().map(|one| advisor(one, styled)).collect();
-    parts.extend(board.syntheses.iter().map(|one| synthesis(one, styled)));
+    for one in &board.syntheses {
+        parts.push(synthesis(one, styled));
+        parts.extend(ballot(one, styled));
+    }
     if let Some(failure) = &board.failure {
         parts.push(format!("{}\n", clean(failure)));
     }

@@ -10,7 +10,7 @@ use super::ask::{self, Output};
 use super::board::Board;
 use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
-use super::{discuss, exit, given, render, usage};
+use super::{ballot, discuss, exit, given, render, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -83,6 +83,9 @@ enum Command {
     Stop {
         #[command(flatten)]
         which: Which,
+        /// Only this advisor of a board, by the seat's number; the others go on
+        #[arg(long, value_name = "ADVISOR")]
+        advisor: Option<u8>,
     },
     /// Bring a discussion to its conclusion now, with what has been said
     Conclude {
@@ -160,6 +163,19 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Give your own votes on the points of a board's synthesis
+    Vote {
+        #[command(flatten)]
+        which: Which,
+        /// A point's number with accept, reject or defer, and why (repeat)
+        #[arg(value_name = "POINT=VOTE[: REASON]", required = true)]
+        votes: Vec<String>,
+        /// The seat's number, when you hold several
+        #[arg(long, value_name = "ADVISOR")]
+        advisor: Option<u8>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Remove one and its record for good
     Remove {
         #[command(flatten)]
@@ -228,6 +244,7 @@ impl Command {
             | Command::Synthesize { .. }
             | Command::Retry { .. }
             | Command::Interject { .. }
+            | Command::Vote { .. }
             | Command::Remove { .. } => None,
         }
     }
@@ -267,7 +284,15 @@ impl Command {
                 let session = which.find(api).await?;
                 replay(&session.export(api, kept, "json").await?)
             }
-            Command::Stop { which } => {
+            Command::Stop { which, advisor: Some(advisor) } => {
+                let path = which.board(api, "stopped one advisor at a time").await?;
+                let path = format!("{path}/advisors/{advisor}/stop");
+                let board: Board = api.post(&path, &json!({})).await?;
+                let status = clean(&board.status);
+                terminal::say(&format!("Advisor {advisor} is stopped; the board is {status}."));
+                Ok(exit::DONE)
+            }
+            Command::Stop { which, advisor: None } => {
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
                     return session.steer(here).stop().await;
@@ -327,6 +352,12 @@ impl Command {
                 let path = which.board(api, "retried").await?;
                 let path = format!("{path}/advisors/{advisor}/retry");
                 ask::to_the_end(api, &path, &given([("model", json!(model))]), &output).await
+            }
+            Command::Vote { which, votes, advisor, output } => {
+                let votes = ballot::typed(&votes)?;
+                let path = format!("{}/ballot", which.board(api, "voted on").await?);
+                let body = given([("votes", json!(votes)), ("advisor", json!(advisor))]);
+                ask::vote(api, &path, &body, &output).await
             }
             Command::Reply { which, text, advisor, output } => {
                 let text = super::text(&text)?;
@@ -500,6 +531,10 @@ async fn import(api: &Api, file: &std::path::Path) -> Result<u8, ApiError> {
     Ok(exit::DONE)
 }
 
+fn text_in<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
 fn replay(exported: &str) -> Result<u8, ApiError> {
     let exported: Value = serde_json::from_str(exported)
         .map_err(|error| ApiError::new("internal", error.to_string()))?;
@@ -538,13 +573,18 @@ fn replay(exported: &str) -> Result<u8, ApiError> {
             &data["text"],
             &data["reasoning"],
             &data["why"],
+            &data["reason"],
             &data["what"]["question"],
             &data["what"]["step"],
         ]
         .into_iter()
         .find_map(Value::as_str)
         .unwrap_or_default();
-        let text: String = line(text, 70);
+        let votes = data["votes"].as_array().map(|votes| {
+            let vote = |vote: &Value| format!("{} {}", vote["point"], clean(text_in(vote, "vote")));
+            votes.iter().map(vote).collect::<Vec<_>>().join(", ")
+        });
+        let text: String = line(votes.as_deref().unwrap_or(text), 70);
         let speaker =
             [&data["speaker"], &data["what"]["speaker"]].into_iter().find_map(Value::as_str);
         let speaker = speaker.map(|who| format!(" {}", clean(who))).unwrap_or_default();

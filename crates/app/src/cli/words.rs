@@ -77,6 +77,8 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
         (Noun::Sessions, "nextParticipantId") => "--next",
         (Noun::Sessions, "question") => "--question",
         (Noun::Sessions, "text") => "TEXT",
+        (Noun::Sessions, "votes") => "vote",
+        (Noun::Sessions, "advisor") => "--advisor",
         (Noun::Sessions, "by") => "--as",
         (Noun::Agents, "name") => "NAME",
         (Noun::Agents, "copyOf") => "AGENT",

@@ -1,5 +1,6 @@
 //! What each event does to a board. Total: any event is taken in any state.
 
+use super::ballot::PaperStanding;
 use super::{
     Advisor, Event, FailedTry, SeatId, Sitter, Stage, Standing, State, Stopping, Synthesis,
     SynthesisStanding, Wait,
@@ -8,7 +9,9 @@ use crate::call::Failure;
 use crate::ids::{ModelName, Nonce};
 
 pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
-    if let Event::Convened { prompt, context, seats, synthesizers, quorum, nonce, at } = event {
+    if let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } =
+        event
+    {
         return Some(State {
             title: crate::room::title(prompt),
             prompt: prompt.clone(),
@@ -19,6 +22,7 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
                 .collect(),
             synthesizers: synthesizers.clone(),
             quorum: *quorum,
+            ballot: *ballot,
             stage: Stage::Answering(quorum.map_or(Wait::All, Wait::Quorum)),
             syntheses: vec![],
             convened_at: *at,
@@ -31,6 +35,19 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
     Some(state)
 }
 
+impl Advisor {
+    fn stop(&mut self, why: Stopping) {
+        if self.standing == Standing::Asked {
+            // A person has no call that could hand a partial text back.
+            let partial = match self.seat.sitter {
+                Sitter::Model(_) => None,
+                Sitter::Person { .. } => Some(String::new()),
+            };
+            self.standing = Standing::Stopped { why, partial };
+        }
+    }
+}
+
 impl State {
     fn apply(&mut self, event: &Event) {
         match event {
@@ -41,6 +58,10 @@ impl State {
             Event::AdvisorFailed { seat, failure, partial } => {
                 let (failure, partial) = (failure.clone(), partial.clone());
                 self.stand(*seat, Standing::Failed { failure, partial });
+            }
+            Event::AdvisorHalted { seat } => {
+                let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
+                advisor.into_iter().for_each(|advisor| advisor.stop(Stopping::ByHand));
             }
             Event::AdvisorStopped { seat, partial: text } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
@@ -62,6 +83,7 @@ impl State {
                     absent: absent.clone(),
                     failed: vec![],
                     standing: SynthesisStanding::Asked,
+                    ballot: None,
                     nonce: nonce.clone(),
                 });
             }
@@ -82,8 +104,27 @@ impl State {
                 }
                 self.stage = Stage::Closed;
             }
+            Event::BallotBegan { number, points, left_out, voters, nonce } => {
+                self.ballot_began(*number, (points, *left_out), voters, nonce);
+            }
+            Event::BallotSkipped { number, reason } => self.ballot_skipped(*number, reason),
+            Event::BallotCast { number, seat, votes, answer } => {
+                let (votes, answer) = (votes.clone(), answer.clone());
+                self.paper_stands(*number, *seat, PaperStanding::Cast { votes, answer });
+            }
+            Event::BallotFailed { number, seat, failure, partial } => {
+                let (failure, partial) = (failure.clone(), partial.clone());
+                self.paper_stands(*number, *seat, PaperStanding::Failed { failure, partial });
+            }
+            Event::BallotStopped { number, seat, partial } => {
+                self.paper_handed_back(*number, *seat, partial);
+            }
+            Event::BallotResumed { number, voters, nonce } => {
+                self.ballot_resumed(*number, voters, nonce);
+            }
             Event::Stopped => {
                 self.stop_awaited(Stopping::ByHand);
+                self.stop_ballot();
                 if let (Stage::Synthesizing, Some(last)) = (&self.stage, self.syntheses.last_mut())
                 {
                     last.standing = SynthesisStanding::Stopped { partial: None };
@@ -102,19 +143,11 @@ impl State {
     }
 
     fn stop_awaited(&mut self, why: Stopping) {
-        for advisor in &mut self.advisors {
-            if advisor.standing == Standing::Asked {
-                // A person has no call that could hand a partial text back.
-                let partial = match advisor.seat.sitter {
-                    Sitter::Model(_) => None,
-                    Sitter::Person { .. } => Some(String::new()),
-                };
-                advisor.standing = Standing::Stopped { why, partial };
-            }
-        }
+        self.advisors.iter_mut().for_each(|advisor| advisor.stop(why));
     }
 
     fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>) {
+        self.supersede_ballot();
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
             advisor.asked += 1;
             advisor.standing = Standing::Asked;
@@ -131,6 +164,7 @@ impl State {
             Stage::Answering(Wait::Quorum(quorum)) => Stage::Answering(Wait::Quorum(quorum)),
             Stage::Answering(Wait::All | Wait::Grace(_))
             | Stage::Synthesizing
+            | Stage::Balloting
             | Stage::Closed
             | Stage::Stopped
             | Stage::Failed(_) => Stage::Answering(Wait::All),

@@ -49,6 +49,7 @@ pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Even
         seats,
         synthesizers: convene.synthesizers,
         quorum: convene.quorum,
+        ballot: convene.ballot,
         nonce,
         at,
     }])

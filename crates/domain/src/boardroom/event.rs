@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Absent, ContextFile, Quorum, Seat, SeatId, Verdict};
+use super::{Absent, ContextFile, Point, Quorum, Seat, SeatId, Verdict, Vote, Voter};
 use crate::call::{Answer, Failure};
 use crate::ids::{ModelName, Nonce, SessionId};
 
@@ -19,6 +19,8 @@ pub enum Event {
         synthesizers: Vec<ModelName>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quorum: Option<Quorum>,
+        #[serde(default, skip_serializing_if = "is_off")]
+        ballot: bool,
         nonce: Nonce,
         at: Timestamp,
     },
@@ -30,6 +32,10 @@ pub enum Event {
         seat: SeatId,
         failure: Failure,
         partial: String,
+    },
+    /// One was stopped by hand. What it had said follows.
+    AdvisorHalted {
+        seat: SeatId,
     },
     /// What a stopped advisor had said.
     AdvisorStopped {
@@ -72,6 +78,47 @@ pub enum Event {
         verdict: Verdict,
         answer: Answer,
     },
+    /// The advisors vote on these points; what is beyond the limit is left out.
+    BallotBegan {
+        number: u32,
+        points: Vec<Point>,
+        #[serde(default, skip_serializing_if = "is_none_left")]
+        left_out: u32,
+        voters: Vec<Voter>,
+        nonce: Nonce,
+    },
+    /// The synthesis has no points to vote on.
+    BallotSkipped {
+        number: u32,
+        reason: String,
+    },
+    /// A model's answer stands beside the votes that were read from it; a person has
+    /// none.
+    BallotCast {
+        number: u32,
+        seat: SeatId,
+        votes: Vec<Vote>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Answer>,
+    },
+    BallotFailed {
+        number: u32,
+        seat: SeatId,
+        failure: Failure,
+        partial: String,
+    },
+    /// What a stopped advisor had written of its votes.
+    BallotStopped {
+        number: u32,
+        seat: SeatId,
+        partial: String,
+    },
+    /// Those whose ballots were stopped are asked again.
+    BallotResumed {
+        number: u32,
+        voters: Vec<Voter>,
+        nonce: Nonce,
+    },
     Stopped,
     Failed {
         reason: String,
@@ -83,12 +130,21 @@ pub enum Event {
     },
 }
 
+fn is_off(is: &bool) -> bool {
+    !is
+}
+
+fn is_none_left(count: &u32) -> bool {
+    *count == 0
+}
+
 impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Event::Convened { .. } => "convened",
             Event::AdvisorAnswered { .. } => "advisorAnswered",
             Event::AdvisorFailed { .. } => "advisorFailed",
+            Event::AdvisorHalted { .. } => "advisorHalted",
             Event::AdvisorStopped { .. } => "advisorStopped",
             Event::AdvisorRetried { .. } => "advisorRetried",
             Event::QuorumReached { .. } => "quorumReached",
@@ -96,6 +152,12 @@ impl Event {
             Event::SynthesisFailed { .. } => "synthesisFailed",
             Event::SynthesisStopped { .. } => "synthesisStopped",
             Event::Synthesized { .. } => "synthesized",
+            Event::BallotBegan { .. } => "ballotBegan",
+            Event::BallotSkipped { .. } => "ballotSkipped",
+            Event::BallotCast { .. } => "ballotCast",
+            Event::BallotFailed { .. } => "ballotFailed",
+            Event::BallotStopped { .. } => "ballotStopped",
+            Event::BallotResumed { .. } => "ballotResumed",
             Event::Stopped => "stopped",
             Event::Failed { .. } => "failed",
             Event::Imported { .. } => "imported",
@@ -107,13 +169,22 @@ impl Event {
             Event::Convened { prompt, .. } => prompt.to_string(),
             Event::AdvisorAnswered { answer, .. } => answer.text.clone(),
             Event::Synthesized { verdict, .. } => verdict.text.clone(),
+            Event::BallotCast { votes, .. } => {
+                votes.iter().map(|vote| vote.reason.as_str()).collect::<Vec<_>>().join("\n")
+            }
             Event::AdvisorFailed { .. }
+            | Event::AdvisorHalted { .. }
             | Event::AdvisorStopped { .. }
             | Event::AdvisorRetried { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }
             | Event::SynthesisFailed { .. }
             | Event::SynthesisStopped { .. }
+            | Event::BallotBegan { .. }
+            | Event::BallotSkipped { .. }
+            | Event::BallotFailed { .. }
+            | Event::BallotStopped { .. }
+            | Event::BallotResumed { .. }
             | Event::Stopped
             | Event::Failed { .. }
             | Event::Imported { .. } => String::new(),

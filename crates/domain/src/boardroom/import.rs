@@ -34,7 +34,7 @@ pub fn import(
         }
         state = apply(state, event);
     }
-    let running = |state: &State| matches!(state.stage, Stage::Answering(_) | Stage::Synthesizing);
+    let running = |state: &State| !state.is_over();
     if state.as_ref().is_some_and(running) {
         state = apply(state, &Event::Stopped);
         events.push(Event::Stopped);
@@ -45,7 +45,8 @@ pub fn import(
 }
 
 fn begins(event: &Event) -> Result<(), Reject> {
-    let Event::Convened { prompt, context, seats, synthesizers, quorum, nonce, at } = event else {
+    let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } = event
+    else {
         return Ok(());
     };
     let convene = Convene {
@@ -54,6 +55,7 @@ fn begins(event: &Event) -> Result<(), Reject> {
         seats: seats.clone(),
         synthesizers: synthesizers.clone(),
         quorum: *quorum,
+        ballot: *ballot,
     };
     super::decide(None, Command::Convene(convene), *at, nonce.clone()).map(|_| ())
 }
@@ -64,6 +66,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         |seat: &SeatId, is: &dyn Fn(&Advisor) -> bool| state.advisor(*seat).is_some_and(is);
     let asked = |seat| advisor(seat, &|advisor| advisor.standing == Standing::Asked);
     let answering = matches!(state.stage, Stage::Answering(_));
+    let writes_or_votes = matches!(state.stage, Stage::Synthesizing | Stage::Balloting);
     let synthesizing = |number: &u32| {
         state.stage == Stage::Synthesizing
             && state.syntheses.last().map(|s| s.number) == Some(*number)
@@ -73,7 +76,9 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         Event::AdvisorAnswered { answer, .. } if answer.text.trim().is_empty() => {
             Err("an answer is not empty")
         }
-        Event::AdvisorAnswered { seat, .. } | Event::AdvisorFailed { seat, .. } => {
+        Event::AdvisorAnswered { seat, .. }
+        | Event::AdvisorFailed { seat, .. }
+        | Event::AdvisorHalted { seat } => {
             ensure(answering && asked(seat), "this advisor was not being asked")
         }
         Event::AdvisorStopped { seat, .. } => {
@@ -82,9 +87,8 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         }
         Event::AdvisorRetried { seat, model } => {
             named(model.as_ref())?;
-            let again = state.stage != Stage::Synthesizing
-                && state.has_room()
-                && advisor(seat, &Advisor::can_be_asked_again);
+            let again =
+                !writes_or_votes && state.has_room() && advisor(seat, &Advisor::can_be_asked_again);
             ensure(again, "this advisor could not be asked again")
         }
         Event::QuorumReached { .. } => ensure(
@@ -98,7 +102,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
                 !basis.is_empty() && basis.iter().all(|seat| answered.contains(seat)),
                 "a synthesis takes advisors that have answered",
             )?;
-            let can_begin = state.stage != Stage::Synthesizing
+            let can_begin = !writes_or_votes
                 && state.syntheses.len() < limits::SYNTHESES
                 && *number as usize == state.syntheses.len() + 1
                 && absent.iter().all(|absent| state.advisor(absent.seat).is_some());
@@ -115,9 +119,17 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             state.synthesis(*number).is_some_and(is_undrafted),
             "this synthesis had not been stopped",
         ),
-        Event::Stopped => {
-            ensure(answering || state.stage == Stage::Synthesizing, "nothing was running")
+        Event::BallotBegan { number, points, voters, .. } => {
+            state.could_begin_ballot(*number, points, voters)
         }
+        Event::BallotSkipped { number, .. } => state.could_ballot(*number),
+        Event::BallotCast { number, seat, votes, .. } => {
+            state.could_vote(*number, *seat, Some(votes))
+        }
+        Event::BallotFailed { number, seat, .. } => state.could_vote(*number, *seat, None),
+        Event::BallotStopped { number, seat, .. } => state.could_hand_paper_back(*number, *seat),
+        Event::BallotResumed { number, voters, .. } => state.could_resume_ballot(*number, voters),
+        Event::Stopped => ensure(answering || writes_or_votes, "nothing was running"),
         Event::Failed { .. } => ensure(
             answering && !state.is_awaited() && state.answered().is_empty(),
             "a board fails when nobody has answered",
@@ -147,7 +159,7 @@ fn unheard(state: &State) -> Vec<Event> {
         number: synthesis.number,
         partial: String::new(),
     });
-    advisors.chain(syntheses).collect()
+    advisors.chain(syntheses).chain(state.unheard_papers()).collect()
 }
 
 fn is_unheard(advisor: &Advisor) -> bool {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::ballot::ballot_table;
 use super::{Sitter, Standing, State, Synthesis, SynthesisStanding};
 
 pub fn markdown(state: &State) -> String {
@@ -57,6 +58,10 @@ fn write_synthesis(out: &mut String, state: &State, synthesis: &Synthesis) {
             writeln!(out, "*Stopped.*\n\n{}", partial.trim())
         }
     };
+    let votes = ballot_table(state, synthesis);
+    if !votes.is_empty() {
+        let _ = write!(out, "\n{votes}");
+    }
 }
 
 impl State {

@@ -1,6 +1,7 @@
 //! The words sent to models. Whatever a model or a file says goes in as quoted
 //! material between delimiters that carry a nonce.
 
+use super::ballot::{self, Held};
 use super::verdict::HEADINGS;
 use super::{Absent, Advisor, ContextFile, Sitter, Standing, State, Synthesis};
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
@@ -8,6 +9,7 @@ use crate::ids::Nonce;
 use crate::quote::{files, quoted};
 
 const SYNTHESIS: &str = include_str!("prompts/synthesis.md");
+const BALLOT: &str = include_str!("prompts/ballot.md");
 
 pub fn advisor(state: &State, advisor: &Advisor) -> Option<Ask> {
     let Sitter::Model(model) = &advisor.seat.sitter else { return None };
@@ -62,6 +64,33 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
         patience: Patience::default(),
         workspace: None,
     }
+}
+
+pub fn ballot(state: &State, held: &Held, advisor: &Advisor) -> Option<Ask> {
+    let (Sitter::Model(model), Standing::Done(answer)) = (&advisor.seat.sitter, &advisor.standing)
+    else {
+        return None;
+    };
+    let nonce = &held.nonce;
+    let mut text = quoted("question", &state.prompt, nonce);
+    text.push('\n');
+    text.push_str(&quoted("your own answer", &answer.text, nonce));
+    for point in &held.points {
+        let label = format!("point {}, {}", point.number, point.section.heading());
+        text.push('\n');
+        text.push_str(&quoted(&label, &point.text, nonce));
+    }
+    let last = held.points.len();
+    text.push_str(&format!("\nVote now on the points 1 to {last}, as one JSON object.\n"));
+    let system = BALLOT.trim().replace("{nonce}", &nonce.0);
+    Some(Ask {
+        model: model.clone(),
+        system: system.replace("{role}", advisor.seat.role.name()),
+        messages: vec![Message { speaker: Speaker::User, text }],
+        shape: Shape::Json(ballot::schema(&held.points)),
+        patience: Patience::default(),
+        workspace: None,
+    })
 }
 
 fn missing(state: &State, absent: &[Absent]) -> String {

@@ -1,6 +1,7 @@
 //! A board in a few words: how far it is, what came of it, what can be done now.
 
-use super::{Advisor, Sitter, Stage, Standing, State, SynthesisStanding, Wait, markdown};
+use super::ballot::{Ballot, Paper, PaperStanding, ballot_table};
+use super::{Advisor, SeatId, Sitter, Stage, Standing, State, SynthesisStanding, Wait, markdown};
 use crate::ids::ModelName;
 use crate::room::Progress;
 
@@ -8,19 +9,38 @@ impl State {
     /// Nothing more will happen unless somebody asks for it.
     pub fn is_over(&self) -> bool {
         match self.stage {
-            Stage::Answering(_) | Stage::Synthesizing => false,
+            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => false,
             Stage::Closed | Stage::Stopped | Stage::Failed(_) => true,
         }
     }
 
-    /// Every advisor is a step, and the synthesis is the last one.
+    /// Every advisor is a step, the synthesis is one, and so are the votes of each.
     pub fn progress(&self) -> Progress {
         let settled = self.advisors.iter().filter(|a| a.standing != Standing::Asked).count();
-        let closed = usize::from(self.stage == Stage::Closed);
+        let written = usize::from(matches!(self.stage, Stage::Balloting | Stage::Closed));
+        let (voted, voters) = self.voted();
         Progress {
-            done: (settled + closed) as u32,
-            total: self.advisors.len() as u32 + 1,
+            done: (settled + written + voted) as u32,
+            total: (self.advisors.len() + 1 + voters) as u32,
             message: self.standing_in_words(),
+        }
+    }
+
+    /// Advisors whose ballots are in, and all that vote as far as known.
+    fn voted(&self) -> (usize, usize) {
+        let there = matches!(self.stage, Stage::Balloting | Stage::Closed | Stage::Stopped);
+        let ballot = self.syntheses.last().filter(|_| there).map(|last| &last.ballot);
+        match ballot {
+            Some(Some(Ballot::Held(held))) => {
+                let waits = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+                let waiting = held.papers.iter().filter(waits).count();
+                (held.papers.len() - waiting, held.papers.len())
+            }
+            Some(Some(Ballot::Skipped(_))) => (0, 0),
+            Some(None) | None if self.ballot && self.stage != Stage::Closed => {
+                (0, self.advisors.len())
+            }
+            Some(None) | None => (0, 0),
         }
     }
 
@@ -44,9 +64,29 @@ impl State {
                 Some(synthesis) => format!("{heard}; {} writes the synthesis.", synthesis.model),
                 None => format!("{heard}; the synthesis is being written."),
             },
-            Stage::Closed => format!("{heard}; the synthesis is there."),
+            Stage::Balloting => {
+                let papers = self.balloting().map(|(_, held)| held.papers.as_slice());
+                let waits = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+                let waiting: Vec<SeatId> =
+                    papers.into_iter().flatten().filter(waits).map(|paper| paper.seat).collect();
+                let waiting = self.names(|advisor| waiting.contains(&advisor.seat.id));
+                format!("The synthesis is there; waiting for the votes of {waiting}.")
+            }
+            Stage::Closed => format!("{heard}; the synthesis is there{}.", self.votes_in_words()),
             Stage::Stopped => format!("{heard}; the board was stopped."),
             Stage::Failed(reason) => format!("{heard}; the board failed: {reason}"),
+        }
+    }
+
+    fn votes_in_words(&self) -> String {
+        let ballot = self.syntheses.last().and_then(|last| last.ballot.as_ref());
+        match ballot {
+            None => String::new(),
+            Some(Ballot::Skipped(_)) => ", but has no points to vote on".to_owned(),
+            Some(Ballot::Held(held)) => {
+                let cast = held.papers.iter().filter(|paper| paper.votes().is_some()).count();
+                format!(", and {cast} of {} have voted on it", held.papers.len())
+            }
         }
     }
 
@@ -62,7 +102,8 @@ impl State {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// How long each model took for its answer.
+    /// How long each model took for its answer. Votes are short, and would make a model
+    /// look faster than it answers.
     pub fn measured(&self) -> Vec<(&ModelName, u64)> {
         let advisors = self.advisors.iter().filter_map(|a| match (&a.seat.sitter, &a.standing) {
             (Sitter::Model(model), Standing::Done(answer)) => {
@@ -94,6 +135,11 @@ impl State {
         let notes = [self.degraded(synthesis), older].into_iter().flatten();
         let mut out: String = notes.map(|note| format!("*{note}*\n\n")).collect();
         out.push_str(text);
+        let votes = ballot_table(self, synthesis);
+        if !votes.is_empty() {
+            out.push_str("\n\n");
+            out.push_str(votes.trim_end());
+        }
         out
     }
 

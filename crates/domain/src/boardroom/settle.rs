@@ -14,6 +14,9 @@ pub enum Called {
     Advisor(SeatId),
     Deadline(SeatId),
     Synthesis(u32),
+    /// The votes of an advisor on a synthesis, and the time for a person's.
+    Ballot(u32, SeatId),
+    BallotDeadline(u32, SeatId),
     Grace,
 }
 
@@ -45,10 +48,18 @@ pub fn called(id: &CallId) -> Option<Called> {
     }
     let (name, rest) = id.0.split_once('/')?;
     let (number, _) = rest.split_once('#')?;
+    let on_synthesis = || {
+        let (synthesis, seat) = number.split_once('/')?;
+        Some((synthesis.parse().ok()?, SeatId(seat.parse().ok()?)))
+    };
     match name {
         "advisor" => Some(Called::Advisor(SeatId(number.parse().ok()?))),
         "deadline" => Some(Called::Deadline(SeatId(number.parse().ok()?))),
         "synthesis" => Some(Called::Synthesis(number.parse().ok()?)),
+        "ballot" => on_synthesis().map(|(synthesis, seat)| Called::Ballot(synthesis, seat)),
+        "ballot-deadline" => {
+            on_synthesis().map(|(synthesis, seat)| Called::BallotDeadline(synthesis, seat))
+        }
         _ => None,
     }
 }
@@ -69,8 +80,15 @@ impl State {
                 let advisor = advisor.filter(|advisor| advisor.call_id() == *call);
                 self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, at, nonce)
             }
-            Called::Deadline(_) | Called::Grace if outcome != Outcome::Elapsed => {
+            Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace
+                if outcome != Outcome::Elapsed =>
+            {
                 Err(Reject::Stale)
+            }
+            Called::Ballot(number, seat) => self.settle_ballot(call, (number, seat), outcome),
+            Called::BallotDeadline(number, seat) => {
+                self.stands_due(call)?;
+                Ok(vec![State::ballot_late(number, seat)])
             }
             Called::Deadline(seat) => {
                 self.stands_due(call)?;
@@ -84,7 +102,7 @@ impl State {
             }
             Called::Synthesis(number) => {
                 let synthesis = self.synthesis(number).filter(|s| s.call_id() == *call);
-                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, nonce)
+                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, at, nonce)
             }
             Called::Grace => {
                 self.stands_due(call)?;
@@ -127,6 +145,7 @@ impl State {
         &self,
         synthesis: &Synthesis,
         outcome: Outcome,
+        at: Timestamp,
         nonce: Nonce,
     ) -> Result<Vec<Event>, Reject> {
         let number = synthesis.number;
@@ -147,7 +166,9 @@ impl State {
                         nonce,
                     }]),
                     (Headings::Missing, None) | (Headings::AsAsked | Headings::Repaired, _) => {
-                        Ok(vec![Event::Synthesized { number, verdict, answer }])
+                        let ballot = self.after_synthesis(synthesis, &verdict, at, nonce);
+                        let synthesized = Event::Synthesized { number, verdict, answer };
+                        Ok([synthesized].into_iter().chain(ballot).collect())
                     }
                 }
             }
@@ -198,7 +219,7 @@ fn heard(outcome: Outcome) -> Outcome {
     }
 }
 
-fn text_of(outcome: Outcome) -> String {
+pub fn text_of(outcome: Outcome) -> String {
     match outcome {
         Outcome::Answered(answer) => answer.text,
         Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,

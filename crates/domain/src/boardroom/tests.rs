@@ -3,10 +3,13 @@
 //! Command number `n` of a story, from 1, is given at `at(n)` with the nonce
 //! `nonce(n)`; the board was convened at `at(0)` with `nonce(0)`.
 
+mod ballots;
 mod golden;
+mod papers;
 mod prompts;
 mod properties;
 mod reports;
+mod stops;
 mod verdicts;
 
 use super::*;
@@ -75,6 +78,7 @@ fn board(roles: &[Role]) -> Convene {
         seats: roles.iter().enumerate().map(seat).collect(),
         synthesizers: vec![model("m/s")],
         quorum: None,
+        ballot: false,
     }
 }
 
@@ -136,6 +140,10 @@ fn resynthesize() -> Command {
     Command::Resynthesize { model: None, instruction: None }
 }
 
+fn stop_one(seat: u8) -> Command {
+    Command::StopAdvisor { seat: SeatId(seat) }
+}
+
 fn retry(seat: u8) -> Command {
     Command::Retry { seat: SeatId(seat), model: None }
 }
@@ -187,6 +195,10 @@ fn failed(seat: u8, kind: FailureKind) -> Event {
 
 fn stopped(seat: u8, partial: &str) -> Event {
     Event::AdvisorStopped { seat: SeatId(seat), partial: partial.into() }
+}
+
+fn halted(seat: u8) -> Event {
+    Event::AdvisorHalted { seat: SeatId(seat) }
 }
 
 fn retried(seat: u8) -> Event {
@@ -266,6 +278,7 @@ fn a_board_is_convened_as_asked_and_everybody_is_asked_at_once() {
             seats: convene.seats,
             synthesizers: convene.synthesizers,
             quorum: convene.quorum,
+            ballot: false,
             nonce: nonce(0),
             at: at(0),
         }]

@@ -58,6 +58,14 @@ pub fn read(text: &str) -> Verdict {
     Verdict { text: repaired, headings: Headings::Repaired }
 }
 
+/// The text under each of the four headings, where they are there.
+pub fn sections_of(verdict: &Verdict) -> Option<[String; 4]> {
+    match verdict.headings {
+        Headings::AsAsked | Headings::Repaired => Some(sections(&verdict.text, Manner::AsAsked)),
+        Headings::Missing => None,
+    }
+}
+
 /// Blank lines and trailing spaces are no difference.
 fn same_words(left: &str, right: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
@@ -180,13 +188,13 @@ fn heading(line: &str, manner: Manner) -> Option<(usize, &str)> {
 }
 
 /// The line of backticks or tildes that has opened a block of code.
-struct Fence {
+pub struct Fence {
     mark: char,
     length: usize,
 }
 
 impl Fence {
-    fn opened_by(line: &str) -> Option<Fence> {
+    pub fn opened_by(line: &str) -> Option<Fence> {
         let line = line.trim_start();
         let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let info = line.trim_start_matches(mark);
@@ -196,7 +204,7 @@ impl Fence {
         is_fence.then_some(Fence { mark, length })
     }
 
-    fn is_closed_by(&self, line: &str) -> bool {
+    pub fn is_closed_by(&self, line: &str) -> bool {
         let line = line.trim();
         line.len() >= self.length && line.chars().all(|c| c == self.mark)
     }

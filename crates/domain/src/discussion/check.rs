@@ -136,7 +136,7 @@ pub fn seat(wrong: &mut Vec<Wrong>, field: &str, seat: &Seat) {
             }
         }
         Sitter::Person { reply_within_ms } => {
-            let lawful = 1_000..=limits::REPLY_MOST_MS;
+            let lawful = limits::REPLY_LEAST_MS..=limits::REPLY_MOST_MS;
             if reply_within_ms.is_some_and(|ms| !lawful.contains(&ms)) {
                 let problem = "must be from 1 second to 30 days";
                 wrong.push(Wrong::new(format!("{field}.replyWithinSeconds"), problem));

@@ -4,9 +4,7 @@
 
 mod fields;
 mod find;
-mod lenient;
 mod lines;
-mod marks;
 mod speaker;
 #[cfg(test)]
 mod tests;
@@ -15,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::limits;
+use crate::written::folded;
 use fields::{Fields, Key};
 
 /// What the facilitator may choose from.
@@ -303,11 +302,6 @@ impl Mended {
             self.add(format!("took the key {} for {}", shown(written), key.asked_for()));
         }
     }
-}
-
-/// Letters and digits in lower case: what a word is compared by.
-fn folded(word: &str) -> String {
-    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// A model's words inside our own, short and on one line.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Create, Seat, Sitter, State, Used};
 use crate::call::Usage;
 use crate::ids::{ModelName, Nonce};
+use crate::reject::Reject;
 
 /// Bytes of a token of usual text.
 pub const TOKEN_BYTES: u64 = 4;
@@ -70,17 +71,17 @@ pub struct Actual {
     pub elapsed_ms: u64,
 }
 
-/// What a discussion would take that is yet to be created; `None` when it cannot be.
+/// What a discussion would take that is yet to be created, or why it cannot be.
 pub fn foresee(
     create: Create,
     at: Timestamp,
     measured: impl Fn(&ModelName) -> Option<Measure>,
     price: impl Fn(&ModelName) -> Option<Money>,
-) -> Option<Estimate> {
-    let create = Create { start: None, ..create };
-    let events = super::check::create(create, at, Nonce(String::new())).ok()?;
-    let state = events.iter().fold(None, super::apply)?;
-    Some(state.foresee(measured, price))
+) -> Result<Estimate, Reject> {
+    let events = super::check::create(create, at, Nonce(String::new()))?;
+    // From before the start, if it starts at once.
+    let draft = events.iter().take(1).fold(None, super::apply).ok_or(Reject::Stale)?;
+    Ok(draft.foresee(measured, price))
 }
 
 /// One call as it is foreseen.

@@ -1,5 +1,6 @@
 //! Boardrooms: convene, follow, stop, synthesize, export.
 
+pub mod ballot;
 pub mod export;
 pub mod seating;
 
@@ -35,7 +36,9 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(synthesize))
         .routes(routes!(resynthesize))
         .routes(routes!(retry))
+        .routes(routes!(stop_advisor))
         .routes(routes!(answer))
+        .routes(routes!(ballot::cast))
         .routes(routes!(export::export))
         .routes(routes!(events))
 }
@@ -106,7 +109,8 @@ async fn list(
     sessions::show(&app, Filter { kind, ..filter }).await
 }
 
-/// Convenes a board: every advisor is asked at once, and a synthesis follows.
+/// Convenes a board: every advisor is asked at once, and a synthesis follows; with
+/// `ballot`, the advisors then vote on its points.
 /// Answers at once; follow the events, or get the board again.
 #[utoipa::path(post, path = "/api/boardrooms", tag = "boardrooms",
     request_body = seating::NewBoardroom,
@@ -241,10 +245,25 @@ async fn retry(
     Path((id, advisor)): Path<(String, String)>,
     Change { by, body }: Change<Retry>,
 ) -> Result<impl IntoResponse, Problem> {
-    // A number that no seat can have is one that no seat has.
-    let seat = SeatId(advisor.parse().unwrap_or(0));
+    let seat = numbered(&advisor);
     let model: Option<ModelName> = seating::named(&app, body.model).await?;
     submit(&app, &id, by, Command::Retry { seat, model }).await
+}
+
+/// Stops one advisor and keeps what it has said so far. The others go on; after the last
+/// of them the synthesis begins without it, and a board where nobody has answered fails.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/stop", tag = "boardrooms",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The board."),
+        ("advisor" = u8, Path, minimum = 1, maximum = 16, description = "The seat's number."),
+        Key),
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn stop_advisor(
+    State(app): State<App>,
+    Path((id, advisor)): Path<(String, String)>,
+    Change { by, body: Empty {} }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    submit(&app, &id, by, Command::StopAdvisor { seat: numbered(&advisor) }).await
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -294,6 +313,11 @@ async fn events(
     let after = live::after(&headers, query.after)?.unwrap_or(0);
     let frames = app.engine.watch(board_id(&app, &id).await?, after).await?;
     Ok(live::respond(frames.map(live::frame)))
+}
+
+/// A seat by its number. One that no seat can have is one that no seat has.
+fn numbered(text: &str) -> SeatId {
+    SeatId(text.parse().unwrap_or(0))
 }
 
 /// The id of a board. A session of another form is no board: what it hides must not

@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::discussion::{self, Command, Edit, Measure, SeatId};
-use plenary_domain::{ModelName, SessionId, limits, room};
+use plenary_domain::discussion::{self, Command, Edit, Estimate, Measure, SeatId};
+use plenary_domain::{ModelName, Reject, SessionId, limits, room};
 use plenary_engine::{By, Latencies, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -31,6 +31,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(presets))
         .routes(routes!(list, create))
+        .routes(routes!(estimate_new))
         .routes(routes!(get, edit, remove))
         .routes(routes!(change_moderator))
         .routes(routes!(add_participant))
@@ -131,14 +132,25 @@ async fn create(
     let starts = body.starts();
     let mut create = seating::seat(&app, body).await?;
     if starts {
-        let latencies = app.engine.latencies().await;
-        let measured = |model: &ModelName| usual(&latencies, model);
-        let at = app.engine.clock().now();
-        let price = |model: &ModelName| app.prices.of(model);
-        create.start = Some(discussion::foresee(create.clone(), at, measured, price));
+        create.start = Some(foreseen_new(&app, create.clone()).await.ok());
     }
     let command = room::Command::Discussion(Command::Create(Box::new(create)));
     created(&app, &app.engine.open(by, command).await?)
+}
+
+/// What a discussion would take that is yet to be created. Nothing is created; what would
+/// be wrong with it is answered as creating would.
+#[utoipa::path(post, path = "/api/discussions/estimate", tag = "discussions",
+    request_body = seating::NewDiscussion,
+    responses((status = 200, body = Reply<EstimateView>), WriteProblems))]
+async fn estimate_new(
+    State(app): State<App>,
+    Change { body, .. }: Change<seating::NewDiscussion>,
+) -> Result<impl IntoResponse, Problem> {
+    let start = body.starts().then_some(None);
+    let create = discussion::Create { start, ..seating::seat(&app, body).await? };
+    let estimate = foreseen_new(&app, create).await?;
+    Ok(reply(EstimateView::new(&estimate, &app.prices)))
 }
 
 /// A new discussion, and where it is.
@@ -514,7 +526,13 @@ fn view(app: &App, snapshot: &Snapshot) -> Result<DiscussionView, Problem> {
     Ok(DiscussionView::new(snapshot.id, state(snapshot)?, &running, &app.prices))
 }
 
-async fn foreseen(app: &App, state: &discussion::State) -> discussion::Estimate {
+async fn foreseen_new(app: &App, create: discussion::Create) -> Result<Estimate, Reject> {
+    let (at, latencies) = (app.engine.clock().now(), app.engine.latencies().await);
+    let measured = |model: &ModelName| usual(&latencies, model);
+    discussion::foresee(create, at, measured, |model| app.prices.of(model))
+}
+
+async fn foreseen(app: &App, state: &discussion::State) -> Estimate {
     let latencies = app.engine.latencies().await;
     state.foresee(|model| usual(&latencies, model), |model| app.prices.of(model))
 }

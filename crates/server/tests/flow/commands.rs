@@ -60,6 +60,59 @@ async fn stop_keeps_what_has_arrived_and_drops_the_requests() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn one_advisor_is_stopped_and_the_others_go_on() {
+    let (b, c) = (Gate::new(), Gate::new());
+    let waits = |gate: &Gate| Reply::text("one two three four").gate(2, gate);
+    let script = canned().when(When::model("b"), waits(&b)).when(When::model("c"), waits(&c));
+    let app = TestApp::start(script).await;
+    let board = app.triad("All but one?").await;
+    app.until(&board, |view| view["advisors"][0]["status"] == "done").await;
+    until_halfway(&app, &board, 2).await;
+
+    let view = app.command(&board, "advisors/2/stop", json!({})).await;
+    assert_eq!(view["status"], "answering", "{view}");
+    assert_eq!(pick(&view["advisors"], "status"), ["done", "stopped", "answering"], "{view}");
+    assert_eq!(view["advisors"][1]["text"], "one two ", "{view}");
+    let dropped = |all: &[Recorded]| all.iter().filter(|request| is_dropped(request)).count();
+    assert_eq!(dropped(&app.scripted.wait_until(|all| dropped(all) == 1).await), 1);
+    for (advisor, status, code) in [(1, 409, "not-now"), (2, 409, "not-now"), (7, 404, "not-found")]
+    {
+        let path = board.at(&format!("advisors/{advisor}/stop"));
+        let (found, body) = app.post(&path, &json!({})).await;
+        assert_eq!((found, &body["error"]["code"]), (status, &json!(code)), "{body}");
+    }
+
+    // The last one that is awaited.
+    app.command(&board, "advisors/3/stop", json!({})).await;
+    let view = app.until_status(&board, "closed").await;
+    assert_eq!(view["syntheses"][0]["basis"], json!([1]), "{view}");
+    let aloud = "From 1 of 3 advisors. Missing: Critic (stopped), Analyst (stopped).";
+    assert_eq!(view["syntheses"][0]["degraded"], aloud);
+    assert_eq!(pick(&view["advisors"], "text")[1..], ["one two "; 2], "{view}");
+    app.until_metric("plenary_calls_running", |calls| calls == 0).await;
+    app.assert_attempts_match_requests(&board).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_whose_only_advisor_is_stopped_fails() {
+    let gate = Gate::new();
+    let app = TestApp::start(halfway(&gate)).await;
+    let board = app.convene(&json!({ "prompt": "Alone?", "models": ["ollama/a"] })).await;
+    let seats = app.board(&board).await["advisors"].as_array().unwrap().len();
+    until_halfway(&app, &board, seats).await;
+    let mut view = Value::Null;
+    for seat in 1..=seats {
+        view = app.command(&board, &format!("advisors/{seat}/stop"), json!({})).await;
+    }
+    assert_eq!(
+        (&view["status"], &view["failure"]),
+        (&json!("failed"), &json!("No advisor answered.")),
+        "{view}"
+    );
+    assert_eq!(pick(&view["advisors"], "text"), vec!["one two "; seats], "{view}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_a_synthesis_too() {
     let gate = Gate::new();
     let script = canned().when(When::says("## Consensus"), Reply::canned().gate(2, &gate));

@@ -5,6 +5,7 @@
 
 mod access;
 mod agents;
+mod ballots;
 mod blind;
 mod boards;
 mod commands;
@@ -12,6 +13,7 @@ mod contract;
 mod councils;
 mod discussions;
 mod faults;
+mod limits;
 mod lists;
 mod mcp;
 mod patience;
@@ -20,4 +22,5 @@ mod restart;
 mod sessions;
 mod support;
 mod together;
+mod web;
 mod whiteboards;

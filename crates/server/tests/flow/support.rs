@@ -1,5 +1,6 @@
 //! A server on a free port, and clients for it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,6 +66,7 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     pub tiers: Tiers,
     pub prices: Prices,
+    pub web_folder: Option<Arc<Path>>,
     /// Providers besides the usual ones, given where the models are.
     pub more: fn(&str) -> Vec<ProviderConfig>,
 }
@@ -76,6 +78,7 @@ impl Default for Setup {
             clock: Arc::new(SystemClock::default()),
             tiers: Tiers::default(),
             prices: Prices::default(),
+            web_folder: None,
             more: |_| vec![],
         }
     }
@@ -108,7 +111,7 @@ impl TestApp {
     }
 
     async fn build(script: Script, setup: Setup) -> TestApp {
-        let Setup { access, clock, tiers, prices, more } = setup;
+        let Setup { access, clock, tiers, prices, web_folder, more } = setup;
         plenary_providers::install_tls();
         let scripted = Scripted::start(script).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -117,7 +120,8 @@ impl TestApp {
         let mut all = providers(&scripted.url());
         all.extend(more(&scripted.url()));
         let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock);
-        let app = App { tiers: tiers.into(), prices: prices.into(), ..App::new(engine) };
+        let (tiers, prices) = (tiers.into(), prices.into());
+        let app = App { tiers, prices, web_folder, ..App::new(engine) };
         let router = plenary_server::router(app, access);
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         // Small, so that a client which does not read is soon felt by the server.

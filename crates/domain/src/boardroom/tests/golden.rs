@@ -7,7 +7,7 @@ const GOLDEN: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/boardroom-events.json"));
 
 samples! {
-    Convened => [bare(), furnished()],
+    Convened => [bare(), furnished(), voting()],
     AdvisorAnswered => [answered(1, "Yes."), measured()],
     AdvisorFailed => [
         broken(FailureKind::TimedOut),
@@ -20,6 +20,7 @@ samples! {
         broken(FailureKind::Unreachable),
         broken(FailureKind::Malformed),
     ],
+    AdvisorHalted => [halted(2)],
     AdvisorStopped => [stopped(2, "I th")],
     AdvisorRetried => [
         retried(1),
@@ -36,6 +37,33 @@ samples! {
     ],
     SynthesisStopped => [Event::SynthesisStopped { number: 1, partial: "## Cons".into() }],
     Synthesized => [read_as(Headings::AsAsked), read_as(Headings::Repaired), read_as(Headings::Missing)],
+    BallotBegan => [
+        ballot_began(0, &[Section::Agreement], &[(1, None)]),
+        ballot_began(
+            2,
+            &[Section::Agreement, Section::Divergence, Section::Recommendation],
+            &[(1, None), (2, Some(at(60)))],
+        ),
+    ],
+    BallotSkipped => [Event::BallotSkipped { number: 1, reason: "No points.".into() }],
+    BallotCast => [
+        ballot_cast(&[Choice::Accept, Choice::Reject, Choice::Defer], Some(answer("{}"))),
+        ballot_cast(&[Choice::Accept], None),
+    ],
+    BallotFailed => [Event::BallotFailed {
+        number: 1,
+        seat: SeatId(2),
+        failure: failure(FailureKind::Malformed),
+        partial: "Half a".into(),
+    }],
+    BallotStopped => [
+        Event::BallotStopped { number: 1, seat: SeatId(2), partial: "{\"poi".into() },
+    ],
+    BallotResumed => [Event::BallotResumed {
+        number: 1,
+        voters: vec![Voter { seat: SeatId(2), until: None }],
+        nonce: nonce(4),
+    }],
     Stopped => [Event::Stopped],
     Failed => [Event::Failed { reason: "No advisor answered.".into() }],
     Imported => [
@@ -59,6 +87,33 @@ fn furnished() -> Event {
     });
     board.context = vec![ContextFile { name: "notes.md".into(), text: "Notes.".into() }];
     told(board, vec![]).1.remove(0)
+}
+
+fn voting() -> Event {
+    told(Convene { ballot: true, ..pair() }, vec![]).1.remove(0)
+}
+
+fn ballot_began(left_out: u32, sections: &[Section], voters: &[(u8, Option<Timestamp>)]) -> Event {
+    let point = |(section, number): (&Section, u32)| Point {
+        number,
+        section: *section,
+        text: "Start small.".into(),
+    };
+    let voter =
+        |(seat, until): &(u8, Option<Timestamp>)| Voter { seat: SeatId(*seat), until: *until };
+    Event::BallotBegan {
+        number: 1,
+        points: sections.iter().zip(1..).map(point).collect(),
+        left_out,
+        voters: voters.iter().map(voter).collect(),
+        nonce: nonce(3),
+    }
+}
+
+fn ballot_cast(choices: &[Choice], answer: Option<Answer>) -> Event {
+    let vote = |(vote, point): (&Choice, u32)| Vote { point, vote: *vote, reason: "So.".into() };
+    let votes = choices.iter().zip(1..).map(vote).collect();
+    Event::BallotCast { number: 1, seat: SeatId(2), votes, answer }
 }
 
 fn measured() -> Event {
@@ -103,7 +158,7 @@ fn fields_with_a_default_may_be_absent() {
     assert!(crate::Event::decode("seance", r#"{"type":"stopped"}"#).is_err());
 }
 
-/// A search finds the question, the answers and the synthesis, and nothing that
+/// A search finds the question, the answers, the synthesis and the reasons of votes, and nothing that
 /// failed or was stopped.
 #[test]
 fn a_search_finds_what_was_asked_and_answered() {
@@ -118,11 +173,14 @@ fn a_search_finds_what_was_asked_and_answered() {
         [
             row("Convened", "Should we?"),
             row("Convened", "Should we?"),
+            row("Convened", "Should we?"),
             row("AdvisorAnswered", "Yes."),
             row("AdvisorAnswered", "Yes."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),
+            row("BallotCast", "So.\nSo.\nSo."),
+            row("BallotCast", "So."),
         ]
     );
 }

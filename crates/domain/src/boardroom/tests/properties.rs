@@ -7,7 +7,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
+use serde_json::json;
+
 use super::*;
+use crate::boardroom::ballot::{Held, Paper, PaperStanding};
 use crate::call::Speaker;
 
 fn quick(cases: u32) -> Config {
@@ -43,6 +46,9 @@ enum Step {
         ending: Ending,
     },
     Stop,
+    StopAdvisor {
+        seat: u8,
+    },
     Synthesize {
         other: bool,
     },
@@ -57,22 +63,33 @@ enum Step {
     Reply {
         seat: u8,
     },
+    CastBallot {
+        seat: u8,
+        choice: Choice,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     Answered,
     InForm,
+    /// Votes, of which one is on a point that may not be there.
+    Votes(Choice),
     Blank,
     Failed,
     Stopped,
     Elapsed,
 }
 
+fn choices() -> impl Strategy<Value = Choice> {
+    prop_oneof![Just(Choice::Accept), Just(Choice::Reject), Just(Choice::Defer)]
+}
+
 fn endings() -> impl Strategy<Value = Ending> {
     prop_oneof![
         4 => Just(Ending::Answered),
         4 => Just(Ending::InForm),
+        4 => choices().prop_map(Ending::Votes),
         1 => Just(Ending::Blank),
         3 => Just(Ending::Failed),
         1 => Just(Ending::Stopped),
@@ -86,11 +103,13 @@ fn steps() -> impl Strategy<Value = Step> {
         12 => (pick(), endings()).prop_map(|(pick, ending)| Step::Settle { pick, ending }),
         5 => (pick(), endings()).prop_map(|(pick, ending)| Step::SettleAny { pick, ending }),
         2 => Just(Step::Stop),
+        2 => (0..5_u8).prop_map(|seat| Step::StopAdvisor { seat }),
         1 => any::<bool>().prop_map(|other| Step::Synthesize { other }),
         1 => any::<bool>().prop_map(|other| Step::Resynthesize { other }),
         2 => (0..5_u8, any::<bool>()).prop_map(|(seat, other)| Step::Retry { seat, other }),
         1 => Just(Step::Resume),
         2 => (0..5_u8).prop_map(|seat| Step::Reply { seat }),
+        2 => (0..5_u8, choices()).prop_map(|(seat, choice)| Step::CastBallot { seat, choice }),
     ]
 }
 
@@ -101,7 +120,8 @@ fn boards() -> impl Strategy<Value = Convene> {
         1 => Just(Some(Some(at(1_000)))),
     ];
     let quorum = proptest::option::of((1..=4_usize, 0..=limits::GRACE_MOST_MS));
-    (vec(sitters, 1..=4), 1..=3_usize, quorum).prop_map(|(sitters, synthesizers, quorum)| {
+    let parts = (vec(sitters, 1..=4), 1..=3_usize, quorum, any::<bool>());
+    parts.prop_map(|(sitters, synthesizers, quorum, ballot)| {
         let seats = sitters.len();
         let mut convene =
             board(&[Role::Critic, Role::Expert, Role::Critic, Role::Analyst][..seats]);
@@ -117,7 +137,7 @@ fn boards() -> impl Strategy<Value = Convene> {
         convene.context = vec![ContextFile { name, text }];
         convene.synthesizers = (0..synthesizers).map(|n| model(&format!("s/{n}"))).collect();
         let quorum = quorum.map(|(need, grace_ms)| Quorum { need: need.min(seats), grace_ms });
-        Convene { quorum, ..convene }
+        Convene { quorum, ballot, ..convene }
     })
 }
 
@@ -194,6 +214,7 @@ impl Drive {
                 Command::Settle { call, outcome: self.outcome(ending) }
             }
             Step::Stop => Command::Stop,
+            Step::StopAdvisor { seat } => stop_one(seat),
             Step::Synthesize { other: o } => {
                 Command::Synthesize { model: other(o), instruction: None }
             }
@@ -206,6 +227,10 @@ impl Drive {
             }
             Step::Resume => Command::Resume,
             Step::Reply { seat } => reply(seat, &hostile(self.n)),
+            Step::CastBallot { seat, choice } => {
+                let vote = Vote { point: 1, vote: choice, reason: hostile(self.n) };
+                Command::CastBallot { seat: SeatId(seat), votes: vec![vote] }
+            }
         })
     }
 
@@ -214,6 +239,11 @@ impl Drive {
         match ending {
             Ending::Answered => Outcome::Answered(answer(&text)),
             Ending::InForm => Outcome::Answered(answer(&format!("{FOUR}\n{text}"))),
+            Ending::Votes(choice) => {
+                let vote = |n: u32| json!({"point": n, "vote": choice.word(), "reason": "So."});
+                let votes = json!({"votes": [vote(1), vote(2), vote(99)]});
+                Outcome::Answered(answer(&format!("{votes}\n{text}")))
+            }
             Ending::Blank => Outcome::Answered(answer(" \n")),
             Ending::Failed => {
                 Outcome::Failed { failure: failure(FailureKind::Idle), partial: text }
@@ -243,17 +273,23 @@ impl Drive {
                 ..
             } => partial,
             Command::Reply { text, .. } => text,
+            Command::CastBallot { votes, .. } => &votes[0].reason,
             _ => return,
         };
         let mark = format!("mark-{}-", self.n);
         if said.contains(&mark) {
-            let keeps = |event: &&Event| serde_json::to_string(event).unwrap().contains(&mark);
+            // The points of a ballot say again what the synthesis says.
+            let keeps = |event: &&Event| {
+                !matches!(event, Event::BallotBegan { .. })
+                    && serde_json::to_string(event).unwrap().contains(&mark)
+            };
             assert_eq!(self.log.iter().filter(keeps).count(), 1, "{mark} is kept once");
         }
     }
 
     fn look(&mut self) {
         assert_is_lawful(&self.state);
+        assert_tally_is_votes(&self.state, &self.log);
         assert_allowed_is_exact(&self.state, self.n + 1);
         assert_quotations_hold(&self.state);
         let due = due_ids(&self.state);
@@ -288,6 +324,8 @@ impl Drive {
         assert_eq!((due(&state), state.is_awaited()), (vec![], false));
         let unheard = |a: &Advisor| matches!(a.standing, Standing::Stopped { partial: None, .. });
         assert!(!state.advisors.iter().any(unheard));
+        let unheard = |paper: &Paper| paper.standing == PaperStanding::Stopped { partial: None };
+        assert!(!state.syntheses.iter().flat_map(papers).any(unheard));
         assert!(imported(taken).is_ok(), "what was taken over can be taken over again");
     }
 }
@@ -299,6 +337,9 @@ fn assert_is_lawful(state: &State) {
     let writing = |s: &&Synthesis| s.standing == SynthesisStanding::Asked;
     let written = state.syntheses.iter().filter(writing).count();
     let last = state.syntheses.last().map(|synthesis| &synthesis.standing);
+    let is_waiting = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+    let waiting = state.syntheses.iter().flat_map(papers).filter(is_waiting).count();
+    assert_eq!(waiting > 0, state.stage == Stage::Balloting, "{state:?}");
     match &state.stage {
         Stage::Answering(_) => {
             assert!(awaited > 0 && written == 0, "{state:?}");
@@ -309,6 +350,13 @@ fn assert_is_lawful(state: &State) {
             assert_eq!((awaited, written), (0, 1), "{state:?}");
             assert_eq!(last, Some(&SynthesisStanding::Asked));
             assert_eq!(due(state).len(), 1);
+        }
+        Stage::Balloting => {
+            assert_eq!((awaited, written), (0, 0), "{state:?}");
+            assert!(matches!(last, Some(SynthesisStanding::Done { .. })), "{state:?}");
+            let waits = !state.awaited_voters().is_empty();
+            assert!(waits || !due(state).is_empty(), "the board hangs: {state:?}");
+            assert!(due(state).len() <= waiting, "{state:?}");
         }
         Stage::Closed => {
             assert_eq!((awaited, written), (0, 0), "{state:?}");
@@ -328,6 +376,55 @@ fn assert_is_lawful(state: &State) {
     assert_eq!(numbers, (1..=state.syntheses.len()).collect::<Vec<_>>());
     for synthesis in &state.syntheses {
         assert_eq!(synthesis.failed.len() + 1, synthesis.tries as usize);
+    }
+}
+
+fn papers(synthesis: &Synthesis) -> &[Paper] {
+    synthesis.held().map(|held| held.papers.as_slice()).unwrap_or_default()
+}
+
+/// The tally says what the log says: each vote that was cast, once, and nothing else. A
+/// ballot has one outcome, unless it was stopped and then asked for again.
+fn assert_tally_is_votes(state: &State, log: &[Event]) {
+    let cast: Vec<(u32, SeatId, &Vote)> = log
+        .iter()
+        .flat_map(|event| match event {
+            Event::BallotCast { number, seat, votes, .. } => {
+                votes.iter().map(|vote| (*number, *seat, vote)).collect()
+            }
+            _ => vec![],
+        })
+        .collect();
+    let mut counted = vec![];
+    for synthesis in &state.syntheses {
+        let Some(held) = synthesis.held() else { continue };
+        assert!(synthesis.basis.iter().eq(held.papers.iter().map(|paper| &paper.seat)));
+        for point in held.counted() {
+            let sum = point.accept + point.reject + point.defer;
+            assert_eq!(sum as usize, point.votes.len());
+            assert!(point.votes.len() <= held.papers.len());
+            counted.extend(point.votes.iter().map(|(seat, vote)| (synthesis.number, *seat, *vote)));
+        }
+        for pair in held.agreement() {
+            assert!(pair.same <= pair.of && pair.of as usize <= held.points.len());
+            assert!(pair.a < pair.b);
+        }
+    }
+    let key = |(number, seat, vote): &(u32, SeatId, &Vote)| (*number, *seat, vote.point);
+    let sorted = |mut votes: Vec<(u32, SeatId, &Vote)>| {
+        votes.sort_by_key(key);
+        votes.into_iter().map(|(n, seat, vote)| (n, seat, vote.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(sorted(counted), sorted(cast));
+    let mut outcomes = BTreeSet::new();
+    for event in log {
+        let settled = match event {
+            Event::BallotCast { number, seat, .. } | Event::BallotFailed { number, seat, .. } => {
+                (*number, *seat)
+            }
+            _ => continue,
+        };
+        assert!(outcomes.insert(settled), "{settled:?} has two outcomes");
     }
 }
 
@@ -356,7 +453,13 @@ fn assert_syntheses_are_kept(earlier: &[Synthesis], later: &[Synthesis]) {
             }
             SynthesisStanding::Done { .. }
             | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { partial: Some(_) } => assert_eq!(was, is),
+            | SynthesisStanding::Stopped { partial: Some(_) } => {
+                assert_eq!((&was.standing, &was.basis), (&is.standing, &is.basis));
+                for (was, is) in papers(was).iter().zip(papers(is)) {
+                    let is_cast = was.votes().is_some();
+                    assert!(!is_cast || was == is, "votes that are there do not change");
+                }
+            }
         }
     }
 }
@@ -365,6 +468,11 @@ fn assert_syntheses_are_kept(earlier: &[Synthesis], later: &[Synthesis]) {
 fn assert_allowed_is_exact(state: &State, n: usize) {
     let taken = |command: Command| decide(Some(state), command, at(n), secret(n)).is_ok();
     let seats = || state.advisors.iter().map(|advisor| advisor.seat.id.0);
+    // Who is asked can be stopped, and nobody else.
+    for advisor in &state.advisors {
+        let is_asked = advisor.standing == Standing::Asked;
+        assert_eq!(taken(stop_one(advisor.seat.id.0)), is_asked, "{state:?}");
+    }
     let possible = [
         ("stop", state.stage != Stage::Stopped && taken(Command::Stop)),
         ("synthesize", taken(synthesize())),
@@ -372,11 +480,17 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
         ("resume", taken(Command::Resume)),
         ("retry", seats().any(|seat| taken(retry(seat)))),
         ("reply", seats().any(|seat| taken(reply(seat, "Hi.")))),
+        ("ballot", seats().any(|seat| taken(one_vote(seat)))),
         ("export", true),
     ];
     let possible: BTreeSet<&str> =
         possible.into_iter().filter_map(|(name, is)| is.then_some(name)).collect();
     assert_eq!(state.allowed().into_iter().collect::<BTreeSet<_>>(), possible);
+}
+
+fn one_vote(seat: u8) -> Command {
+    let vote = Vote { point: 1, vote: Choice::Accept, reason: String::new() };
+    Command::CastBallot { seat: SeatId(seat), votes: vec![vote] }
 }
 
 /// The words of every due call hold the material that they should hold, each
@@ -394,6 +508,14 @@ fn assert_quotations_hold(state: &State) {
             Stage::Synthesizing => {
                 let synthesis = state.syntheses.last().expect("one is being written");
                 (material(state, synthesis), &synthesis.nonce, "")
+            }
+            Stage::Balloting => {
+                let (_, held) = state.balloting().expect("a ballot is being held");
+                let seat = held.papers.iter().find(|paper| {
+                    state.syntheses.last().is_some_and(|s| paper.call_id(s.number) == call.id)
+                });
+                let seat = seat.expect("a paper of the ballot").seat;
+                (on_paper(state, held, seat), &held.nonce, "")
             }
             _ => {
                 let file = ("file notes.md".to_owned(), state.context[0].text.clone());
@@ -416,6 +538,22 @@ fn material(state: &State, synthesis: &Synthesis) -> Vec<(String, String)> {
         other => panic!("the basis holds an advisor who is {other:?}"),
     });
     [("question".to_owned(), state.prompt.to_string())].into_iter().chain(heard).collect()
+}
+
+/// The question, the advisor's own answer and no other's, and the points.
+fn on_paper(state: &State, held: &Held, seat: SeatId) -> Vec<(String, String)> {
+    let own = match state.advisor(seat).map(|advisor| &advisor.standing) {
+        Some(Standing::Done(answer)) => answer.text.clone(),
+        other => panic!("an advisor votes who is {other:?}"),
+    };
+    let mut all = vec![
+        ("question".to_owned(), state.prompt.to_string()),
+        ("your own answer".to_owned(), own),
+    ];
+    all.extend(held.points.iter().map(|point| {
+        (format!("point {}, {}", point.number, point.section.heading()), point.text.clone())
+    }));
+    all
 }
 
 /// Reads a prompt as its reader is told to: only a line with the code begins or
@@ -492,7 +630,7 @@ proptest! {
     #[test]
     fn any_record_is_refused_or_comes_to_rest(picks in vec(0..64_usize, 0..12)) {
         let pool = loose_events();
-        let (_, log) = told(with_quorum(1, pair()), vec![]);
+        let (_, log) = told(Convene { ballot: true, ..with_quorum(1, pair()) }, vec![]);
         let picked = picks.into_iter().map(|pick| pool[pick % pool.len()].clone());
         let record: Vec<Event> = log.into_iter().chain(picked).collect();
         let raw = record.iter().fold(None, apply);
@@ -518,12 +656,39 @@ fn loose_events() -> Vec<Event> {
         synthesized(1),
         synthesized(2),
         Event::SynthesisStopped { number: 1, partial: "x".into() },
+        Event::BallotSkipped { number: 1, reason: "So.".into() },
+        Event::BallotBegan {
+            number: 1,
+            points: vec![Point { number: 1, section: Section::Agreement, text: "B.".into() }],
+            left_out: 0,
+            voters: vec![Voter { seat: SeatId(1), until: None }],
+            nonce: nonce(1),
+        },
+        Event::BallotResumed {
+            number: 1,
+            voters: vec![Voter { seat: SeatId(1), until: None }],
+            nonce: nonce(2),
+        },
+        Event::BallotStopped { number: 1, seat: SeatId(1), partial: "x".into() },
+        Event::BallotFailed {
+            number: 1,
+            seat: SeatId(1),
+            failure: failure(FailureKind::Idle),
+            partial: String::new(),
+        },
+        Event::BallotCast {
+            number: 1,
+            seat: SeatId(1),
+            votes: vec![Vote { point: 1, vote: Choice::Accept, reason: "So.".into() }],
+            answer: None,
+        },
         Event::Stopped,
         Event::Failed { reason: "So.".into() },
         IMPORTED(),
     ];
     pool.extend(one(|seat| answered(seat, "Yes.")));
     pool.extend(one(|seat| failed(seat, FailureKind::Idle)));
+    pool.extend(one(halted));
     pool.extend(one(|seat| stopped(seat, "x")));
     pool.extend(one(retried));
     pool

@@ -1,8 +1,8 @@
 //! What was said about each of the four things that were asked for, under
 //! whichever key and in whichever wrapping.
 
-use super::lenient::{self, Value};
 use super::{folded, shown, speaker};
+use crate::written::{self, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Key {
@@ -235,7 +235,7 @@ impl Fields {
         let (Some(start), Some(texts)) = (text.find('{'), texts.checked_sub(1)) else {
             return Ok(None);
         };
-        let Ok(found) = lenient::read(text, start) else { return Ok(None) };
+        let Ok(found) = written::read(text, start, Key::is_begun) else { return Ok(None) };
         let fields = Fields::inside(&found.value, texts)?;
         Ok(fields.map(|mut fields| {
             fields.mended.extend(found.mended.into_iter().map(str::to_owned));
@@ -257,22 +257,5 @@ impl Fields {
     fn told(mut self, what: &str) -> Fields {
         self.mended.insert(0, what.to_owned());
         self
-    }
-}
-
-impl Value {
-    /// One text, and whether it is whole; nothing if there are no words in it.
-    pub fn words(&self) -> Option<(String, bool)> {
-        let (text, whole) = match self {
-            Value::Null | Value::Object(_) => return None,
-            Value::Text { text, whole } => (text.clone(), *whole),
-            Value::List(items) => {
-                let all: Vec<(String, bool)> = items.iter().filter_map(Value::words).collect();
-                let whole = all.iter().all(|(_, whole)| *whole);
-                (all.into_iter().map(|(text, _)| text).collect::<Vec<_>>().join("\n"), whole)
-            }
-        };
-        let is_said = !whole || text.chars().any(char::is_alphanumeric);
-        is_said.then(|| (text.trim().to_owned(), whole))
     }
 }

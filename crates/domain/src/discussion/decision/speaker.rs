@@ -1,8 +1,8 @@
 //! Whom an answer means. Whoever is named but may not speak is never taken for
 //! somebody whose name is alike: that would put words into the wrong mouth.
 
-use super::lenient::Value;
 use super::{Choices, folded, shown};
+use crate::written::Value;
 
 /// Words that may stand beside a name without being a part of it.
 const BESIDE: [&str; 33] = [

@@ -105,8 +105,16 @@ fn what_is_not_known_of_one_speaker_is_not_known() {
 
 #[test]
 fn what_cannot_be_created_is_not_foreseen() {
-    let create = Create { topic: " ".into(), ..draft() };
-    assert_eq!(foresee(create, at(0), none, none), None);
+    let check = |create: Create| {
+        let refused = crate::discussion::check::create(create.clone(), at(0), Nonce("n".into()));
+        assert_eq!(foresee(create, at(0), none, none), Err(refused.unwrap_err()));
+    };
+    check(Create { topic: " ".into(), ..draft() });
+    // What only stands in the way of a start.
+    let topic = "tea ".repeat(4_000);
+    let narrow = Create { topic, budget_tokens: Some(1_000), start: None, ..draft() };
+    assert!(foresee(narrow.clone(), at(0), none, none).is_ok());
+    check(Create { start: Some(None), ..narrow });
 }
 
 #[test]

@@ -36,6 +36,9 @@ pub struct NewBoardroom {
     synthesizer: Option<String>,
     #[serde(default)]
     quorum: Option<NewQuorum>,
+    /// The advisors vote on each point of the synthesis; off when absent.
+    #[serde(default)]
+    ballot: Option<bool>,
     /// Files that belong to the question.
     #[serde(default)]
     #[schema(max_items = 16)]
@@ -155,6 +158,7 @@ pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
             need: quorum.need,
             grace_ms: quorum.grace_seconds.map_or(limits::GRACE_MS, grace),
         }),
+        ballot: new.ballot.unwrap_or(false),
     };
     if wrong.is_empty() {
         return Ok(convene);
@@ -303,6 +307,12 @@ pub async fn named(app: &App, written: Option<String>) -> Result<Option<ModelNam
     }
 }
 
+/// The one seat that waits for a person's votes.
+pub fn voters_seat(snapshot: &Snapshot) -> Result<SeatId, Problem> {
+    let state = super::board(snapshot)?;
+    the_one(state, &state.awaited_voters(), "No votes are awaited on this board.")
+}
+
 /// The one seat that waits for a person.
 pub fn persons_seat(snapshot: &Snapshot) -> Result<SeatId, Problem> {
     let state = super::board(snapshot)?;
@@ -313,11 +323,15 @@ pub fn persons_seat(snapshot: &Snapshot) -> Result<SeatId, Problem> {
         .filter(|advisor| advisor.standing == Standing::Asked)
         .map(|advisor| advisor.seat.id)
         .collect();
-    match waiting.as_slice() {
+    the_one(state, &waiting, "No reply is awaited on this board.")
+}
+
+fn the_one(state: &boardroom::State, waiting: &[SeatId], none: &str) -> Result<SeatId, Problem> {
+    match waiting {
         [one] => Ok(*one),
         [] => Err(Problem::from(Reject::NotNow {
             state: state.status(),
-            message: "No reply is awaited on this board.".into(),
+            message: none.into(),
             allowed: state.allowed(),
         })),
         many => {

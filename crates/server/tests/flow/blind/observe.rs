@@ -93,10 +93,13 @@ pub async fn whole(request: reqwest::RequestBuilder) -> String {
 
 fn head(response: &reqwest::Response) -> String {
     let mut head = format!("{}\n", response.status());
+    // A cookie is named by the port, which is another one each time.
+    let port = format!("plenary-{}=", response.url().port().unwrap());
     for (name, value) in response.headers() {
         // The day and time of the machine, which nobody can set.
         if name != "date" {
-            let _ = writeln!(head, "{name}: {}", value.to_str().unwrap());
+            let value = value.to_str().unwrap().replace(&port, "plenary-PORT=");
+            let _ = writeln!(head, "{name}: {value}");
         }
     }
     head

@@ -41,6 +41,9 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
     // An id that the stream has not come to never gets anything to end it by.
     let from = ["", "0", "1", "-1", "soon"].as_slice();
     vec![
+        get("GET /api/access", &[""]),
+        post("POST /api/access", vec![json!({ "token": "bob" }), json!({})]),
+        Entry { route: "DELETE /api/access", how: How::Delete },
         get("GET /api/agents", &["", "?q=bob", "?detail=full&limit=1", "?cursor=bob", "?limit=0"]),
         post("POST /api/agents", stored_agents(observer)),
         get("GET /api/agents/{id}", &[""]),
@@ -54,6 +57,14 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         Entry { route: "DELETE /api/sessions/{id}", how: How::Remove },
         get("GET /api/boardrooms/{id}", &[""]),
         post("POST /api/boardrooms/{id}/advisors/{advisor}/retry", vec![json!({})]),
+        post(
+            "POST /api/boardrooms/{id}/ballot",
+            vec![
+                json!({ "votes": [{ "point": 1, "vote": "accept" }] }),
+                json!({ "advisor": 1, "votes": [{ "point": 1, "vote": "accept" }] }),
+            ],
+        ),
+        post("POST /api/boardrooms/{id}/advisors/{advisor}/stop", vec![json!({})]),
         follow("GET /api/boardrooms/{id}/events", from, "never"),
         get("GET /api/boardrooms/{id}/export", &formats),
         post(
@@ -86,6 +97,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
             "POST /api/discussions",
             vec![json!({ "topic": WORD }), json!({}), json!({ "topic": 7 })],
         ),
+        post("POST /api/discussions/estimate", vec![json!({ "topic": WORD }), json!({})]),
         get("GET /api/discussions/presets", &[""]),
         get("GET /api/discussions/{id}", &[""]),
         post("PATCH /api/discussions/{id}", vec![json!({ "name": "bob" })]),
@@ -109,6 +121,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         get("GET /api/discussions/{id}/export", &formats),
         follow("GET /api/discussions/{id}/events", from, "never"),
         follow("GET /api/events", &["", "0", "1", "2", "soon"], "transitioned"),
+        get("GET /api/limits", &[""]),
         get("GET /api/models", &[""]),
         get("GET /api/providers", &[""]),
         get("GET /api/tiers", &[""]),
@@ -136,7 +149,8 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
 }
 
 /// Pages that stand outside of the document.
-const PAGES: [&str; 4] = ["/", "/docs", "/api/openapi.json", "/mcp"];
+const PAGES: [&str; 6] =
+    ["/", "/whiteboards/plan", "/docs", "/docs/style.css", "/api/openapi.json", "/mcp"];
 
 fn lists(world: &World) -> Vec<String> {
     let fixed = [

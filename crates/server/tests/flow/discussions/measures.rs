@@ -177,3 +177,39 @@ async fn without_prices_there_is_no_cost() {
     let estimate = app.get(&talk.at("estimate")).await.1["data"].clone();
     assert!(estimate["notes"].to_string().contains("The time that people take is not counted."));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_created_yet_can_be_estimated() {
+    let model = |name: &str| ModelName::new("ollama", name);
+    let price = Price { input: 1.0, output: 2.0 };
+    let models = ["lead", "ann", "bob"].map(|name| (model(name), price)).into();
+    let prices = Prices { currency: "EUR".into(), models, free: vec![] };
+    let app = Setup { prices, ..Setup::default() }.start(agreeable()).await;
+    let draft = with(ann_and_bob(), json!({ "start": false, "maxRounds": 3 }));
+    let (status, told) = app.post("/api/discussions/estimate", &draft).await;
+    assert_eq!(status, 200, "{told}");
+    let estimate = &told["data"];
+    assert_eq!(estimate["calls"], json!({ "low": 4.0, "high": 7.0 }), "{estimate}");
+    assert_eq!(estimate["currency"], "EUR", "{estimate}");
+    // The draft itself is estimated in the same words.
+    let talk = Talk::create(&app, draft.clone()).await;
+    let (_, of_draft) = app.get(&talk.at("estimate")).await;
+    assert_eq!(&of_draft["data"], estimate);
+    assert_eq!(app.get("/api/sessions").await.1["meta"]["total"], 1);
+    assert_eq!(app.scripted.requests().len(), 0);
+
+    for wrong in [
+        json!({}),
+        json!({ "topic": " ", "maxRounds": 0, "colour": "red" }),
+        with(draft.clone(), json!({ "participants": [{ "name": "Ann", "model": "nope" }] })),
+        with(draft.clone(), json!({ "participants": [{ "name": "Ann", "role": "observer" }] })),
+        with(
+            draft.clone(),
+            json!({ "start": true, "budgetTokens": 1_000, "topic": "tea ".repeat(4_000) }),
+        ),
+    ] {
+        let estimated = app.post("/api/discussions/estimate", &wrong).await;
+        assert_eq!(estimated.0, 422, "{wrong}");
+        assert_eq!(estimated, app.post("/api/discussions", &wrong).await, "{wrong}");
+    }
+}

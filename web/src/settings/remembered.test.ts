@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { remember, rememberedNames } from "../stored";
-import { sorted } from "./memory";
+import { sorted } from "./remembered";
 
 afterEach(() => localStorage.clear());
 

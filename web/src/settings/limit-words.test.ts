@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { range, type Limit } from "./limits";
+import { range, type Limit } from "./limit-words";
 
 function check(limit: Omit<Limit, "name">, words: string): void {
   expect(range({ name: "Anything", ...limit })).toBe(words);

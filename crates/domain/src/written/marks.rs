@@ -1,7 +1,8 @@
 //! Which marks part, open and close what a model wrote as JSON, and whether a
 //! quotation mark ends a text or belongs to it.
 
-use super::fields::Key;
+/// Whether a key may have been meant that was cut off.
+pub(crate) type Begun = fn(&str) -> bool;
 
 /// Bytes that are looked at ahead.
 const AHEAD: usize = 256;
@@ -31,14 +32,14 @@ pub(super) fn closing(opening: char) -> &'static [char] {
 }
 
 /// Whether a quotation mark before this ends the text, or belongs to it.
-pub(super) fn closes(after: &str, inside: Inside) -> bool {
+pub(super) fn closes(after: &str, inside: Inside, begun: Begun) -> bool {
     let after = after.trim_start_matches(is_blank);
     match after.chars().next() {
         None | Some('}' | ']') => true,
         Some(comma) if is_comma(comma) => {
-            inside == Inside::List || parts(&after[comma.len_utf8()..])
+            inside == Inside::List || parts(&after[comma.len_utf8()..], begun)
         }
-        Some(_) => after.starts_with("```") || is_comment(after) || key_ahead(after),
+        Some(_) => after.starts_with("```") || is_comment(after) || key_ahead(after, begun),
     }
 }
 
@@ -69,13 +70,13 @@ fn is_comment(text: &str) -> bool {
 }
 
 /// Whether a comma before this parts two entries.
-pub(super) fn parts(after: &str) -> bool {
+pub(super) fn parts(after: &str, begun: Begun) -> bool {
     let after = after.trim_start_matches(|c| is_blank(c) || is_comma(c));
     let ends = after.is_empty() || after.starts_with(['}', ']']) || after.starts_with("```");
-    ends || is_comment(after) || key_ahead(after)
+    ends || is_comment(after) || key_ahead(after, begun)
 }
 
-pub(super) fn key_ahead(text: &str) -> bool {
+pub(super) fn key_ahead(text: &str, begun: Begun) -> bool {
     let text = text.trim_start_matches(is_blank);
     let Some(first) = text.chars().next() else { return false };
     let ends = closing(first);
@@ -86,8 +87,8 @@ pub(super) fn key_ahead(text: &str) -> bool {
     }
     let key = &text[first.len_utf8()..];
     match key[..key.floor_char_boundary(KEY_BYTES)].split_once(ends) {
-        Some((key, after)) => is_assigned(after) || (after.is_empty() && Key::is_begun(key)),
-        None => Key::is_begun(key),
+        Some((key, after)) => is_assigned(after) || (after.is_empty() && begun(key)),
+        None => begun(key),
     }
 }
 

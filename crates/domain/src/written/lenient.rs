@@ -5,7 +5,8 @@
 //! pass whatever it is given.
 
 use super::marks::{
-    Inside, Quotes, ahead, closes, closing, is_bare, is_blank, is_colon, is_comma, key_ahead, parts,
+    Begun, Inside, Quotes, ahead, closes, closing, is_bare, is_blank, is_colon, is_comma,
+    key_ahead, parts,
 };
 
 /// Objects and lists inside one another.
@@ -13,7 +14,7 @@ const DEPTH: usize = 32;
 
 /// Numbers and truth values are texts here: nobody asked for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Null,
     /// Not whole when the input ended in it.
     Text {
@@ -24,7 +25,24 @@ pub(super) enum Value {
     Object(Vec<(String, Value)>),
 }
 
-pub(super) struct Found {
+impl Value {
+    /// One text, and whether it is whole; nothing if there are no words in it.
+    pub fn words(&self) -> Option<(String, bool)> {
+        let (text, whole) = match self {
+            Value::Null | Value::Object(_) => return None,
+            Value::Text { text, whole } => (text.clone(), *whole),
+            Value::List(items) => {
+                let all: Vec<(String, bool)> = items.iter().filter_map(Value::words).collect();
+                let whole = all.iter().all(|(_, whole)| *whole);
+                (all.into_iter().map(|(text, _)| text).collect::<Vec<_>>().join("\n"), whole)
+            }
+        };
+        let is_said = !whole || text.chars().any(char::is_alphanumeric);
+        is_said.then(|| (text.trim().to_owned(), whole))
+    }
+}
+
+pub(crate) struct Found {
     pub value: Value,
     /// The byte after it.
     pub end: usize,
@@ -34,8 +52,8 @@ pub(super) struct Found {
 }
 
 /// Reads the object or list that begins at `start`, or tells how far it got.
-pub(super) fn read(text: &str, start: usize) -> Result<Found, usize> {
-    let mut reader = Reader { text, at: start, cut: false, mended: vec![] };
+pub(crate) fn read(text: &str, start: usize, begun: Begun) -> Result<Found, usize> {
+    let mut reader = Reader { text, at: start, cut: false, mended: vec![], begun };
     let value = match reader.peek() {
         Some('{') => reader.object(DEPTH),
         Some('[') => reader.list(DEPTH),
@@ -53,6 +71,7 @@ struct Reader<'a> {
     at: usize,
     cut: bool,
     mended: Vec<&'static str>,
+    begun: Begun,
 }
 
 impl<'a> Reader<'a> {
@@ -70,7 +89,8 @@ impl<'a> Reader<'a> {
                 return Some(Value::Object(entries));
             }
             if !entries.is_empty() && !comma {
-                key_ahead(ahead(self.rest())).then(|| self.mend("put in a missing comma"))?;
+                key_ahead(ahead(self.rest()), self.begun)
+                    .then(|| self.mend("put in a missing comma"))?;
             }
             let key = self.key()?;
             self.gap();
@@ -129,7 +149,7 @@ impl<'a> Reader<'a> {
             quotes.pass(next);
             if closing(opening).contains(&next) {
                 let after = ahead(&self.rest()[next.len_utf8()..]);
-                if closes(after, inside) && !quotes.holds(after) {
+                if closes(after, inside, self.begun) && !quotes.holds(after) {
                     self.skip();
                     return Value::Text { text, whole: true };
                 }
@@ -162,7 +182,7 @@ impl<'a> Reader<'a> {
     fn key_after(&self, text: &str) -> bool {
         let words = text.trim_end();
         let parted = words.ends_with(is_comma) || text[words.len()..].contains('\n');
-        parted && key_ahead(ahead(self.rest()))
+        parted && key_ahead(ahead(self.rest()), self.begun)
     }
 
     /// What stands after a backslash.
@@ -212,7 +232,9 @@ impl<'a> Reader<'a> {
             let ends = match next {
                 '\n' | '}' | ']' => true,
                 ' ' => after.starts_with("//") || after.starts_with("/*"),
-                comma if is_comma(comma) => inside == Inside::List || parts(ahead(after)),
+                comma if is_comma(comma) => {
+                    inside == Inside::List || parts(ahead(after), self.begun)
+                }
                 _ => false,
             };
             if ends {

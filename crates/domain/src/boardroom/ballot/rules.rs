@@ -1,0 +1,473 @@
+//! When a ballot begins, who votes until when, what becomes of each paper, and when it
+//! is over.
+
+use jiff::Timestamp;
+
+use super::super::settle::text_of;
+use super::super::{
+    Event, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, later,
+};
+use super::{Ballot, Held, Paper, PaperStanding, Point, Vote, Voter, points, read};
+use crate::boardroom::verdict::{Headings, Verdict};
+use crate::call::{Answer, Call, Failure, FailureKind, Outcome, Work};
+use crate::ids::{CallId, Nonce};
+use crate::limits;
+use crate::reject::{Reject, Wrong, settled};
+
+pub const VOTING: &str =
+    "The advisors are voting on the synthesis; stop the ballot or wait for it.";
+
+impl Paper {
+    /// The call that brings this advisor's votes.
+    pub fn call_id(&self, synthesis: u32) -> CallId {
+        CallId(format!("ballot/{synthesis}/{}#{}", self.seat.0, self.tries))
+    }
+
+    fn deadline_call(&self, synthesis: u32) -> CallId {
+        CallId(format!("ballot-deadline/{synthesis}/{}#{}", self.seat.0, self.tries))
+    }
+
+    fn can_be_asked_again(&self) -> bool {
+        matches!(self.standing, PaperStanding::Stopped { .. })
+            && self.tries <= limits::RETRIES_BY_HAND
+    }
+
+    fn is_unheard(&self) -> bool {
+        self.standing == PaperStanding::Stopped { partial: None }
+    }
+}
+
+impl Synthesis {
+    pub fn held(&self) -> Option<&Held> {
+        match &self.ballot {
+            Some(Ballot::Held(held)) => Some(held),
+            Some(Ballot::Skipped(_)) | None => None,
+        }
+    }
+
+    fn held_mut(&mut self) -> Option<&mut Held> {
+        match &mut self.ballot {
+            Some(Ballot::Held(held)) => Some(held),
+            Some(Ballot::Skipped(_)) | None => None,
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------
+// The rules
+
+impl State {
+    /// The ballot that is being held, with its synthesis.
+    pub fn balloting(&self) -> Option<(&Synthesis, &Held)> {
+        let last = self.syntheses.last().filter(|_| self.stage == Stage::Balloting)?;
+        Some((last, last.held()?))
+    }
+
+    /// Whose votes are awaited from a person.
+    pub fn awaited_voters(&self) -> Vec<SeatId> {
+        let papers = self.balloting().map(|(_, held)| held.papers.as_slice()).unwrap_or_default();
+        let is_awaited =
+            |paper: &&Paper| paper.standing == PaperStanding::Waiting && self.is_person(paper.seat);
+        papers.iter().filter(is_awaited).map(|paper| paper.seat).collect()
+    }
+
+    /// What follows a synthesis that is there, where the board votes.
+    pub(in crate::boardroom) fn after_synthesis(
+        &self,
+        synthesis: &Synthesis,
+        verdict: &Verdict,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Option<Event> {
+        if !self.ballot {
+            return None;
+        }
+        let number = synthesis.number;
+        let (points, left_out) = points::read(verdict);
+        if points.is_empty() {
+            let reason = match verdict.headings {
+                Headings::Missing => {
+                    "The synthesis does not have the sections whose points are voted on."
+                }
+                Headings::AsAsked | Headings::Repaired => {
+                    "The sections of the synthesis hold no points to vote on."
+                }
+            };
+            return Some(Event::BallotSkipped { number, reason: reason.into() });
+        }
+        let voters = self.voters(synthesis.basis.iter().copied(), at);
+        Some(Event::BallotBegan { number, points, left_out, voters, nonce })
+    }
+
+    /// A person has as long for the votes as was given for the answer.
+    fn voters(&self, seats: impl Iterator<Item = SeatId>, at: Timestamp) -> Vec<Voter> {
+        let until = |seat| match &self.advisor(seat)?.seat.sitter {
+            Sitter::Model(_) => None,
+            Sitter::Person { reply_by, .. } => {
+                let given = (*reply_by)?.duration_since(self.convened_at).as_millis();
+                Some(later(at, u64::try_from(given).unwrap_or(0)))
+            }
+        };
+        seats.map(|seat| Voter { seat, until: until(seat) }).collect()
+    }
+
+    /// The papers of a ballot that was stopped, if that is where the board was stopped.
+    pub(in crate::boardroom) fn resumed_ballot(
+        &self,
+        at: Timestamp,
+        nonce: Nonce,
+    ) -> Option<Event> {
+        let last = self.syntheses.last().filter(|_| self.stage == Stage::Stopped)?;
+        let held = last.held().filter(|held| !held.superseded)?;
+        let again = held.papers.iter().filter(|paper| paper.can_be_asked_again());
+        let voters = self.voters(again.map(|paper| paper.seat), at);
+        (!voters.is_empty()).then_some(Event::BallotResumed { number: last.number, voters, nonce })
+    }
+
+    pub(in crate::boardroom) fn can_resume_ballot(&self) -> bool {
+        self.resumed_ballot(self.convened_at, Nonce(String::new())).is_some()
+    }
+
+    /// A person's own votes.
+    pub(in crate::boardroom) fn cast(
+        &self,
+        seat: SeatId,
+        votes: Vec<Vote>,
+    ) -> Result<Vec<Event>, Reject> {
+        let advisor = self.known(seat)?;
+        if let Sitter::Model(_) = advisor.seat.sitter {
+            return Err(self.not_now("A model sits there, not a person."));
+        }
+        let Some((synthesis, held)) = self.balloting() else {
+            return Err(self.not_now("No ballot is being held on this board."));
+        };
+        if !self.awaited_voters().contains(&seat) {
+            return Err(self.not_now("No votes are awaited from this seat."));
+        }
+        settled(wrong_votes(held, &votes))?;
+        let votes = in_order(votes);
+        Ok(vec![Event::BallotCast { number: synthesis.number, seat, votes, answer: None }])
+    }
+
+    pub(in crate::boardroom) fn settle_ballot(
+        &self,
+        call: &CallId,
+        (number, seat): (u32, SeatId),
+        outcome: Outcome,
+    ) -> Result<Vec<Event>, Reject> {
+        let held = self.synthesis(number).and_then(Synthesis::held).ok_or(Reject::Stale)?;
+        let paper = held.paper(seat).filter(|paper| paper.call_id(number) == *call);
+        let paper = paper.filter(|_| !self.is_person(seat)).ok_or(Reject::Stale)?;
+        let event = match (&paper.standing, outcome) {
+            (PaperStanding::Waiting, Outcome::Answered(answer)) => {
+                read_paper(number, seat, &held.points, answer)
+            }
+            (PaperStanding::Waiting, Outcome::Failed { failure, partial }) => {
+                Event::BallotFailed { number, seat, failure, partial }
+            }
+            (PaperStanding::Stopped { partial: None }, outcome) => {
+                Event::BallotStopped { number, seat, partial: text_of(outcome) }
+            }
+            (PaperStanding::Waiting, Outcome::Stopped { .. } | Outcome::Elapsed)
+            | (PaperStanding::Stopped { partial: Some(_) }, _)
+            | (PaperStanding::Cast { .. } | PaperStanding::Failed { .. }, _) => {
+                return Err(Reject::Stale);
+            }
+        };
+        Ok(vec![event])
+    }
+
+    /// A person's time is over. The caller has seen that the call is due.
+    pub(in crate::boardroom) fn ballot_late(number: u32, seat: SeatId) -> Event {
+        let failure = Failure {
+            kind: FailureKind::TimedOut,
+            message: "No votes came in time.".into(),
+            attempts: 1,
+        };
+        Event::BallotFailed { number, seat, failure, partial: String::new() }
+    }
+
+    fn is_person(&self, seat: SeatId) -> bool {
+        let sitter = self.advisor(seat).map(|advisor| &advisor.seat.sitter);
+        matches!(sitter, Some(Sitter::Person { .. }))
+    }
+
+    pub(in crate::boardroom) fn ballots_due(&self) -> Vec<Call> {
+        let Some((synthesis, held)) = self.balloting() else { return vec![] };
+        let number = synthesis.number;
+        let waiting = held.papers.iter().filter(|p| p.standing == PaperStanding::Waiting);
+        let due = waiting.filter_map(|paper| match (self.is_person(paper.seat), paper.until) {
+            (false, _) => Some(Call { id: paper.call_id(number), work: Work::Ask }),
+            (true, Some(until)) => {
+                Some(Call { id: paper.deadline_call(number), work: Work::Sleep { until } })
+            }
+            (true, None) => None,
+        });
+        due.collect()
+    }
+}
+
+fn read_paper(number: u32, seat: SeatId, points: &[Point], answer: Answer) -> Event {
+    match read::read(&answer.text, points) {
+        Ok(votes) => Event::BallotCast { number, seat, votes, answer: Some(answer) },
+        Err(why) => Event::BallotFailed {
+            number,
+            seat,
+            failure: Failure {
+                kind: FailureKind::Malformed,
+                message: format!("The votes could not be read. {why}"),
+                attempts: answer.attempts,
+            },
+            partial: answer.text,
+        },
+    }
+}
+
+fn wrong_votes(held: &Held, votes: &[Vote]) -> Vec<Wrong> {
+    let mut wrong = vec![];
+    if votes.is_empty() {
+        wrong.push(Wrong::new("votes", "give at least one vote"));
+    }
+    let last = held.points.len();
+    for (place, vote) in votes.iter().take(limits::WRONG_FIELDS).enumerate() {
+        let field = |name: &str| format!("votes[{place}].{name}");
+        if !held.points.iter().any(|point| point.number == vote.point) {
+            let problem = format!("there is no such point; they are numbered 1 to {last}");
+            wrong.push(Wrong::new(field("point"), problem));
+        } else if votes[..place].iter().any(|earlier| earlier.point == vote.point) {
+            wrong.push(Wrong::new(field("point"), "this point has a vote already"));
+        }
+        if vote.reason.len() > limits::VOTE_REASON_BYTES {
+            let most = limits::VOTE_REASON_BYTES;
+            wrong.push(Wrong::new(field("reason"), format!("must have at most {most} bytes")));
+        }
+    }
+    if votes.len() > limits::BALLOT_POINTS {
+        let problem = format!("there are at most {} points", limits::BALLOT_POINTS);
+        wrong.push(Wrong::new("votes", problem));
+    }
+    wrong
+}
+
+fn in_order(mut votes: Vec<Vote>) -> Vec<Vote> {
+    votes.sort_by_key(|vote| vote.point);
+    votes
+}
+
+// ---------------------------------------------------------------------------
+// What the events do
+
+impl State {
+    fn held_mut(&mut self, number: u32) -> Option<&mut Held> {
+        self.syntheses.iter_mut().find(|s| s.number == number)?.held_mut()
+    }
+
+    pub(in crate::boardroom) fn ballot_began(
+        &mut self,
+        number: u32,
+        (points, left_out): (&[Point], u32),
+        voters: &[Voter],
+        nonce: &Nonce,
+    ) {
+        let Some(synthesis) = self.syntheses.iter_mut().find(|s| s.number == number) else {
+            return;
+        };
+        let paper = |voter: &Voter| Paper {
+            seat: voter.seat,
+            tries: 1,
+            until: voter.until,
+            standing: PaperStanding::Waiting,
+        };
+        synthesis.ballot = Some(Ballot::Held(Held {
+            points: points.to_vec(),
+            left_out,
+            papers: voters.iter().map(paper).collect(),
+            superseded: false,
+            nonce: nonce.clone(),
+        }));
+        self.stage = Stage::Balloting;
+    }
+
+    pub(in crate::boardroom) fn ballot_skipped(&mut self, number: u32, reason: &str) {
+        if let Some(synthesis) = self.syntheses.iter_mut().find(|s| s.number == number) {
+            synthesis.ballot = Some(Ballot::Skipped(reason.to_owned()));
+        }
+    }
+
+    pub(in crate::boardroom) fn ballot_resumed(
+        &mut self,
+        number: u32,
+        voters: &[Voter],
+        fresh: &Nonce,
+    ) {
+        let Some(held) = self.held_mut(number) else { return };
+        held.nonce = fresh.clone();
+        for paper in &mut held.papers {
+            if let Some(voter) = voters.iter().find(|voter| voter.seat == paper.seat) {
+                paper.tries += 1;
+                paper.until = voter.until;
+                paper.standing = PaperStanding::Waiting;
+            }
+        }
+        self.stage = Stage::Balloting;
+    }
+
+    /// The board closes with the last paper.
+    pub(in crate::boardroom) fn paper_stands(
+        &mut self,
+        number: u32,
+        seat: SeatId,
+        standing: PaperStanding,
+    ) {
+        let Some(held) = self.held_mut(number) else { return };
+        if let Some(paper) = held.papers.iter_mut().find(|paper| paper.seat == seat) {
+            paper.standing = standing;
+        }
+        if !held.is_awaited() && self.stage == Stage::Balloting {
+            self.stage = Stage::Closed;
+        }
+    }
+
+    pub(in crate::boardroom) fn paper_handed_back(
+        &mut self,
+        number: u32,
+        seat: SeatId,
+        text: &str,
+    ) {
+        let papers = self.held_mut(number).map(|held| &mut held.papers);
+        let mut papers = papers.into_iter().flatten();
+        if let Some(paper) = papers.find(|paper| paper.seat == seat && paper.is_unheard()) {
+            paper.standing = PaperStanding::Stopped { partial: Some(text.to_owned()) };
+        }
+    }
+
+    pub(in crate::boardroom) fn stop_ballot(&mut self) {
+        let persons: Vec<SeatId> = self.awaited_voters();
+        let held = self.syntheses.last_mut().and_then(Synthesis::held_mut);
+        for paper in held.into_iter().flat_map(|held| &mut held.papers) {
+            if paper.standing == PaperStanding::Waiting {
+                // A person has no call that could hand a partial text back.
+                let partial = persons.contains(&paper.seat).then(String::new);
+                paper.standing = PaperStanding::Stopped { partial };
+            }
+        }
+    }
+
+    pub(in crate::boardroom) fn supersede_ballot(&mut self) {
+        if let Some(held) = self.syntheses.last_mut().and_then(Synthesis::held_mut) {
+            held.superseded = true;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Records from elsewhere
+
+impl State {
+    /// Whether a ballot on this synthesis, or the word that there is none, could follow.
+    pub(in crate::boardroom) fn could_ballot(&self, number: u32) -> Result<(), &'static str> {
+        let fresh = self.syntheses.last().is_some_and(|last| {
+            last.number == number
+                && last.ballot.is_none()
+                && matches!(last.standing, SynthesisStanding::Done { .. })
+        });
+        let is_so = self.ballot && self.stage == Stage::Closed && fresh;
+        if is_so { Ok(()) } else { Err("no ballot could follow there") }
+    }
+
+    pub(in crate::boardroom) fn could_begin_ballot(
+        &self,
+        number: u32,
+        points: &[Point],
+        voters: &[Voter],
+    ) -> Result<(), &'static str> {
+        self.could_ballot(number)?;
+        let numbered = points.iter().zip(1..).all(|(point, number)| point.number == number);
+        let said = |point: &Point| {
+            !point.text.trim().is_empty() && point.text.len() <= limits::POINT_BYTES
+        };
+        if !(1..=limits::BALLOT_POINTS).contains(&points.len())
+            || !numbered
+            || !points.iter().all(said)
+        {
+            return Err("a ballot has points that are numbered 1, 2, 3, …");
+        }
+        let basis = self.synthesis(number).map(|s| s.basis.as_slice()).unwrap_or_default();
+        let votes = |seat| {
+            let standing = self.advisor(seat).map(|advisor| &advisor.standing);
+            basis.contains(&seat) && matches!(standing, Some(Standing::Done(_)))
+        };
+        let all_may = voters.iter().all(|voter| votes(voter.seat));
+        if voters.is_empty() || !all_may || !are_different(voters) {
+            return Err("advisors vote that the synthesis is made from, each once");
+        }
+        Ok(())
+    }
+
+    pub(in crate::boardroom) fn could_resume_ballot(
+        &self,
+        number: u32,
+        voters: &[Voter],
+    ) -> Result<(), &'static str> {
+        let last = self.syntheses.last().filter(|last| last.number == number);
+        let held = last.and_then(Synthesis::held).filter(|held| !held.superseded);
+        let stopped = |voter: &Voter| {
+            let paper = held.and_then(|held| held.paper(voter.seat));
+            paper.is_some_and(Paper::can_be_asked_again)
+        };
+        let is_so = self.stage == Stage::Stopped
+            && !voters.is_empty()
+            && voters.iter().all(stopped)
+            && are_different(voters);
+        if is_so { Ok(()) } else { Err("this ballot could not be resumed") }
+    }
+
+    pub(in crate::boardroom) fn could_vote(
+        &self,
+        number: u32,
+        seat: SeatId,
+        votes: Option<&[Vote]>,
+    ) -> Result<(), &'static str> {
+        let held = self.balloting().filter(|(synthesis, _)| synthesis.number == number);
+        let paper = held.and_then(|(_, held)| Some((held, held.paper(seat)?)));
+        match paper.filter(|(_, paper)| paper.standing == PaperStanding::Waiting) {
+            None => Err("this advisor was not being asked for votes"),
+            Some((held, _)) if votes.is_some_and(|votes| !wrong_votes(held, votes).is_empty()) => {
+                Err("votes are on points of the ballot, one on each")
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub(in crate::boardroom) fn could_hand_paper_back(
+        &self,
+        number: u32,
+        seat: SeatId,
+    ) -> Result<(), &'static str> {
+        let paper = self.synthesis(number).and_then(Synthesis::held).and_then(|h| h.paper(seat));
+        let is_so = paper.is_some_and(Paper::is_unheard);
+        if is_so { Ok(()) } else { Err("this advisor's ballot had not been stopped") }
+    }
+
+    /// Ballots whose calls ran elsewhere and hand nothing back here.
+    pub(in crate::boardroom) fn unheard_papers(&self) -> Vec<Event> {
+        let mut events = vec![];
+        for synthesis in &self.syntheses {
+            let number = synthesis.number;
+            let papers = synthesis.held().map(|held| held.papers.as_slice()).unwrap_or_default();
+            let unheard = papers.iter().filter(|paper| paper.is_unheard());
+            events.extend(unheard.map(|paper| Event::BallotStopped {
+                number,
+                seat: paper.seat,
+                partial: String::new(),
+            }));
+        }
+        events
+    }
+}
+
+fn are_different(voters: &[Voter]) -> bool {
+    let mut seats: Vec<SeatId> = voters.iter().map(|voter| voter.seat).collect();
+    seats.sort();
+    seats.windows(2).all(|pair| pair[0] != pair[1])
+}

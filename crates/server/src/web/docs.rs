@@ -1,0 +1,71 @@
+//! What the API offers, to be read by people. No script runs on this page.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderValue, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use serde_json::Value;
+use utoipa::openapi::OpenApi;
+
+use super::guard;
+use crate::App;
+
+const STYLE: &str = include_str!("style.css");
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'",
+);
+
+pub fn routes(document: Arc<OpenApi>) -> Router<App> {
+    let text = Arc::new(page(&serde_json::to_value(&*document).unwrap_or_default()));
+    let json = Arc::new(document.to_json().unwrap_or_default());
+    let css = [(header::CONTENT_TYPE, "text/css; charset=utf-8")];
+    Router::new()
+        .route("/docs", get(async move || guarded(Html(text.as_str().to_owned()))))
+        .route("/docs/style.css", get(async move || guarded((css, STYLE))))
+        .route(
+            "/api/openapi.json",
+            get(async move || {
+                ([(header::CONTENT_TYPE, "application/json")], json.as_str().to_owned())
+            }),
+        )
+}
+
+fn guarded(answer: impl IntoResponse) -> Response {
+    let mut response = guard(answer.into_response());
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    response
+}
+
+fn page(document: &Value) -> String {
+    let mut html = String::from(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>Plenary API</title>\
+         <link rel=\"stylesheet\" href=\"/docs/style.css\"><body>\
+         <h1>Plenary API</h1><p>The whole contract is <a href=\"/api/openapi.json\">\
+         /api/openapi.json</a>. Answers come as <code>{\"success\": true, \"data\": …}</code>, \
+         errors as <code>{\"success\": false, \"error\": {\"code\", \"message\", \"hint\"}}</code>.</p><dl>",
+    );
+    let paths = document["paths"].as_object().into_iter().flatten();
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let text = |key: &str| escape(operation[key].as_str().unwrap_or_default());
+            let (summary, more) = (text("summary"), text("description"));
+            let _ = write!(
+                html,
+                "<dt><code>{} {}</code></dt><dd>{summary} {more}</dd>",
+                method.to_uppercase(),
+                escape(path)
+            );
+        }
+    }
+    html.push_str("</dl></body></html>");
+    html
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
