@@ -15,6 +15,7 @@ mod role;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod times;
 mod verdict;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub use apply::apply;
 pub use event::Event;
 pub use markdown::markdown;
 pub use role::Role;
+pub use times::{Span, Times};
 pub use verdict::{HEADINGS, Headings, Verdict};
 
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};

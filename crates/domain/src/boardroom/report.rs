@@ -13,6 +13,16 @@ impl State {
         }
     }
 
+    /// The people whose reply is awaited.
+    pub fn waits_for(&self) -> Vec<String> {
+        let awaited = self.advisors.iter().filter(|a| a.standing == Standing::Asked);
+        let name = |advisor: &Advisor| match &advisor.seat.sitter {
+            Sitter::Model(_) => None,
+            Sitter::Person { name, .. } => Some(name.clone()),
+        };
+        awaited.filter_map(name).collect()
+    }
+
     /// Every advisor is a step, and the synthesis is the last one.
     pub fn progress(&self) -> Progress {
         let settled = self.advisors.iter().filter(|a| a.standing != Standing::Asked).count();

@@ -58,6 +58,18 @@ pub fn read(text: &str) -> Verdict {
     Verdict { text: repaired, headings: Headings::Repaired }
 }
 
+impl Verdict {
+    /// What stands under each of the four headings; `None` where they are missing.
+    pub fn sections(&self) -> Option<[String; 4]> {
+        match self.headings {
+            Headings::Missing => None,
+            Headings::AsAsked | Headings::Repaired => {
+                Some(found(&self.text)?.map(|section| section.trim().to_owned()))
+            }
+        }
+    }
+}
+
 /// Blank lines and trailing spaces are no difference.
 fn same_words(left: &str, right: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
