@@ -5,6 +5,7 @@ import type { Rule } from "./programs";
 /** Words of our prompts by which a request is known. */
 const ASKED = {
   verdict: "You are the neutral secretary of a board",
+  ballot: "Vote now on each numbered point",
   decision: "Answer with one JSON object",
   conclusion: "Write the conclusion of this discussion now",
   turn: "one of several who discuss a topic",
@@ -38,6 +39,12 @@ export function verdict(rule: Rule): Rule {
 /** For a verdict that was asked for with this instruction. */
 export function verdictTold(instruction: string, rule: Rule): Rule {
   return { ...rule, when: { contains: [ASKED.verdict, instruction] } };
+}
+
+/** Stands before the rules of advisors, because a ballot goes to them as well. Without a
+ * text, votes are made up that differ by role. */
+export function ballot(rule: Rule = {}): Rule {
+  return { ...rule, when: { contains: [ASKED.ballot] } };
 }
 
 export function decision(rule: Rule): Rule {

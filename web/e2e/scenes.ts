@@ -7,6 +7,7 @@ import {
   advisor,
   ANALYST,
   anyAdvisor,
+  ballot,
   conclusion,
   CRITIC,
   decision,
@@ -80,9 +81,9 @@ const ANSWERS = [
   advisor("generalist", { text: GENERALIST }),
 ];
 
-async function closedBoard({ models, server }: Place): Promise<string> {
-  await models.say(verdict({ text: VERDICT }), ...ANSWERS);
-  const id = await board(server, { prompt: QUESTION, board: "full-board" });
+async function closedBoard({ models, server }: Place, withVotes = false): Promise<string> {
+  await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
+  const id = await board(server, { prompt: QUESTION, board: "full-board", ballot: withVotes });
   await settled(server, id);
   return id;
 }
@@ -316,6 +317,23 @@ export const SCENES: Scene[] = [
     ready: async (page) => {
       await page.getByRole("button", { name: "Compare v1 → v2" }).click();
       await page.getByRole("dialog").getByText("Try an index first").waitFor();
+    },
+  },
+  {
+    name: "boardroom-votes",
+    prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
+    ready: text("of 6 accept"),
+  },
+  {
+    name: "boardroom-agreement",
+    prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
+    ready: async (page) => {
+      await text("of 6 accept")(page);
+      await page.getByRole("tab", { name: "Agreement" }).click();
+      await page
+        .getByRole("button", { name: /percent/ })
+        .first()
+        .click();
     },
   },
   {

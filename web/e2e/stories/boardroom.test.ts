@@ -5,6 +5,7 @@ import {
   advisor,
   ANALYST,
   anyAdvisor,
+  ballot,
   CRITIC,
   sections,
   verdict,
@@ -369,4 +370,63 @@ story("on paper a board is a document", async ({ models, server, person }) => {
       .map((one) => one.className),
   );
   expect(cut).toEqual([]);
+});
+
+story("advisors vote on the verdict, a person among them", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Begin.", "- How fast to go.") }),
+    ballot({ hold: "votes", holdAfter: 0 }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, {
+    prompt: QUESTION,
+    ballot: true,
+    advisors: [{ role: "advocate" }, { role: "critic" }, { role: "expert", person: "Ada" }],
+  });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await page.getByRole("textbox", { name: "Answer of Ada" }).fill("I saw it work.");
+  await page.getByRole("button", { name: "Answer as Expert" }).click();
+
+  const paper = page.getByRole("form", { name: "Ballot of Ada" });
+  await paper.waitFor();
+  const points = (await boardView(server, id)).syntheses[0]?.points ?? [];
+  expect(points.length).toBeGreaterThan(2);
+  for (const { number } of points) {
+    await paper
+      .getByRole("group", { name: `Vote on point ${number}` })
+      .getByRole("button", { name: number === 1 ? "Reject" : "Accept" })
+      .click();
+  }
+  await paper.getByLabel("Reason for the vote on point 1").fill("It was not worth it.");
+  // What was marked survives a reload.
+  await page.reload();
+  await paper.getByRole("button", { name: "Cast the votes" }).click();
+  await paper.waitFor({ state: "detached" });
+  await models.release("votes");
+
+  const map = page.getByRole("region", { name: "Map", exact: true });
+  const table = map.getByRole("table", { name: /Votes by point/ });
+  await table.waitFor();
+  await expect.poll(() => table.getByText("not yet").count()).toBe(0);
+  const view = await boardView(server, id);
+  expect(view.status).toBe("closed");
+  const [first] = view.syntheses[0]?.points ?? [];
+  expect(first?.votes.find((vote) => vote.advisor === 3)).toMatchObject({
+    vote: "reject",
+    reason: "It was not worth it.",
+  });
+  for (const point of view.syntheses[0]?.points ?? []) {
+    const row = table.getByRole("row").filter({ hasText: point.text });
+    await row.getByText(`${point.accept} of 3 accept`).waitFor();
+  }
+  await map.getByRole("button", { name: "Reasons for point 1" }).click();
+  await map.getByText("It was not worth it.").waitFor();
+
+  await map.getByRole("tab", { name: "Agreement" }).click();
+  await map
+    .getByRole("button", { name: /percent/ })
+    .first()
+    .click();
+  await map.getByRole("status").getByRole("heading").waitFor();
 });

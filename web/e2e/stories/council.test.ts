@@ -57,8 +57,9 @@ story("a council whose member answers live", async ({ models, server, person }) 
   await closing.getByLabel("What came of it").fill("We try it for two weeks.");
   await closing.getByRole("button", { name: "Close council" }).click();
   for (const one of [page, other.page]) {
-    await one.getByText("We try it for two weeks.").waitFor();
-    expect(await one.getByRole("textbox", { name: "Post" }).count()).toBe(0);
+    const thread = one.getByRole("region", { name: "Thread" });
+    await thread.getByText("We try it for two weeks.").waitFor();
+    await expect.poll(() => one.getByRole("textbox", { name: "Post" }).count()).toBe(0);
   }
 });
 

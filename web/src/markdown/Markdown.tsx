@@ -3,7 +3,7 @@
 // images become links, so that nothing is fetched.
 
 import { memo, useMemo, useRef, type ReactNode } from "react";
-import type { Token, Tokens } from "marked";
+import type { Token, Tokens, TokensList } from "marked";
 import { named } from "./entities";
 import { presentable } from "./presentable";
 import { evened, lex, Splitter } from "./split";
@@ -47,11 +47,24 @@ function deeper(outline: string, depth: number): string {
  */
 function useTokens(text: string, live: boolean): Token[] {
   const splitter = useRef<Splitter>(null);
-  const whole = useMemo(() => (live ? undefined : lex(evened(text))), [text, live]);
+  const whole = useMemo(
+    () => (live ? undefined : kept(lex(evened(text)), splitter.current?.sealed ?? [])),
+    [text, live],
+  );
   if (whole) return whole;
   splitter.current ??= new Splitter();
   const { sealed, tail } = splitter.current.feed(text);
   return [...sealed, ...lex(presentable(tail))];
+}
+
+/** Blocks that came out as they were sealed keep their tokens, and are not drawn again. */
+function kept(whole: Token[], sealed: readonly Token[]): Token[] {
+  // A definition reaches links in any block, also in one whose words are the same.
+  if (Object.keys((whole as Partial<TokensList>).links ?? {}).length > 0) return whole;
+  return whole.map((token, index) => {
+    const before = sealed[index];
+    return before?.type === token.type && before.raw === token.raw ? before : token;
+  });
 }
 
 interface BlockProps {
