@@ -226,7 +226,11 @@ async fn votes_go_out_and_in_again() {
     let (status, taken) = app.post("/api/boardrooms/import", &exported).await;
     assert_eq!(status, 201, "{taken}");
     assert_eq!(taken["data"]["ballot"], true);
-    assert_eq!(taken["data"]["syntheses"], view["syntheses"]);
+    // A record that comes from elsewhere has no times.
+    let votes = |view: &Value| {
+        ["points", "ballots", "agreement"].map(|part| view["syntheses"][0][part].clone())
+    };
+    assert_eq!(votes(&taken["data"]), votes(&view));
     let markdown = app.http.get(format!("{}{}", app.url, board.at("export?format=markdown")));
     let markdown = markdown.send().await.unwrap().text().await.unwrap();
     let row = "| 1 | The goal is worth the effort. | accept | accept | 2 | 0 | 0 |";
