@@ -127,6 +127,7 @@ fn append(session: SessionId, expected: u64) -> Append {
         title: "What should we do first?".into(),
         status: "open",
         active: true,
+        waits_for: vec![],
         actor: "bench".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

@@ -96,6 +96,7 @@ fn append(session: SessionId, expected: u64) -> Outcome<Append> {
         title: "How fast?".into(),
         status: "blind",
         active: false,
+        waits_for: vec![],
         actor: "agent-1".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

@@ -385,7 +385,7 @@ async fn json_is_all_that_is_printed() {
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for name in ["latencyMs", "modelSeconds", "elapsedSeconds"] {
+            for name in ["latencyMs", "firstTextMs", "modelSeconds", "elapsedSeconds"] {
                 if let Some(time) = fields.get_mut(name) {
                     *time = json!("[took]");
                 }

@@ -16,6 +16,7 @@ mod role;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod times;
 mod verdict;
 
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
 pub use event::Event;
 pub use markdown::markdown;
 pub use role::Role;
+pub use times::{Span, Times};
 pub use verdict::{HEADINGS, Headings, Verdict};
 
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};

@@ -573,6 +573,12 @@ impl State {
         self.seat_of(step).filter(|seat| seat.is_person()).map(|_| step)
     }
 
+    /// The person whose reply or decision is awaited.
+    pub fn waits_for(&self) -> Vec<String> {
+        let seat = self.awaited().and_then(|step| self.seat_of(step));
+        seat.map(|seat| seat.name.clone()).into_iter().collect()
+    }
+
     fn under_way(&self) -> Option<&Step> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) => Some(step),

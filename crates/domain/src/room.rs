@@ -78,6 +78,8 @@ pub struct Summary {
     pub status: &'static str,
     /// Something is due: after a restart the engine goes on with it by itself.
     pub active: bool,
+    /// People whose reply is awaited.
+    pub waits_for: Vec<String>,
 }
 
 /// How far a session is, in steps and in a sentence.
@@ -111,6 +113,7 @@ impl Room {
 
     pub fn summary(&self) -> Summary {
         let active = !self.due().is_empty();
+        let waits_for = self.waits_for();
         match self {
             Room::Boardroom(state) => Summary {
                 kind: "boardroom",
@@ -119,6 +122,7 @@ impl Room {
                 title: state.title.clone(),
                 status: state.status(),
                 active,
+                waits_for,
             },
             Room::Whiteboard(state) => Summary {
                 kind: "whiteboard",
@@ -127,6 +131,7 @@ impl Room {
                 title: title(&state.topic),
                 status: state.phase.name(),
                 active,
+                waits_for,
             },
             Room::Council(state) => Summary {
                 kind: "council",
@@ -135,6 +140,7 @@ impl Room {
                 title: title(&state.charter),
                 status: state.status(),
                 active,
+                waits_for,
             },
             Room::Discussion(state) => Summary {
                 kind: "discussion",
@@ -143,6 +149,7 @@ impl Room {
                 title: title(&state.name),
                 status: state.status(),
                 active,
+                waits_for,
             },
             Room::Library(_) => Summary {
                 kind: library::KIND,
@@ -151,7 +158,17 @@ impl Room {
                 title: String::new(),
                 status: "open",
                 active,
+                waits_for,
             },
+        }
+    }
+
+    fn waits_for(&self) -> Vec<String> {
+        match self {
+            Room::Boardroom(state) => state.waits_for(),
+            Room::Discussion(state) => state.waits_for(),
+            // Nobody is waited for there: who wants to say something says it.
+            Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => vec![],
         }
     }
 

@@ -58,6 +58,8 @@ pub struct Board<'a> {
     pub readiness: Option<Readiness>,
     pub allowed: Vec<&'static str>,
     pub next: Vec<String>,
+    /// Events that a `Lens` of this viewer has told so far.
+    pub told: u64,
 }
 
 /// A post with what is seen of its annotations and votes.
@@ -105,6 +107,9 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         state.members.iter().filter(|member| member.posts > 0).map(|member| &member.name).collect()
     });
     let posts = state.posts.iter().filter(|post| sees_post(state, agent, &post.author));
+    let posts: Vec<Seen<'_>> = posts.map(|post| seen(state, agent, post)).collect();
+    let members: Vec<&Member> =
+        state.members.iter().filter(|m| sees_member(state, agent, &m.name)).collect();
     Board {
         name: &state.name,
         topic: &state.topic,
@@ -117,13 +122,25 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         debate: state.debate,
         steps: &state.steps,
         viewer: member,
-        members: state.members.iter().filter(|m| sees_member(state, agent, &m.name)).collect(),
+        told: told(state, &members, &posts),
+        members,
         has_posted,
-        posts: posts.map(|post| seen(state, agent, post)).collect(),
+        posts,
         readiness: (leads || !hides(state)).then(|| readiness(state)),
         allowed: state.allowed(member),
         next: next(state, member),
     }
+}
+
+/// Each of these came with an event; whoever opened the board came with the board.
+fn told(state: &State, members: &[&Member], posts: &[Seen<'_>]) -> u64 {
+    let moves = 1 + state.steps.len();
+    let newcomers = members.iter().filter(|member| member.name != state.opened_by).count();
+    let on_post = |seen: &Seen<'_>| {
+        let votes = if seen.whole { seen.post.votes_given } else { 0 };
+        1 + seen.annotations.len() as u64 + votes
+    };
+    (moves + newcomers) as u64 + posts.iter().map(on_post).sum::<u64>()
 }
 
 /// Conflicts between posts that everybody sees; there are none to see before that.

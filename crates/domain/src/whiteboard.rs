@@ -112,6 +112,8 @@ pub struct Post {
     pub(crate) annotations: Vec<Annotation>,
     /// One per agent; a second one replaces the first.
     pub(crate) votes: Vec<Vote>,
+    /// Votes that were given, those included that a second one replaced.
+    pub(crate) votes_given: u64,
     pub withdrawn: bool,
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::{OnceCell, broadcast};
 use tokio::task::JoinHandle;
 
 use crate::line::Line;
-use crate::live::Live;
+use crate::live::{Live, Underway};
 use crate::measured::Measured;
 use crate::meter::Meter;
 use crate::names::Names;
@@ -203,10 +203,10 @@ impl Engine {
         self.rooms().values().filter(|room| Arc::strong_count(room) > 1).count()
     }
 
-    /// The text of calls under way, by call.
-    pub fn running_text(&self, id: SessionId, call: &CallId) -> Option<String> {
+    /// What a call has brought so far; `None` unless it is under way here.
+    pub fn underway(&self, id: SessionId, call: &CallId) -> Option<Underway> {
         let room = self.rooms().get(&id).cloned()?;
-        Some(room.live.text(call)).filter(|text| !text.is_empty())
+        room.live.underway(call)
     }
 
     pub(crate) fn room(&self, id: SessionId) -> Arc<Room> {

@@ -21,6 +21,6 @@ mod watch;
 
 pub use clock::SystemClock;
 pub use engine::{Engine, EngineError, Snapshot};
-pub use live::{Delta, Frame, Retrying, Waiting};
+pub use live::{Delta, Frame, Retrying, Underway, Waiting};
 pub use measured::Latencies;
 pub use submit::By;

@@ -46,6 +46,16 @@ pub struct Retrying {
     pub message: String,
 }
 
+/// What a call that is under way has brought so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Underway {
+    pub attempt: u32,
+    pub text: String,
+    pub reasoning: String,
+    /// The attempt has failed, and another one follows.
+    pub retrying: Option<Arc<Retrying>>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
     pub call: CallId,
@@ -195,6 +205,18 @@ impl Live {
             told.keep(delta.clone());
             inner.send(&self.frames, Frame::Delta(delta));
         }
+    }
+
+    /// A running call so far, told or not.
+    pub fn underway(&self, call: &CallId) -> Option<Underway> {
+        let inner = self.lock();
+        let running = inner.calls.get(call)?;
+        Some(Underway {
+            attempt: running.attempt,
+            text: running.text.text.clone(),
+            reasoning: running.reasoning.text.clone(),
+            retrying: running.retrying.clone(),
+        })
     }
 
     /// The text of a running call so far, told or not.

@@ -117,6 +117,7 @@ pub struct Append {
     pub title: String,
     pub status: &'static str,
     pub active: bool,
+    pub waits_for: Vec<String>,
     pub actor: String,
     /// The row's time of change too, unless no event of this append is listed.
     pub at: Timestamp,
@@ -209,6 +210,8 @@ pub struct SessionRow {
     pub title: String,
     pub status: String,
     pub active: bool,
+    /// People whose reply is awaited.
+    pub waits_for: Vec<String>,
     pub version: u64,
     pub epoch: u64,
     pub created_at: Timestamp,
@@ -236,6 +239,8 @@ pub struct ListQuery {
     pub project: Option<String>,
     pub status: Option<String>,
     pub active: Option<bool>,
+    /// Those that wait for a person, or those that do not.
+    pub waiting: Option<bool>,
     /// Full-text: every word must occur, the last one as a prefix. Any text is
     /// lawful; punctuation and operators of the database mean nothing.
     pub words: Option<String>,

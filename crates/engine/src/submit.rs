@@ -266,6 +266,7 @@ impl Engine {
             title: summary.title,
             status: summary.status,
             active: summary.active,
+            waits_for: summary.waits_for,
             actor: by.actor.clone(),
             at,
             events,

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod ballots;
+mod course;
 pub mod discussions;
 pub mod whiteboards;
 
@@ -9,19 +10,18 @@ use std::hash::{Hash, Hasher};
 
 use axum::Json;
 use plenary_domain::boardroom::{
-    self, Advisor, Headings, Role, SeatId, Sitter, Stage, Standing, Synthesis, SynthesisStanding,
-    Wait,
+    self, Advisor, Headings, Role, SeatId, Sitter, Span, Stage, Standing, Synthesis,
+    SynthesisStanding, Wait,
 };
-use plenary_domain::{
-    Answer, CallId, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage,
-};
-use plenary_engine::Snapshot;
+use plenary_domain::{Answer, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use plenary_engine::ports::SessionRow;
+use plenary_engine::{Snapshot, Underway};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use ballots::BallotView;
+pub use course::{Beside, RetryingView, Running, SectionsView};
 
 /// An enum of the domain as the document knows it, and the ways between the two.
 macro_rules! mirror {
@@ -96,6 +96,10 @@ pub struct SessionView {
     status: String,
     /// Something runs, or goes on by itself after a restart.
     active: bool,
+    /// The people whose reply is awaited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    waits_for: Vec<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -110,6 +114,7 @@ impl From<SessionRow> for SessionView {
             title: row.title,
             status: row.status,
             active: row.active,
+            waits_for: row.waits_for,
             created_at: row.created_at,
             updated_at: row.updated_at,
         }
@@ -150,8 +155,9 @@ impl SessionReport {
         (summary.status, room.is_over(), &progress).hash(&mut hasher);
         // The row may be a moment older or newer than the state.
         let (status, active) = (summary.status.to_owned(), summary.active);
+        let waits_for = summary.waits_for;
         SessionReport {
-            session: SessionView::from(SessionRow { status, active, ..row }),
+            session: SessionView::from(SessionRow { status, active, waits_for, ..row }),
             over: room.is_over(),
             seen: format!("{:016x}", hasher.finish()),
             result: room.report(full),
@@ -211,6 +217,7 @@ impl From<RoleName> for Role {
 #[serde(rename_all = "camelCase")]
 pub struct BoardroomView {
     id: Uuid,
+    /// The number of the last event: give it as `after` to read on.
     version: u64,
     title: String,
     prompt: String,
@@ -234,6 +241,14 @@ pub struct BoardroomView {
     syntheses: Vec<SynthesisView>,
     /// Tokens of all calls, where the providers say.
     usage: UsageView,
+    /// Of all answers. Absent unless every price and every number of tokens is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+    /// Of the costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
     convened_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -323,6 +338,10 @@ pub struct SynthesisView {
     headings: Option<HeadingsView>,
     #[serde(flatten)]
     ballot: BallotView,
+    /// The text cut at the four headings, unless they are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sections: Option<SectionsView>,
     call_id: String,
     #[serde(flatten)]
     said: Said,
@@ -367,10 +386,26 @@ pub struct Said {
     #[schema(nullable = false)]
     first_text_ms: Option<u64>,
     usage: UsageView,
-    /// Requests that it took.
+    /// Absent unless the model's price and all tokens are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+    /// When it was asked, the last time. Absent in a record from elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    started_at: Option<Timestamp>,
+    /// Absent while it is under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ended_at: Option<Timestamp>,
+    /// Requests that it took, or the one under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     attempts: Option<u32>,
+    /// The request has failed and is made again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    retrying: Option<RetryingView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     error: Option<FailureView>,
@@ -419,14 +454,11 @@ pub struct UsageView {
     output_tokens: Option<u64>,
 }
 
-/// Gives the text of a call that is under way.
-pub type Running<'a> = &'a dyn Fn(&CallId) -> Option<String>;
-
 pub fn boardroom(
     id: SessionId,
     version: u64,
     state: &boardroom::State,
-    running: Running<'_>,
+    beside: &Beside<'_>,
 ) -> BoardroomView {
     let until = match &state.stage {
         Stage::Answering(Wait::Grace(until)) => Some(*until),
@@ -446,6 +478,13 @@ pub fn boardroom(
         Stage::Failed(reason) => (BoardStatus::Failed, Some(reason.clone())),
     };
     let context = state.context.iter();
+    let advisors: Vec<AdvisorView> =
+        state.advisors.iter().map(|a| advisor(state, a, beside)).collect();
+    let syntheses: Vec<SynthesisView> =
+        state.syntheses.iter().map(|s| synthesis(state, s, beside)).collect();
+    let by_models = advisors.iter().filter(|advisor| advisor.model.is_some());
+    let said = by_models.map(|a| &a.said).chain(syntheses.iter().map(|s| &s.said));
+    let cost = sum(said.filter(|said| matches!(said.status, SaidStatus::Done)).map(|s| s.cost));
     BoardroomView {
         id: id.0,
         version,
@@ -457,7 +496,7 @@ pub fn boardroom(
         context: context
             .map(|file| ContextView { name: file.name.clone(), bytes: file.text.len() })
             .collect(),
-        advisors: state.advisors.iter().map(|a| advisor(state, a, running)).collect(),
+        advisors,
         quorum: state.quorum.map(|quorum| QuorumView {
             need: quorum.need,
             grace_seconds: quorum.grace_ms as f64 / 1000.0,
@@ -465,29 +504,44 @@ pub fn boardroom(
         }),
         ballot: state.ballot,
         synthesizers: state.synthesizers.iter().map(|model| model.0.clone()).collect(),
-        syntheses: state.syntheses.iter().map(|s| synthesis(state, s, running)).collect(),
+        syntheses,
         usage: usage(state.usage()),
+        cost,
+        currency: cost.map(|_| beside.prices.currency.clone()),
         convened_at: state.convened_at,
         imported_from: state.imported_from.map(|id| id.0),
     }
 }
 
-fn advisor(state: &boardroom::State, advisor: &Advisor, running: Running<'_>) -> AdvisorView {
+/// `None` of nothing, and of anything that is not known.
+fn sum(costs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let known: Vec<f64> = costs.collect::<Option<_>>()?;
+    (!known.is_empty()).then(|| known.iter().sum())
+}
+
+fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> AdvisorView {
     let seat = &advisor.seat;
     let call = advisor.call_id();
     let (model, person, reply_by) = match &seat.sitter {
         Sitter::Model(model) => (Some(model.0.clone()), None, None),
         Sitter::Person { name, reply_by } => (None, Some(name.clone()), *reply_by),
     };
-    let said = match &advisor.standing {
+    let mut said = match &advisor.standing {
         Standing::Asked if person.is_some() => Said::bare(SaidStatus::Waiting, String::new()),
-        Standing::Asked => Said::bare(SaidStatus::Answering, running(&call).unwrap_or_default()),
-        Standing::Done(answer) => Said::done(answer, &answer.text),
+        Standing::Asked => Said::underway((beside.running)(&call)),
+        Standing::Done(answer) => {
+            let cost = match &seat.sitter {
+                Sitter::Model(model) => beside.cost(model, answer.usage),
+                Sitter::Person { .. } => None,
+            };
+            Said { cost, ..Said::done(answer, &answer.text) }
+        }
         Standing::Failed { failure, partial } => Said::failed(failure, partial),
         Standing::Stopped { partial, .. } => {
             Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default())
         }
     };
+    said.time(beside.times.advisors.get(&seat.id));
     AdvisorView {
         id: seat.id.0,
         role: seat.role.into(),
@@ -505,26 +559,28 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, running: Running<'_>) ->
 fn synthesis(
     state: &boardroom::State,
     synthesis: &Synthesis,
-    running: Running<'_>,
+    beside: &Beside<'_>,
 ) -> SynthesisView {
     let call = synthesis.call_id();
-    let (said, headings) = match &synthesis.standing {
-        SynthesisStanding::Asked => {
-            (Said::bare(SaidStatus::Answering, running(&call).unwrap_or_default()), None)
-        }
+    let mut sections = None;
+    let (mut said, headings) = match &synthesis.standing {
+        SynthesisStanding::Asked => (Said::underway((beside.running)(&call)), None),
         SynthesisStanding::Done { verdict, answer } => {
             let headings = match verdict.headings {
                 Headings::AsAsked => HeadingsView::AsAsked,
                 Headings::Repaired => HeadingsView::Repaired,
                 Headings::Missing => HeadingsView::Missing,
             };
-            (Said::done(answer, &verdict.text), Some(headings))
+            sections = SectionsView::of(verdict);
+            let cost = beside.cost(&synthesis.model, answer.usage);
+            (Said { cost, ..Said::done(answer, &verdict.text) }, Some(headings))
         }
         SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
         SynthesisStanding::Stopped { partial } => {
             (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
         }
     };
+    said.time(beside.times.syntheses.get(&synthesis.number));
     let name = |seat: SeatId| state.label(seat);
     SynthesisView {
         number: synthesis.number,
@@ -540,6 +596,7 @@ fn synthesis(
         failed_before: synthesis.failed.iter().map(|f| failed_try(&f.model, &f.failure)).collect(),
         headings,
         ballot: ballots::view(state, synthesis),
+        sections,
         call_id: call.0,
         said,
     }
@@ -558,9 +615,29 @@ impl Said {
             latency_ms: None,
             first_text_ms: None,
             usage: UsageView::default(),
+            cost: None,
+            started_at: None,
+            ended_at: None,
             attempts: None,
+            retrying: None,
             error: None,
         }
+    }
+
+    /// `None`: it has not begun here, or is about to.
+    fn underway(call: Option<Underway>) -> Self {
+        let Some(call) = call else { return Said::bare(SaidStatus::Answering, String::new()) };
+        Said {
+            reasoning: call.reasoning,
+            attempts: Some(call.attempt),
+            retrying: call.retrying.as_deref().map(RetryingView::from),
+            ..Said::bare(SaidStatus::Answering, call.text)
+        }
+    }
+
+    fn time(&mut self, span: Option<&Span>) {
+        self.started_at = span.map(|span| span.started_at);
+        self.ended_at = span.and_then(|span| span.ended_at);
     }
 
     fn done(answer: &Answer, text: &str) -> Self {

@@ -282,6 +282,7 @@ fn migrations() -> Migrator {
         migration(1, "log", include_str!("../migrations/sqlite/0001_log.sql")),
         migration(2, "names", include_str!("../migrations/sqlite/0002_names.sql")),
         migration(3, "secret", include_str!("../migrations/sqlite/0003_secret.sql")),
+        migration(4, "waits_for", include_str!("../migrations/sqlite/0004_waits_for.sql")),
     ])
 }
 

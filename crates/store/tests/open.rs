@@ -42,6 +42,7 @@ fn append(number: u128) -> Append {
         title: "a title".into(),
         status: "open",
         active: true,
+        waits_for: vec![],
         actor: "ada".into(),
         at: on_day(0),
         events: vec![NewEvent {
@@ -240,6 +241,7 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         title: "a title".into(),
         status: "open".into(),
         active: true,
+        waits_for: vec![],
         version: 2,
         epoch: 3,
         created_at: at(1_000),

@@ -80,6 +80,7 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
         title: "crash".into(),
         status: "open",
         active: true,
+        waits_for: vec![],
         actor: "child".into(),
         at: Timestamp::UNIX_EPOCH,
         events: (expected + 1..=expected + events)

@@ -14,6 +14,19 @@ impl State {
         }
     }
 
+    /// The people whose reply or votes are awaited.
+    pub fn waits_for(&self) -> Vec<String> {
+        let voters = self.awaited_voters();
+        let is_awaited =
+            |a: &&Advisor| a.standing == Standing::Asked || voters.contains(&a.seat.id);
+        let awaited = self.advisors.iter().filter(is_awaited);
+        let name = |advisor: &Advisor| match &advisor.seat.sitter {
+            Sitter::Model(_) => None,
+            Sitter::Person { name, .. } => Some(name.clone()),
+        };
+        awaited.filter_map(name).collect()
+    }
+
     /// Every advisor is a step, the synthesis is one, and so are the votes of each.
     pub fn progress(&self) -> Progress {
         let settled = self.advisors.iter().filter(|a| a.standing != Standing::Asked).count();

@@ -10,6 +10,7 @@ mod prompts;
 mod properties;
 mod reports;
 mod stops;
+mod times;
 mod verdicts;
 
 use super::*;

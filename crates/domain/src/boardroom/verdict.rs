@@ -58,11 +58,15 @@ pub fn read(text: &str) -> Verdict {
     Verdict { text: repaired, headings: Headings::Repaired }
 }
 
-/// The text under each of the four headings, where they are there.
-pub fn sections_of(verdict: &Verdict) -> Option<[String; 4]> {
-    match verdict.headings {
-        Headings::AsAsked | Headings::Repaired => Some(sections(&verdict.text, Manner::AsAsked)),
-        Headings::Missing => None,
+impl Verdict {
+    /// What stands under each of the four headings; `None` where they are missing.
+    pub fn sections(&self) -> Option<[String; 4]> {
+        match self.headings {
+            Headings::Missing => None,
+            Headings::AsAsked | Headings::Repaired => {
+                Some(found(&self.text)?.map(|section| section.trim().to_owned()))
+            }
+        }
     }
 }
 

@@ -155,6 +155,7 @@ fn page(board: &Board<'_>) -> String {
         readiness,
         allowed,
         next,
+        told,
     } = board;
     let member = |member: &Member| {
         format!("{:?}", (&member.name, member.role, &member.domain, member.since))
@@ -168,7 +169,7 @@ fn page(board: &Board<'_>) -> String {
     };
     let posts: Vec<String> = posts.iter().map(seen).collect();
     let head = (name, topic, project, phase, since, deadline, opened_by, opened_at, debate, steps);
-    let body = (viewer, members, has_posted, posts, readiness, allowed, next);
+    let body = (viewer, members, has_posted, posts, readiness, allowed, next, told);
     format!("{head:?}\n{body:?}")
 }
 
@@ -562,6 +563,7 @@ proptest! {
                 prop_assert_eq!(&places, &expected, "{} in {:?}", name, session.state.phase);
                 let board = board(&session.state, &viewer(name));
                 prop_assert_eq!(shown(&board), heard(log, &places));
+                prop_assert_eq!(board.told, told.len() as u64, "{} in {:?}", name, board.phase);
             }
             let outsider = due_to("", log, debate == Visibility::OwnAndRelated);
             if log.len() > before {

@@ -53,6 +53,7 @@ impl State {
                     at: *at,
                     annotations: vec![],
                     votes: vec![],
+                    votes_given: 0,
                     withdrawn: false,
                 }));
             }
@@ -75,6 +76,7 @@ impl State {
             }
             Event::Voted { post, by, choice, reason, at } => {
                 if let Some(post) = self.post_mut(post) {
+                    post.votes_given += 1;
                     post.votes.retain(|vote| vote.by != *by);
                     let (by, reason) = (by.clone(), reason.clone());
                     post.votes.push(Vote { by, choice: *choice, reason, at: *at });

@@ -4,11 +4,12 @@ pub mod ballot;
 pub mod export;
 pub mod seating;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::boardroom::{Command, Role, SeatId, preset};
+use plenary_domain::boardroom::{Command, Role, SeatId, Times, preset};
 use plenary_domain::{ModelName, SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
-use crate::views::{self, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
+use crate::views::{self, Beside, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -121,11 +122,11 @@ async fn convene(
     Change { by, body }: Change<seating::NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return created(&app, &earlier);
+        return created(&app, &earlier).await;
     }
     let convene = seating::seat(&app, body).await?;
     let opened = app.engine.open(by, room::Command::Boardroom(Command::Convene(convene))).await?;
-    created(&app, &opened)
+    created(&app, &opened).await
 }
 
 /// A board as it stands, with the text so far of answers under way.
@@ -134,7 +135,7 @@ async fn convene(
     responses((status = 200, body = Reply<BoardroomView>), ReadProblems))]
 async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
     let snapshot = app.engine.get(session_id(&id)?).await?;
-    show(&app, &snapshot)
+    show(&app, &snapshot).await
 }
 
 /// Removes a board and its record for good.
@@ -176,7 +177,7 @@ async fn resume(
     if app.engine.row(id).await?.active {
         app.engine.resume(id).await?;
         let snapshot = app.engine.get(id).await?;
-        return show(&app, &snapshot);
+        return show(&app, &snapshot).await;
     }
     submit(&app, &id.to_string(), by, Command::Resume).await
 }
@@ -288,7 +289,7 @@ async fn answer(
     Change { by, body }: Change<Answer>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return show(&app, &earlier);
+        return show(&app, &earlier).await;
     }
     let seat = match body.advisor {
         Some(seat) => SeatId(seat),
@@ -333,9 +334,9 @@ fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Probl
 }
 
 /// A new board, and where it is.
-fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/boardrooms/{}", opened.id))];
-    Ok((StatusCode::CREATED, place, show(app, opened)?))
+    Ok((StatusCode::CREATED, place, show(app, opened).await?))
 }
 
 async fn submit(
@@ -343,14 +344,26 @@ async fn submit(
     id: &str,
     by: By,
     command: Command,
-) -> Result<axum::Json<Reply<BoardroomView>>, Problem> {
+) -> Result<Json<Reply<BoardroomView>>, Problem> {
     let command = room::Command::Boardroom(command);
     let snapshot = app.engine.submit(session_id(id)?, by, command).await?;
-    show(app, &snapshot)
+    show(app, &snapshot).await
 }
 
-fn show(app: &App, snapshot: &Snapshot) -> Result<axum::Json<Reply<BoardroomView>>, Problem> {
+async fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Problem> {
+    Ok(reply(view(app, snapshot).await?))
+}
+
+async fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
     let state = board(snapshot)?;
-    let running = |call: &_| app.engine.running_text(snapshot.id, call);
-    Ok(reply(views::boardroom(snapshot.id, snapshot.version, state, &running)))
+    let running = |call: &_| app.engine.underway(snapshot.id, call);
+    let mut times = Times::default();
+    let events = app.engine.events(snapshot.id).await?.into_iter();
+    for stored in events.take_while(|stored| stored.version <= snapshot.version) {
+        if let Ok(event) = serde_json::from_str(&stored.payload) {
+            times.take(&event, stored.at);
+        }
+    }
+    let beside = Beside { running: &running, times: &times, prices: &app.prices };
+    Ok(views::boardroom(snapshot.id, snapshot.version, state, &beside))
 }

@@ -522,8 +522,9 @@ fn show(app: &App, snapshot: &Snapshot) -> Result<axum::Json<Reply<DiscussionVie
 }
 
 fn view(app: &App, snapshot: &Snapshot) -> Result<DiscussionView, Problem> {
-    let running = |call: &_| app.engine.running_text(snapshot.id, call);
-    Ok(DiscussionView::new(snapshot.id, state(snapshot)?, &running, &app.prices))
+    let running = |call: &_| app.engine.underway(snapshot.id, call);
+    let stand = (snapshot.id, snapshot.version);
+    Ok(DiscussionView::new(stand, state(snapshot)?, &running, &app.prices))
 }
 
 async fn foreseen_new(app: &App, create: discussion::Create) -> Result<Estimate, Reject> {

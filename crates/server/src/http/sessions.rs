@@ -44,6 +44,9 @@ pub struct Filter {
     /// Only what runs, or only what does not.
     #[param(nullable = false)]
     pub active: Option<bool>,
+    /// Only what waits for a person's reply, or only what does not.
+    #[param(nullable = false)]
+    pub waiting: Option<bool>,
     /// Full-text search: every word must occur, the last one may be a beginning.
     #[param(nullable = false)]
     pub q: Option<String>,
@@ -71,9 +74,9 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
     let before = cursor.map_err(|_| {
         Problem::new(Code::InvalidQuery, "`cursor` must be `meta.next` of an earlier page.")
     })?;
-    let Filter { kind, project, status, active, q: words, .. } = filter;
+    let Filter { kind, project, status, active, waiting, q: words, .. } = filter;
     let without = room::APART.map(str::to_owned).to_vec();
-    let query = ListQuery { kind, without, project, status, active, words, limit, before };
+    let query = ListQuery { kind, without, project, status, active, waiting, words, limit, before };
     let found = app.engine.list(query).await?;
     let rows: Vec<SessionView> = found.rows.into_iter().map(SessionView::from).collect();
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))

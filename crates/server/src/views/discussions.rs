@@ -4,7 +4,7 @@ use plenary_domain::discussion::{
     self, Choice, Decided, Entry, Estimate, How, Participant, Range, Role, Said, Seat, SeatId,
     Sitter, Spoken, Stage, State, Step, What,
 };
-use plenary_domain::{Answer, SessionId, Timestamp, Usage};
+use plenary_domain::{Answer, SessionId, Timestamp, Timing, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ pub use super::agents::DiscussionFormat as FormatName;
 use crate::prices::Prices;
 
 use super::agents::WorkspaceView;
-use super::{FailureView, Running, UsageView, failure_view, mirror, usage};
+use super::{FailureView, RetryingView, Running, UsageView, failure_view, mirror, usage};
 
 mirror! {
     #[serde(rename_all = "snake_case")]
@@ -41,6 +41,8 @@ mirror! {
 #[serde(rename_all = "camelCase")]
 pub struct DiscussionView {
     id: Uuid,
+    /// The number of the last event: give it as `after` to read on.
+    version: u64,
     name: String,
     topic: String,
     format: FormatName,
@@ -66,6 +68,8 @@ pub struct DiscussionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     started_at: Option<Timestamp>,
+    /// When the last thing happened.
+    changed_at: Timestamp,
     /// What is under way, or what it will go on with.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -173,6 +177,10 @@ pub struct StepView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     text: Option<String>,
+    /// The request has failed and is made again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    retrying: Option<RetryingView>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -273,7 +281,12 @@ pub struct ActualView {
 }
 
 impl DiscussionView {
-    pub fn new(id: SessionId, state: &State, running: Running, prices: &Prices) -> Self {
+    pub fn new(
+        (id, version): (SessionId, u64),
+        state: &State,
+        running: Running,
+        prices: &Prices,
+    ) -> Self {
         let (status, problem) = match &state.stage {
             Stage::Draft => (DiscussionStatus::Draft, None),
             Stage::Active(_) => (DiscussionStatus::Active, None),
@@ -290,6 +303,7 @@ impl DiscussionView {
         let cost = known.flatten();
         DiscussionView {
             id: id.0,
+            version,
             name: state.name.clone(),
             topic: state.topic.to_string(),
             format: state.format.into(),
@@ -304,6 +318,7 @@ impl DiscussionView {
             context: state.context.iter().map(|file| file.name.clone()).collect(),
             created_at: state.created_at,
             started_at: state.started_at,
+            changed_at: state.changed_at,
             step: state.step().map(|step| step_view(state, step, running)),
             problem,
             conclusion: state.conclusion().map(|conclusion| conclusion.answer.text.clone()),
@@ -371,6 +386,7 @@ fn step_view(state: &State, step: &Step, running: Running) -> StepView {
         What::Turn { question, .. } => Some(question.clone()),
         What::Opening | What::Evaluation { .. } | What::Synthesis { .. } => None,
     };
+    let call = running(&step.call_id());
     StepView {
         kind: StepName::from(&step.what),
         call_id: step.call_id().0,
@@ -379,7 +395,8 @@ fn step_view(state: &State, step: &Step, running: Running) -> StepView {
         question,
         waits_for_person: state.awaited().is_some(),
         reply_by: step.reply_by,
-        text: running(&step.call_id()),
+        retrying: call.as_ref().and_then(|call| call.retrying.as_deref()).map(RetryingView::from),
+        text: call.map(|call| call.text).filter(|text| !text.is_empty()),
     }
 }
 
@@ -390,6 +407,7 @@ fn step_view(state: &State, step: &Step, running: Running) -> StepView {
 pub struct EntryView {
     /// From 1, without a gap.
     number: u32,
+    /// When it was said to its end.
     at: Timestamp,
     kind: EntryName,
     status: EntryStatus,
@@ -432,9 +450,14 @@ pub struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     usage: Option<UsageView>,
+    /// The step began so long before `at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     latency_ms: Option<u64>,
+    /// From the beginning of the step to the first text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    first_text_ms: Option<u64>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -538,19 +561,21 @@ impl EntryView {
             model: seat.and_then(|seat| seat.model()).map(|model| model.0.clone()),
             usage: None,
             latency_ms: None,
+            first_text_ms: None,
         }
     }
 
     fn say(&mut self, answer: &Answer) {
         self.content = Some(answer.text.clone());
         self.thinking = said(&answer.reasoning);
-        self.measure(answer.usage, answer.timing.latency_ms);
+        self.measure(answer.usage, answer.timing);
     }
 
-    fn measure(&mut self, used: Usage, latency_ms: u64) {
+    fn measure(&mut self, used: Usage, timing: Timing) {
         if self.model.is_some() {
             self.usage = Some(usage(used));
-            self.latency_ms = Some(latency_ms);
+            self.latency_ms = Some(timing.latency_ms);
+            self.first_text_ms = timing.first_text_ms;
         }
     }
 
@@ -561,7 +586,7 @@ impl EntryView {
         view.condensed = (decided.condensed > 0).then_some(decided.condensed);
         match decided.how {
             How::Parsed | How::Repaired | How::Fallback => {
-                view.measure(decided.usage, decided.timing.latency_ms);
+                view.measure(decided.usage, decided.timing);
             }
             How::Person | How::Rule => view.model = None,
         }

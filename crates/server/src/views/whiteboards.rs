@@ -62,6 +62,9 @@ pub enum AnnotationType {
 pub struct WhiteboardView {
     board_id: String,
     session_id: Uuid,
+    /// The number of the last event that you have been told, as your live events count:
+    /// give it as `after` to read on.
+    version: u64,
     topic: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -311,6 +314,7 @@ pub fn whiteboard(id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardVie
     WhiteboardView {
         board_id: board.name.to_owned(),
         session_id: id.0,
+        version: board.told,
         topic: board.topic.to_owned(),
         project: board.project.map(str::to_owned),
         phase: board.phase.into(),

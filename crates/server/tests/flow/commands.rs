@@ -406,6 +406,12 @@ fn bare(mut export: Value) -> Value {
     for key in ["id", "version", "importedFrom"] {
         export["boardroom"].as_object_mut().unwrap().remove(key);
     }
+    for list in ["advisors", "syntheses"] {
+        for part in export["boardroom"][list].as_array_mut().unwrap() {
+            let part = part.as_object_mut().unwrap();
+            part.retain(|key, _| key != "startedAt" && key != "endedAt");
+        }
+    }
     let events = export["events"].as_array_mut().unwrap();
     events.retain(|event| event["event"]["type"] != "imported");
     for event in events {

@@ -22,5 +22,6 @@ mod restart;
 mod sessions;
 mod support;
 mod together;
+mod views;
 mod web;
 mod whiteboards;

@@ -46,6 +46,7 @@ pub fn unreadable(id: SessionId) -> Append {
         title: "a title".into(),
         status: "answering",
         active: true,
+        waits_for: vec![],
         actor: "test".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

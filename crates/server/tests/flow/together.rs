@@ -392,6 +392,7 @@ async fn another_writer_in_between_makes_them_decide_again() {
         title: row.title,
         status: "read",
         active: false,
+        waits_for: vec![],
         actor: "another".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

@@ -139,8 +139,8 @@ async fn open(
     sqlx::query_scalar(
         "insert into stream
              (id, kind, title, status, active, version, epoch, owner, created_at, updated_at,
-              name, project)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11
+              name, project, waits_for)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12
          where not exists (select 1 from removed where id = ?1)
              and not exists (select 1 from removed where kind = ?2 and name = ?10)
          on conflict do nothing
@@ -157,6 +157,7 @@ async fn open(
     .bind(append.at.as_millisecond())
     .bind(&append.name)
     .bind(&append.project)
+    .bind(names(&append.waits_for))
     .fetch_optional(connection)
     .await
 }
@@ -173,7 +174,7 @@ async fn advance(
     sqlx::query_scalar(
         "update stream
          set version = version + ?5, status = ?6, active = ?7,
-             updated_at = coalesce(?8, updated_at)
+             updated_at = coalesce(?8, updated_at), waits_for = ?9
          where id = ?1 and version = ?2 and epoch = coalesce(?3, epoch) and title = ?4
          returning number",
     )
@@ -185,8 +186,13 @@ async fn advance(
     .bind(append.status)
     .bind(append.active)
     .bind(changed_at.map(|at| at.as_millisecond()))
+    .bind(names(&append.waits_for))
     .fetch_optional(connection)
     .await
+}
+
+fn names(people: &[String]) -> String {
+    serde_json::Value::from(people).to_string()
 }
 
 async fn rename(connection: &mut SqliteConnection, append: &Append) -> Result<(), sqlx::Error> {

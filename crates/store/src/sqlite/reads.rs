@@ -186,6 +186,11 @@ fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
     if let Some(active) = query.active {
         select.push(" and active = ").push_bind(active);
     }
+    match query.waiting {
+        Some(true) => drop(select.push(" and waits_for <> '[]'")),
+        Some(false) => drop(select.push(" and waits_for = '[]'")),
+        None => {}
+    }
     let words = words::expressions(query.words.as_deref().unwrap_or_default());
     if words.is_empty() {
         return;

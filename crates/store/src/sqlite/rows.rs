@@ -45,15 +45,40 @@ fn time(ms: i64) -> Result<Timestamp, StoreError> {
 }
 
 pub(super) const SESSION: &str =
-    "select id, kind, name, project, title, status, active, version, epoch, created_at, updated_at
+    "select id, kind, name, project, title, status, active, waits_for, version, epoch,
+         created_at, updated_at
      from stream";
 
-pub(super) type SessionTuple =
-    (Uuid, String, Option<String>, Option<String>, String, String, bool, i64, i64, i64, i64);
+pub(super) type SessionTuple = (
+    Uuid,
+    String,
+    Option<String>,
+    Option<String>,
+    String,
+    String,
+    bool,
+    String,
+    i64,
+    i64,
+    i64,
+    i64,
+);
 
 pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
-    let (id, kind, name, project, title, status, active, version, epoch, created_at, updated_at) =
-        row;
+    let (
+        id,
+        kind,
+        name,
+        project,
+        title,
+        status,
+        active,
+        waits_for,
+        version,
+        epoch,
+        created_at,
+        updated_at,
+    ) = row;
     Ok(SessionRow {
         id: SessionId(id),
         kind,
@@ -62,6 +87,8 @@ pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         title,
         status,
         active,
+        waits_for: serde_json::from_str(&waits_for)
+            .map_err(|_| StoreError::Unreadable(format!("names that are {waits_for:?}")))?,
         version: unsigned(version),
         epoch: unsigned(epoch),
         created_at: time(created_at)?,

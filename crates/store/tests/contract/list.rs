@@ -54,6 +54,7 @@ pub async fn filters(fixture: impl Fixture) {
             project: project.map(str::to_owned),
             status,
             active,
+            waits_for: (number % 2 == 0).then(|| "Ada".to_owned()).into_iter().collect(),
             title: format!("{kind} {status}"),
             ..opening(id(number))
         };
@@ -71,7 +72,11 @@ pub async fn filters(fixture: impl Fixture) {
         without: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
         ..query
     };
+    let waiting = |is, query| ListQuery { waiting: Some(is), ..query };
     let cases = [
+        (waiting(true, everything()), vec![4, 2]),
+        (waiting(false, everything()), vec![3, 1]),
+        (waiting(true, query("council", "", None, "")), vec![4]),
         (without(&["council"], everything()), vec![2, 1]),
         (without(&["council", "boardroom"], everything()), vec![]),
         (without(&["Council", "none"], everything()), vec![4, 3, 2, 1]),

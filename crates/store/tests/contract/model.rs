@@ -209,6 +209,7 @@ impl Session {
                 title: String::new(),
                 status: String::new(),
                 active: false,
+                waits_for: vec![],
                 version: 0,
                 epoch: u64::from(append.owner.is_some()),
                 created_at: append.at,
@@ -244,6 +245,7 @@ impl Session {
         self.row.title = append.title.clone();
         self.row.status = append.status.into();
         self.row.active = append.active;
+        self.row.waits_for = append.waits_for.clone();
         if append.events.iter().any(|event| event.listed) {
             self.row.updated_at = append.at;
         }
@@ -268,6 +270,7 @@ impl Session {
             && (query.project.is_none() || query.project == row.project)
             && query.status.as_ref().is_none_or(|is| *is == row.status)
             && query.active.is_none_or(|active| active == row.active)
+            && query.waiting.is_none_or(|waiting| waiting != row.waits_for.is_empty())
             && self.has_words(query.words.as_deref().unwrap_or_default())
     }
 

@@ -33,6 +33,7 @@ enum Operation {
         title: usize,
         status: usize,
         active: bool,
+        waits: bool,
         owned: bool,
         /// What each event says, and whether it is listed.
         events: Vec<(usize, bool)>,
@@ -66,14 +67,14 @@ fn operation() -> impl Strategy<Value = Operation> {
     let append = (
         (session(), late(), proptest::option::of(late())),
         (proptest::option::of(0..NAMES.len()), proptest::option::of(0..PROJECTS.len())),
-        (0..WORDS.len(), 0..STATUSES.len(), any::<bool>(), any::<bool>()),
+        (0..WORDS.len(), 0..STATUSES.len(), any::<bool>(), any::<bool>(), any::<bool>()),
         proptest::collection::vec((0..WORDS.len(), any::<bool>()), 1..4),
         proptest::option::of((0..CALLS.len(), 1..4_u32)),
         proptest::option::weighted(0.2, 0..KEYS.len()),
     )
         .prop_map(
             |((session, late_by, epoch_late_by), (name, project), row, events, ended, key)| {
-                let (title, status, active, owned) = row;
+                let (title, status, active, waits, owned) = row;
                 Operation::Append {
                     session,
                     late_by,
@@ -83,6 +84,7 @@ fn operation() -> impl Strategy<Value = Operation> {
                     title,
                     status,
                     active,
+                    waits,
                     owned,
                     events,
                     ended,
@@ -113,19 +115,25 @@ fn query() -> impl Strategy<Value = ListQuery> {
         proptest::option::of(0..PROJECTS.len()),
         proptest::option::of(0..STATUSES.len()),
         proptest::option::of(any::<bool>()),
+        proptest::option::of(any::<bool>()),
         proptest::collection::vec(0..WORDS.len(), 0..3),
         0..5_u32,
         proptest::option::of(0..=SESSIONS + 1),
     )
-        .prop_map(|(kind, without, project, status, active, words, limit, before)| ListQuery {
-            kind: kind.map(|kind| KINDS[kind].into()),
-            without: without.into_iter().map(str::to_owned).collect(),
-            project: project.map(|project| PROJECTS[project].into()),
-            status: status.map(|status| STATUSES[status].into()),
-            active,
-            words: Some(words.into_iter().map(|word| WORDS[word]).collect::<Vec<_>>().join(" ")),
-            limit,
-            before: before.map(id),
+        .prop_map(|(kind, without, project, status, active, waiting, words, limit, before)| {
+            ListQuery {
+                kind: kind.map(|kind| KINDS[kind].into()),
+                without: without.into_iter().map(str::to_owned).collect(),
+                project: project.map(|project| PROJECTS[project].into()),
+                status: status.map(|status| STATUSES[status].into()),
+                active,
+                waiting,
+                words: Some(
+                    words.into_iter().map(|word| WORDS[word]).collect::<Vec<_>>().join(" "),
+                ),
+                limit,
+                before: before.map(id),
+            }
         })
 }
 
@@ -240,6 +248,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
             title,
             status,
             active,
+            waits,
             owned,
             events,
             ended,
@@ -255,6 +264,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
                 title: WORDS[title].into(),
                 status: STATUSES[status],
                 active,
+                waits_for: waits.then(|| WORDS[title].to_owned()).into_iter().collect(),
                 at: at(time),
                 events: events
                     .into_iter()

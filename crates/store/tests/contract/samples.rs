@@ -47,6 +47,7 @@ pub fn opening(session: SessionId) -> Append {
         title: "a title".into(),
         status: "open",
         active: true,
+        waits_for: vec![],
         actor: "ada".into(),
         at: at(0),
         events: vec![event("opened", "")],

@@ -4,7 +4,7 @@
 //! item belongs to it. Headings, code, tables and "None." are no points.
 
 use super::{Point, Section};
-use crate::boardroom::verdict::{self, Fence, Verdict};
+use crate::boardroom::verdict::{Fence, Verdict};
 use crate::limits;
 use crate::written::folded;
 
@@ -18,7 +18,7 @@ const NOTHING: [&str; 4] = ["none", "na", "nothing", "nonenoted"];
 /// section keeps its first ones: the recommendation stands last and must not be what
 /// is cut off.
 pub fn read(verdict: &Verdict) -> (Vec<Point>, u32) {
-    let Some(sections) = verdict::sections_of(verdict) else { return (vec![], 0) };
+    let Some(sections) = verdict.sections() else { return (vec![], 0) };
     let [_, bodies @ ..] = &sections;
     let mut all: Vec<(usize, Section, String)> = vec![];
     for (section, body) in Section::ALL.into_iter().zip(bodies) {

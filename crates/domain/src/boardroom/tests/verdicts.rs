@@ -10,7 +10,9 @@ use Headings::{AsAsked, Missing, Repaired};
 
 #[track_caller]
 fn check(name: &str, input: &str, headings: Headings, text: &str) {
-    assert_eq!(read(input), Verdict { text: text.into(), headings }, "{name}");
+    let verdict = read(input);
+    assert_eq!(verdict.sections().is_some(), headings != Missing, "{name}");
+    assert_eq!(verdict, Verdict { text: text.into(), headings }, "{name}");
 }
 
 /// The four with these bodies.
@@ -46,6 +48,16 @@ fn headings_as_asked_for_leave_the_text_alone() {
         check(name, input, AsAsked, input);
         check(name, &format!("\n\n{input}\n \n"), AsAsked, input);
     }
+}
+
+#[test]
+fn a_synthesis_is_cut_at_its_headings() {
+    let sections = |text: &str| read(text).sections();
+    assert_eq!(sections(FOUR), Some(PLAIN.map(str::to_owned)));
+    assert_eq!(sections(&FOUR.replace("## ", "# ")), Some(PLAIN.map(str::to_owned)));
+    let bodies = ["A.\n\n- one\n- two", "B.", "```\n## Recommendation\n```", "D."];
+    assert_eq!(sections(&four(bodies)), Some(bodies.map(str::to_owned)));
+    assert_eq!(sections("## Consensus\nA."), None);
 }
 
 #[test]

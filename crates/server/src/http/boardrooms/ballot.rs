@@ -50,7 +50,7 @@ pub async fn cast(
     Change { by, body }: Change<NewBallot>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return show(&app, &earlier);
+        return show(&app, &earlier).await;
     }
     let seat = match body.advisor {
         Some(seat) => SeatId(seat),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{created, views};
+use super::created;
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::http::{MARKDOWN, document, json_document, session_id};
@@ -108,7 +108,7 @@ pub async fn export(
                 format: FORMAT,
                 format_version: FORMAT_VERSION,
                 exported_at: app.engine.clock().now(),
-                boardroom: views::boardroom(id, snapshot.version, state, &|_| None),
+                boardroom: super::view(&app, &snapshot).await?,
                 events: app.engine.events(id).await?.into_iter().map(exported).collect(),
             };
             json_document(&format!("boardroom-{id}.json"), &exported)
@@ -160,5 +160,5 @@ pub async fn import(
     let from = body.boardroom.map(|boardroom| SessionId(boardroom.id));
     let command = room::Command::Boardroom(Command::Import { from, events });
     let opened = app.engine.open(by, command).await?;
-    created(&app, &opened)
+    created(&app, &opened).await
 }

@@ -36,6 +36,7 @@ fn plain(mut entry: Value) -> Value {
     let fields = entry.as_object_mut().unwrap();
     assert!(fields.remove("at").unwrap().is_string());
     fields.remove("latencyMs");
+    fields.remove("firstTextMs");
     entry
 }
 

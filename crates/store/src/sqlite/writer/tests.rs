@@ -66,6 +66,7 @@ fn append(number: u128, events: usize) -> Append {
         title: "a title".into(),
         status: "open",
         active: true,
+        waits_for: vec![],
         actor: "ada".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![event; events],

@@ -1,0 +1,62 @@
+//! How calls go: when, at which price, and what is under way.
+
+use plenary_domain::boardroom::{Times, Verdict};
+use plenary_domain::{CallId, ModelName, Usage};
+use plenary_engine::{Retrying, Underway};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::prices::Prices;
+
+/// Gives what a call that is under way has brought so far.
+pub type Running<'a> = &'a dyn Fn(&CallId) -> Option<Underway>;
+
+/// What is known of a board beside its state.
+pub struct Beside<'a> {
+    pub running: Running<'a>,
+    pub times: &'a Times,
+    pub prices: &'a Prices,
+}
+
+impl Beside<'_> {
+    /// In the operator's currency; `None` unless price and tokens are known.
+    pub fn cost(&self, model: &ModelName, used: Usage) -> Option<f64> {
+        let (price, million) = (self.prices.of(model)?, 1_000_000.0);
+        let (input, output) = (used.input_tokens?, used.output_tokens?);
+        Some((input as f64 * price.input + output as f64 * price.output) / million)
+    }
+}
+
+/// A request that failed in a way that may pass; it is made again after a pause.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryingView {
+    /// The request that failed, from 1.
+    attempt: u32,
+    /// The pause, from when it failed.
+    wait_ms: u64,
+    message: String,
+}
+
+impl From<&Retrying> for RetryingView {
+    fn from(retrying: &Retrying) -> Self {
+        let Retrying { attempt, wait_ms, message, .. } = retrying;
+        RetryingView { attempt: *attempt, wait_ms: *wait_ms, message: message.clone() }
+    }
+}
+
+/// What stands under the four headings, as Markdown.
+#[derive(Serialize, ToSchema)]
+pub struct SectionsView {
+    consensus: String,
+    agreement: String,
+    divergence: String,
+    recommendation: String,
+}
+
+impl SectionsView {
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        let [consensus, agreement, divergence, recommendation] = verdict.sections()?;
+        Some(SectionsView { consensus, agreement, divergence, recommendation })
+    }
+}
