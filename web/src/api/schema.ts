@@ -80,7 +80,8 @@ export interface paths {
         get: operations["boardrooms_list"];
         put?: never;
         /**
-         * Convenes a board: every advisor is asked at once, and a synthesis follows.
+         * Convenes a board: every advisor is asked at once, and a synthesis follows; with
+         *     `ballot`, the advisors then vote on its points.
          *     Answers at once; follow the events, or get the board again.
          */
         post: operations["boardrooms_convene"];
@@ -173,6 +174,23 @@ export interface paths {
          *     of them the synthesis begins without it, and a board where nobody has answered fails.
          */
         post: operations["boardrooms_stop_advisor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/boardrooms/{id}/ballot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A person's own votes as an advisor, while the ballot is held. */
+        post: operations["boardrooms_cast"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1268,6 +1286,25 @@ export interface components {
             /** Format: date-time */
             since: string;
         };
+        AgreementView: {
+            /**
+             * Format: int32
+             * @description The seats' numbers.
+             */
+            a: number;
+            /** Format: int32 */
+            b: number;
+            /**
+             * Format: int32
+             * @description … of those on which both voted.
+             */
+            of: number;
+            /**
+             * Format: int32
+             * @description Points on which both voted the same, …
+             */
+            same: number;
+        };
         /** @enum {string} */
         AnnotationType: "validation" | "challenge" | "corroboration" | "rebuttal" | "withdrawal" | "resolution";
         AnnotationView: {
@@ -1304,6 +1341,34 @@ export interface components {
             /** @description The final tally. */
             summary: components["schemas"]["WhiteboardSummary"];
         };
+        /** @enum {string} */
+        BallotChoice: "accept" | "reject" | "defer";
+        /** @description The ballot on a synthesis. All lists are empty where there is none. */
+        BallotView: {
+            /** @description How often two advisors voted the same, for each pair whose votes are there. */
+            agreement: components["schemas"]["AgreementView"][];
+            /** @description How it stands with the votes of each advisor. */
+            ballots: components["schemas"]["PaperView"][];
+            /** @description Why there is no ballot although the board has it on. */
+            noBallot?: string;
+            /** @description The points that are voted on, with the votes on each. */
+            points: components["schemas"]["PointView"][];
+            /**
+             * Format: int32
+             * @description Points of the synthesis beyond the most that are voted on.
+             */
+            pointsLeftOut: number;
+        };
+        BallotVoteView: {
+            /**
+             * Format: int32
+             * @description The seat's number.
+             */
+            advisor: number;
+            /** @description A sentence; it may be empty. */
+            reason: string;
+            vote: components["schemas"]["BallotChoice"];
+        };
         BoardClosing: {
             /** @description What you want the record to say about the decision. */
             note?: string | null;
@@ -1313,7 +1378,7 @@ export interface components {
         /** @enum {string} */
         BoardRole: "specialist" | "facilitator" | "operator";
         /** @enum {string} */
-        BoardStatus: "answering" | "synthesizing" | "closed" | "stopped" | "failed";
+        BoardStatus: "answering" | "synthesizing" | "balloting" | "closed" | "stopped" | "failed";
         BoardView: {
             id: string;
             name: string;
@@ -1323,6 +1388,8 @@ export interface components {
             advisors: components["schemas"]["AdvisorView"][];
             /** @description What can be done with it now. */
             allowed: string[];
+            /** @description Whether the advisors vote on the points of each synthesis. */
+            ballot: boolean;
             context: components["schemas"]["ContextView"][];
             /** Format: date-time */
             convenedAt: string;
@@ -1903,9 +1970,30 @@ export interface components {
              */
             type: components["schemas"]["AnnotationType"];
         };
+        NewBallot: {
+            /**
+             * Format: int32
+             * @description The seat's number; needed when the votes of several persons are awaited.
+             */
+            advisor?: number | null;
+            /** @description At most one on each point; a point without one is not voted on. */
+            votes: components["schemas"]["NewBallotVote"][];
+        };
+        NewBallotVote: {
+            /**
+             * Format: int32
+             * @description The point's number.
+             */
+            point: number;
+            /** @description A sentence that says why. */
+            reason?: string | null;
+            vote: components["schemas"]["BallotChoice"];
+        };
         NewBoardroom: {
             /** @description The advisors, in place of a preset board. */
             advisors?: components["schemas"]["NewAdvisor"][] | null;
+            /** @description The advisors vote on each point of the synthesis; off when absent. */
+            ballot?: boolean | null;
             board?: components["schemas"]["BoardName"] | null;
             /** @description Files that belong to the question. */
             context?: components["schemas"]["NewContext"][] | null;
@@ -2115,6 +2203,29 @@ export interface components {
             /** @description The accepted proposal, or those that are tied. */
             posts: string[];
         };
+        /** @enum {string} */
+        PaperStatus: "waiting" | "done" | "failed" | "stopped";
+        PaperView: {
+            /**
+             * Format: int32
+             * @description The seat's number.
+             */
+            advisor: number;
+            /** @description The call that brings, or brought, a model's votes. */
+            callId: string;
+            /** @description The name on this board. */
+            name: string;
+            /** @description Points on which a ballot that is done has no vote. */
+            notVoted: number[];
+            /** @description Why it failed, in words. */
+            problem?: string;
+            status: components["schemas"]["PaperStatus"];
+            /**
+             * Format: date-time
+             * @description Until when a person can vote.
+             */
+            voteBy?: string;
+        };
         PersonsDecision: {
             decision: components["schemas"]["Decision"];
             /** @description Who speaks next; needed to continue. */
@@ -2125,6 +2236,23 @@ export interface components {
         };
         /** @enum {string} */
         PhaseName: "blind" | "read" | "validate" | "debate" | "resolve" | "archived";
+        PointView: {
+            /** Format: int32 */
+            accept: number;
+            /** Format: int32 */
+            defer: number;
+            /**
+             * Format: int32
+             * @description From 1.
+             */
+            number: number;
+            /** Format: int32 */
+            reject: number;
+            section: components["schemas"]["SectionName"];
+            text: string;
+            /** @description Of those who voted on it, in the order of their seats. */
+            votes: components["schemas"]["BallotVoteView"][];
+        };
         /** @enum {string} */
         PostType: "proposal" | "claim" | "concern" | "informational";
         PostView: {
@@ -2250,6 +2378,8 @@ export interface components {
                 advisors: components["schemas"]["AdvisorView"][];
                 /** @description What can be done with it now. */
                 allowed: string[];
+                /** @description Whether the advisors vote on the points of each synthesis. */
+                ballot: boolean;
                 context: components["schemas"]["ContextView"][];
                 /** Format: date-time */
                 convenedAt: string;
@@ -2897,6 +3027,11 @@ export interface components {
             participantId?: string | null;
             text: string;
         };
+        /**
+         * @description The section of the synthesis that a point stands in.
+         * @enum {string}
+         */
+        SectionName: "agreement" | "divergence" | "recommendation";
         /** @description What stands under the four headings, as Markdown. */
         SectionsView: {
             agreement: string;
@@ -3017,7 +3152,7 @@ export interface components {
             title: string;
             type: components["schemas"]["PostType"];
         };
-        SynthesisView: components["schemas"]["Said"] & {
+        SynthesisView: components["schemas"]["BallotView"] & components["schemas"]["Said"] & {
             /** @description Those that it had to do without, and why. */
             absent: components["schemas"]["AbsentView"][];
             /** @description The advisors that it is made from. */
@@ -4737,6 +4872,128 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boardrooms_cast: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBallot"];
+            };
+        };
         responses: {
             200: {
                 headers: {
