@@ -2,7 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, story } from "./stage";
+import { loaded, sum } from "../bench/load";
+import { expect, story, theBrowser } from "./stage";
 
 const build = process.env["E2E_BUILD"] ?? join(import.meta.dirname, "../dist");
 
@@ -41,4 +42,13 @@ story("a page is guarded by its headers, whatever its address", async ({ server 
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect(response.headers.get("referrer-policy")).toBe("no-referrer");
   }
+});
+
+const FIRST_LOAD_BYTES = 250_000;
+
+story("what the first page loads stays within its budget", async ({ server }) => {
+  const files = await loaded(await theBrowser(), server.url);
+  expect(sum(files, false)).toBeLessThan(FIRST_LOAD_BYTES);
+  expect(files.filter((one) => one.name.endsWith(".js")).length).toBeGreaterThan(1);
+  expect(sum(files, true)).toBeGreaterThan(0);
 });

@@ -33,7 +33,6 @@ export function Rail({ onSearch, onHelp }: Props) {
         <button
           type="button"
           className="rail-search"
-          aria-label="Search"
           aria-haspopup="dialog"
           aria-keyshortcuts={ariaKey("Mod+k")}
           onClick={onSearch}

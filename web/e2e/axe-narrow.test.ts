@@ -1,0 +1,3 @@
+import { lookAtAll } from "./axe";
+
+lookAtAll({ width: 390, height: 844 });
