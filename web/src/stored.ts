@@ -4,6 +4,8 @@ import { useCallback, useSyncExternalStore } from "react";
 
 const listeners = new Set<() => void>();
 const parsed = new Map<string, { text: string | null; value: unknown }>();
+/** What a browser that is full, or stores nothing, could not take: kept until the page is left. */
+const unstored = new Map<string, string | null>();
 
 function key(name: string): string {
   return `plenary.${name}`;
@@ -11,12 +13,7 @@ function key(name: string): string {
 
 /** A remembered value; `missing` when there is none or it cannot be read. */
 export function remembered<T>(name: string, missing: T): T {
-  let text: string | null = null;
-  try {
-    text = localStorage.getItem(key(name));
-  } catch {
-    return missing;
-  }
+  const text = kept(name);
   const known = parsed.get(name);
   // The same text gives the same object, so that readers see a change only when there is one.
   if (known && known.text === text && text !== null) return known.value as T;
@@ -30,12 +27,24 @@ export function remembered<T>(name: string, missing: T): T {
   }
 }
 
-export function remember<T>(name: string, value: T | undefined): void {
+function kept(name: string): string | null {
+  const text = unstored.get(name);
+  if (text !== undefined) return text;
   try {
-    if (value === undefined) localStorage.removeItem(key(name));
-    else localStorage.setItem(key(name), JSON.stringify(value));
+    return localStorage.getItem(key(name));
   } catch {
-    // A browser that stores nothing still works; it only forgets.
+    return null;
+  }
+}
+
+export function remember<T>(name: string, value: T | undefined): void {
+  const text = value === undefined ? null : JSON.stringify(value);
+  try {
+    if (text === null) localStorage.removeItem(key(name));
+    else localStorage.setItem(key(name), text);
+    unstored.delete(name);
+  } catch {
+    unstored.set(name, text);
   }
   for (const listener of listeners) listener();
 }

@@ -88,6 +88,8 @@ export function follow(following: Following): () => void {
 
   document.addEventListener("visibilitychange", watchVisibility);
   void connect();
+  // A tab may have been opened behind another one.
+  watchVisibility();
   return () => {
     ended = true;
     document.removeEventListener("visibilitychange", watchVisibility);

@@ -4,6 +4,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { follow } from "./follow";
+import { renewal, type Renewal } from "./renewal";
 
 let claims = 0;
 const listeners = new Set<() => void>();
@@ -32,30 +33,28 @@ export function useNews(): void {
   const queries = useQueryClient();
   const isClaimed = useSyncExternalStore(subscribe, () => claims > 0);
   useEffect(() => {
-    const renew = () => void queries.invalidateQueries({ queryKey: ["sessions"] });
-    if (isClaimed) {
-      const timer = setInterval(() => {
-        if (document.visibilityState === "visible") renew();
-      }, ASK_AGAIN_MS);
-      return () => clearInterval(timer);
-    }
-    let gathering: ReturnType<typeof setTimeout> | undefined;
-    const gathered = () => {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        renew();
-      }, GATHER_MS);
-    };
-    const end = follow({
-      url: "/api/events",
-      onFrame: gathered,
-      onConnection: (now) => {
-        if (now === "live") gathered();
-      },
-    });
+    const renewing = renewal(queries, () => [["sessions"]], GATHER_MS);
+    const end = isClaimed ? everyNowAndThen(renewing) : followed(renewing);
     return () => {
       end();
-      clearTimeout(gathering);
+      renewing.end();
     };
   }, [isClaimed, queries]);
+}
+
+function everyNowAndThen({ soon }: Renewal): () => void {
+  const timer = setInterval(() => {
+    if (document.visibilityState === "visible") soon();
+  }, ASK_AGAIN_MS);
+  return () => clearInterval(timer);
+}
+
+function followed({ soon }: Renewal): () => void {
+  return follow({
+    url: "/api/events",
+    onFrame: soon,
+    onConnection: (now) => {
+      if (now === "live") soon();
+    },
+  });
 }

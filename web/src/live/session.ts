@@ -6,6 +6,7 @@ import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { follow, type Connection, type Frame } from "./follow";
 import { claim } from "./news";
+import { renewal } from "./renewal";
 import { Texts, type Delta } from "./texts";
 
 /** A durable event, as it comes: `event.type` names it. */
@@ -64,16 +65,12 @@ export function useLiveSession(options: Options): LiveSession {
   const [connection, setConnection] = useState<Connection>("connecting");
   const [held, setHeld] = useState<ReadonlyMap<string, Retrying | Waiting>>(new Map());
   const [round, setRound] = useState(0);
+  /** The last event of which stream. */
+  const seen = useRef<{ stream: string; id: string }>(undefined);
 
   useEffect(() => {
     if (url === undefined) return undefined;
-    let renewal: ReturnType<typeof setTimeout> | undefined;
-    const renew = () => {
-      renewal ??= setTimeout(() => {
-        renewal = undefined;
-        for (const queryKey of latest.current.keys) void queries.invalidateQueries({ queryKey });
-      }, RENEW_MS);
-    };
+    const renewing = renewal(queries, () => latest.current.keys, RENEW_MS);
     const release = (callId: string) =>
       setHeld((now) => {
         if (!now.has(callId)) return now;
@@ -81,7 +78,9 @@ export function useLiveSession(options: Options): LiveSession {
         next.delete(callId);
         return next;
       });
+    const stream = JSON.stringify([url, agentToken]);
     const onFrame = (frame: Frame) => {
+      if (frame.id !== undefined) seen.current = { stream, id: frame.id };
       const data: unknown = JSON.parse(frame.data);
       switch (frame.event) {
         case "delta":
@@ -104,11 +103,12 @@ export function useLiveSession(options: Options): LiveSession {
         default:
           texts.flush();
           reasonings.flush();
-          renew();
+          renewing.soon();
           if (frame.event !== "removed") latest.current.onEvent?.(data as LiveEvent);
       }
     };
-    const after = round === 0 ? latest.current.after : undefined;
+    const known = seen.current?.stream === stream ? seen.current.id : undefined;
+    const after = known ?? latest.current.after;
     const unclaim = claim();
     const end = follow({
       url,
@@ -118,13 +118,13 @@ export function useLiveSession(options: Options): LiveSession {
       onConnection: (now) => {
         setConnection(now);
         // What happened while it was broken may have been more than events tell.
-        if (now === "live") renew();
+        if (now === "live") renewing.soon();
       },
     });
     return () => {
       end();
       unclaim();
-      clearTimeout(renewal);
+      renewing.end();
     };
   }, [url, agentToken, queries, texts, reasonings, round]);
 

@@ -1,0 +1,47 @@
+// Asks again for what is on screen, one time after the other.
+
+import type { QueryClient, QueryKey } from "@tanstack/react-query";
+
+export interface Renewal {
+  soon: () => void;
+  end: () => void;
+}
+
+/**
+ * Events that come close together make one request, and a request under way is never thrown
+ * away: else a page on which much happens would not be renewed before it is quiet.
+ */
+export function renewal(
+  queries: QueryClient,
+  keys: () => readonly QueryKey[],
+  gatherMs: number,
+): Renewal {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsking = false;
+  let isStale = false;
+  let hasEnded = false;
+
+  async function ask(): Promise<void> {
+    timer = undefined;
+    isAsking = true;
+    // What was asked for before may not know of the event yet.
+    isStale = keys().some((queryKey) => queries.isFetching({ queryKey }) > 0);
+    await Promise.allSettled(
+      keys().map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false })),
+    );
+    isAsking = false;
+    if (isStale) soon();
+  }
+
+  function soon(): void {
+    if (hasEnded) return;
+    if (isAsking) isStale = true;
+    else timer ??= setTimeout(() => void ask(), gatherMs);
+  }
+
+  function end(): void {
+    hasEnded = true;
+    clearTimeout(timer);
+  }
+  return { soon, end };
+}
