@@ -400,7 +400,8 @@ impl State {
             | SynthesisStanding::Failed { .. }
             | SynthesisStanding::Stopped { .. } => None,
         });
-        advisors.chain(syntheses).chain(self.ballot_usages()).fold(Usage::default(), Usage::plus)
+        let ballots = self.ballot_usages().map(|(_, usage)| usage);
+        advisors.chain(syntheses).chain(ballots).fold(Usage::default(), Usage::plus)
     }
 
     fn not_now(&self, message: &str) -> Reject {

@@ -484,7 +484,12 @@ pub fn boardroom(
         state.syntheses.iter().map(|s| synthesis(state, s, beside)).collect();
     let by_models = advisors.iter().filter(|advisor| advisor.model.is_some());
     let said = by_models.map(|a| &a.said).chain(syntheses.iter().map(|s| &s.said));
-    let cost = sum(said.filter(|said| matches!(said.status, SaidStatus::Done)).map(|s| s.cost));
+    let said = said.filter(|said| matches!(said.status, SaidStatus::Done)).map(|said| said.cost);
+    let votes = state.ballot_usages().map(|(seat, used)| match &state.advisor(seat)?.seat.sitter {
+        Sitter::Model(model) => beside.cost(model, used),
+        Sitter::Person { .. } => None,
+    });
+    let cost = sum(said.chain(votes));
     BoardroomView {
         id: id.0,
         version,

@@ -95,7 +95,10 @@ fn answer(name: &str, file: File, headers: &HeaderMap) -> Response {
     let mut found = HeaderMap::new();
     found.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(name)));
     found.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-    if name.starts_with(ASSETS) {
+    if file.packed.is_some() {
+        found.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if name.split('/').next() == Some(ASSETS) {
         let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
         found.insert(header::CACHE_CONTROL, forever);
     } else {
@@ -110,7 +113,6 @@ fn answer(name: &str, file: File, headers: &HeaderMap) -> Response {
         }
     }
     let Some(packed) = file.packed else { return guard((found, file.plain).into_response()) };
-    found.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if !takes_gzip(headers) {
         return guard((found, file.plain).into_response());
     }
@@ -158,10 +160,13 @@ fn guard(mut response: Response) -> Response {
     response
 }
 
-/// What we call JSON or Markdown must not be taken for a page.
+/// What we call JSON or Markdown must not be taken for a page, and what a session says
+/// must not stay in the store of a browser or of a proxy.
 pub async fn as_told(mut response: Response) -> Response {
     let (name, value) = GUARDS[0].clone();
     response.headers_mut().insert(name, value);
+    let stored = response.headers_mut().entry(header::CACHE_CONTROL);
+    stored.or_insert(HeaderValue::from_static("no-store"));
     response
 }
 

@@ -223,10 +223,11 @@ impl Paper {
 }
 
 impl State {
-    pub(super) fn ballot_usages(&self) -> impl Iterator<Item = Usage> {
+    /// What the votes of each model took.
+    pub fn ballot_usages(&self) -> impl Iterator<Item = (SeatId, Usage)> {
         let papers = self.syntheses.iter().filter_map(Synthesis::held).flat_map(|h| &h.papers);
         papers.filter_map(|paper| match &paper.standing {
-            PaperStanding::Cast { answer, .. } => answer.as_ref().map(|answer| answer.usage),
+            PaperStanding::Cast { answer, .. } => Some((paper.seat, answer.as_ref()?.usage)),
             PaperStanding::Waiting
             | PaperStanding::Failed { .. }
             | PaperStanding::Stopped { .. } => None,

@@ -1,7 +1,9 @@
 //! A board in a few words: how far it is, what came of it, what can be done now.
 
 use super::ballot::{Ballot, Paper, PaperStanding, ballot_table};
-use super::{Advisor, SeatId, Sitter, Stage, Standing, State, SynthesisStanding, Wait, markdown};
+use super::{
+    Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, Wait, markdown,
+};
 use crate::ids::ModelName;
 use crate::room::Progress;
 
@@ -30,7 +32,9 @@ impl State {
     /// Every advisor is a step, the synthesis is one, and so are the votes of each.
     pub fn progress(&self) -> Progress {
         let settled = self.advisors.iter().filter(|a| a.standing != Standing::Asked).count();
-        let written = usize::from(matches!(self.stage, Stage::Balloting | Stage::Closed));
+        let is_written = |last: &Synthesis| matches!(last.standing, SynthesisStanding::Done { .. });
+        let is_over = !matches!(self.stage, Stage::Answering(_) | Stage::Synthesizing);
+        let written = usize::from(is_over && self.syntheses.last().is_some_and(is_written));
         let (voted, voters) = self.voted();
         Progress {
             done: (settled + written + voted) as u32,
