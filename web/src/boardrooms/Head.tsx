@@ -5,6 +5,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Icon, type IconName } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
+import { money } from "../ui/money";
 import { Wrong } from "../ui/Notice";
 import { count, duration, some, useNow } from "../ui/time";
 import { finished, isRunning, presetName, usePresets, type Board } from "./board";
@@ -153,6 +154,9 @@ function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] 
         >
           {count(tokens)} tokens
         </span>
+      )}
+      {board.cost !== undefined && (
+        <span className="number">{money(board.cost, board.currency)}</span>
       )}
       {board.context.length > 0 && (
         <span title={board.context.map((file) => file.name).join(", ")}>

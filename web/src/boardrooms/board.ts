@@ -9,57 +9,16 @@ export type Presets = Schemas["Presets"];
 export type RoleName = Schemas["RoleName"];
 export type Failure = Schemas["FailureView"];
 
-export type VoteName = "accept" | "reject" | "defer";
-
-export interface CastVote {
-  advisor: number;
-  vote: VoteName;
-  reason?: string;
-}
-
+export type VoteName = Schemas["BallotChoice"];
+export type CastVote = Schemas["BallotVoteView"];
 /** A numbered point of a synthesis, with the votes on it. */
-export interface Point {
-  number: number;
-  section: string;
-  text: string;
-  votes: CastVote[];
-  accept: number;
-  reject: number;
-  defer: number;
-}
-
+export type Point = Schemas["PointView"];
 /** How it stands with one advisor's ballot. */
-export interface BallotOf {
-  advisor: number;
-  status: "waiting" | "done" | "failed" | "stopped";
-  problem?: string;
-  /** Until when a person can vote. */
-  voteBy?: string;
-}
-
+export type BallotOf = Schemas["PaperView"];
 /** On how many points two advisors voted the same, of those on which both voted. */
-export interface Pair {
-  a: number;
-  b: number;
-  same: number;
-  of: number;
-}
-
-export type Synthesis = Schemas["SynthesisView"] & {
-  points?: Point[];
-  ballots?: BallotOf[];
-  agreement?: Pair[];
-  /** Points beyond the most that are voted on. */
-  pointsLeftOut?: number;
-  /** Why there was no ballot although the board has it on. */
-  noBallot?: string;
-};
-
-export type Board = Omit<Schemas["BoardroomView"], "syntheses" | "status"> & {
-  status: Schemas["BoardStatus"] | "balloting";
-  syntheses: Synthesis[];
-  ballot?: boolean;
-};
+export type Pair = Schemas["AgreementView"];
+export type Synthesis = Schemas["SynthesisView"];
+export type Board = Schemas["BoardroomView"];
 
 export function boardKey(id: string): [string, string] {
   return ["boardrooms", id];

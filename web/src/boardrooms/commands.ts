@@ -15,37 +15,34 @@ export type Command =
   | { do: "reply"; advisor: number; text: string }
   | { do: "ballot"; advisor: number; votes: { point: number; vote: VoteName; reason: string }[] };
 
-type Post = (
-  path: string,
-  init: { params: object; body?: object },
-) => Promise<{ data?: { data: Board }; error?: unknown; response: Response }>;
-
-/** A route that all commands to a board share: it takes a body, and answers with the board. */
-const post = client.POST as unknown as Post;
-
 export function send(id: string, command: Command): Promise<Board> {
-  const to = (path: string, body?: object) =>
-    asked(
-      post(`/api/boardrooms/{id}/${path}`, {
-        params: { path: { id }, header: writeKey() },
-        ...(body && { body }),
-      }),
-    );
+  const header = writeKey();
+  const params = { path: { id }, header };
   switch (command.do) {
     case "stop":
     case "resume":
-      return to(command.do);
+      return asked(client.POST(`/api/boardrooms/{id}/${command.do}`, { params }));
     case "synthesize":
-    case "resynthesize":
-      return to(command.do, { model: command.model, instruction: command.instruction });
+    case "resynthesize": {
+      const body = { model: command.model, instruction: command.instruction };
+      return asked(client.POST(`/api/boardrooms/{id}/${command.do}`, { params, body }));
+    }
     case "retry":
-      return to(`advisors/${command.advisor}/retry`, { model: command.model });
-    case "stopAdvisor":
-      return to(`advisors/${command.advisor}/stop`);
-    case "reply":
-      return to("reply", { advisor: command.advisor, text: command.text });
-    case "ballot":
-      return to("ballot", { advisor: command.advisor, votes: command.votes });
+    case "stopAdvisor": {
+      const params = { path: { id, advisor: command.advisor }, header };
+      if (command.do === "stopAdvisor")
+        return asked(client.POST("/api/boardrooms/{id}/advisors/{advisor}/stop", { params }));
+      const body = { model: command.model };
+      return asked(client.POST("/api/boardrooms/{id}/advisors/{advisor}/retry", { params, body }));
+    }
+    case "reply": {
+      const body = { advisor: command.advisor, text: command.text };
+      return asked(client.POST("/api/boardrooms/{id}/reply", { params, body }));
+    }
+    case "ballot": {
+      const body = { advisor: command.advisor, votes: command.votes };
+      return asked(client.POST("/api/boardrooms/{id}/ballot", { params, body }));
+    }
   }
 }
 

@@ -18,15 +18,10 @@ export const USUAL: BoardLimits = {
   allBytes: 1024 * 1024,
 };
 
-type Told = Record<"boardroom" | "context", Record<string, { most?: number } | undefined>>;
-type Get = (
-  path: string,
-) => Promise<{ data?: { data: Told }; error?: unknown; response: Response }>;
-
 export function useLimits(): BoardLimits {
   const told = useQuery({
     queryKey: ["limits"],
-    queryFn: () => asked((client.GET as unknown as Get)("/api/limits")),
+    queryFn: () => asked(client.GET("/api/limits")),
     staleTime: Infinity,
   }).data;
   return {

@@ -13,7 +13,7 @@ function point(number: number, votes: string): Point {
     text: `Point ${number}`,
     votes: [...votes].flatMap((letter, at) => {
       const vote = NAMES[letter];
-      return vote ? [{ advisor: at + 1, vote }] : [];
+      return vote ? [{ advisor: at + 1, vote, reason: "" }] : [];
     }),
     accept: count("a"),
     reject: count("r"),

@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
+import { money } from "../ui/money";
 import { Glyph } from "../ui/icons";
 import { count, duration, some } from "../ui/time";
 import { tokensOf } from "./ControlBar";
 import type { Known } from "./data";
 import { LaneMap } from "./LaneMap";
 import { useNarrow } from "./narrow";
-import { money, range, roleName, roughly, shortModel, type Seat, type View } from "./words";
+import { range, roleName, roughly, shortModel, type Seat, type View } from "./words";
 
 interface Props {
   known: Known;

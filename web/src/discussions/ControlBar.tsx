@@ -1,6 +1,7 @@
 // How far it is, and everything that can be done: one row that never wraps. On a narrow
 // page what is not needed at once is in the menu.
 
+import { money } from "../ui/money";
 import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { StatusBadge } from "../shell/status";
 import { Button } from "../ui/Button";
@@ -8,7 +9,7 @@ import { Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { count, duration, useNow } from "../ui/time";
 import type { Commands } from "./commands";
-import { money, type View } from "./words";
+import { type View } from "./words";
 
 interface Props {
   view: View;

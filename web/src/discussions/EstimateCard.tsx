@@ -1,11 +1,12 @@
 // What a discussion may take, before it is made. Asked for again a moment after a change.
 
+import { money } from "../ui/money";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { asked, client, type Schemas } from "../api/client";
 import { count, duration } from "../ui/time";
 import { body, type Seated } from "./draft";
-import { money, range, roughly } from "./words";
+import { range, roughly } from "./words";
 
 const SETTLE_MS = 400;
 

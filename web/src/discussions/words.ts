@@ -103,16 +103,6 @@ export function roughly(value: number): string {
   return count(value < 1_000 ? Math.round(value / 10) * 10 : Math.round(value / 100) * 100);
 }
 
-export function money(value: number, currency: string | undefined): string {
-  const digits = value !== 0 && Math.abs(value) < 0.1 ? 4 : 2;
-  return new Intl.NumberFormat("en", {
-    style: "currency",
-    currency: currency ?? "USD",
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(value);
-}
-
 /** A first line that is short enough for a heading. */
 export function headline(topic: string, name: string): string {
   const trimmed = topic.trim();
