@@ -22,4 +22,5 @@ export function Markdown({ text, serif = false }: Props) {
   );
 }
 
-export { isSafe } from "../src/markdown/Markdown";
+// All else is as it is shipped.
+export * from "../src/markdown/Markdown";

@@ -214,7 +214,7 @@ const text = (words: string | RegExp) => (page: Page) =>
 const at = (address: string) => () => Promise.resolve(address);
 
 export const SCENES: Scene[] = [
-  { name: "home-first-run", prepare: at("/"), ready: text("What was found") },
+  { name: "home-first-run", prepare: at("/"), ready: text("4 models") },
   {
     name: "home",
     prepare: async (place) => {

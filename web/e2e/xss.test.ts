@@ -3,7 +3,7 @@
 // fetched, or become an element that text cannot have.
 
 import type { Page } from "playwright-core";
-import { conclusion, decision, member, turn, verdict } from "./cast";
+import { ballot, conclusion, decision, member, turn, verdict } from "./cast";
 import { board, council, discussion, say, settled, Whiteboard } from "./arrange";
 import type { Rule } from "./programs";
 import { expect, story, theBrowser, type Stage } from "./stage";
@@ -61,16 +61,16 @@ async function intruders(page: Page): Promise<string[]> {
 /** Opens an address, waits for all marks, and looks. */
 async function inspect(page: Page, address: string, marks: readonly string[]): Promise<void> {
   await page.goto(address);
-  await unfold(page);
+  await page.getByRole("heading", { level: 1 }).waitFor();
   for (const one of marks) {
     await page.getByText(one, { exact: false }).first().waitFor({ state: "attached" });
   }
+  await unfold(page);
   expect(await intruders(page), address).toEqual([]);
 }
 
 /** Opens all that is folded away, until nothing more is: thoughts, personas, raw answers. */
 async function unfold(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1 }).waitFor();
   const folded = page.locator("main details:not([open]) > summary:visible");
   while ((await folded.count()) > 0) await folded.first().click();
 }
@@ -88,12 +88,18 @@ async function boardOf(stage: Stage, first: number): Promise<void> {
     holdAfter: thought(index).split(" ").length + 2,
   }));
   const all = indexes.map(marked).join("\n\n");
+  const points = indexes.map((index) => `- ${(payloads[index] ?? "").replaceAll("\n", " ")}`);
+  const written = `## Consensus\n\n${all}\n\n## Points of Agreement\n\n${points.join("\n")}`;
   await stage.models.say(
-    verdict({ text: `## Consensus\n\n${all}\n\n## Recommendation\n\n${all}` }),
+    verdict({
+      text: `${written}\n\n## Points of Divergence\n\n- None.\n\n## Recommendation\n\n${all}`,
+    }),
+    ballot(),
     ...rules,
   );
   const id = await board(stage.server, {
     prompt: payloads[first] ?? "",
+    ballot: true,
     advisors: indexes.map((index) => ({
       role: "generalist",
       systemPrompt: `seat-${index}-seat`,
@@ -105,6 +111,8 @@ async function boardOf(stage: Stage, first: number): Promise<void> {
   await stage.models.release("half");
   await settled(stage.server, id);
   await inspect(somebody.page, `/boardrooms/${id}`, indexes.map(mark));
+  const voted = somebody.page.getByRole("table", { name: /Votes by point/ });
+  expect(await voted.getByRole("rowheader").count()).toBeGreaterThan(1);
   const thoughts = somebody.page.locator("details[open]", { hasText: "thought" });
   expect(await thoughts.count()).toBe(indexes.length);
   await inspect(somebody.page, "/", []);

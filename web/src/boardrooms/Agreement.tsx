@@ -1,4 +1,5 @@
 import { useState, type CSSProperties } from "react";
+import { MarkdownLine } from "../markdown/Markdown";
 import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
 import type { Advisor, Board, Synthesis } from "./board";
@@ -106,7 +107,7 @@ function Differences({ board, synthesis, pair }: DifferencesProps) {
       <ul>
         {points.map((point) => (
           <li key={point.number}>
-            {point.text}
+            <MarkdownLine text={point.text} />
             <span className="muted small block-line">
               {left.name} {sign(point, left)} · {right.name} {sign(point, right)}
             </span>

@@ -1,4 +1,5 @@
 import { useStored } from "../stored";
+import { MarkdownLine } from "../markdown/Markdown";
 import { Button } from "../ui/Button";
 import { Wrong } from "../ui/Notice";
 import type { Advisor, Board, Synthesis, VoteName } from "./board";
@@ -64,7 +65,9 @@ function Paper({ board, synthesis, advisor }: Props) {
       <ol>
         {points.map((point) => (
           <li key={point.number}>
-            <p>{point.text}</p>
+            <p>
+              <MarkdownLine text={point.text} />
+            </p>
             <div className="row" role="group" aria-label={`Vote on point ${point.number}`}>
               {CHOICES.map((choice) => (
                 <Button

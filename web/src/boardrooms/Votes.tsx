@@ -1,4 +1,5 @@
 import { Fragment, useState } from "react";
+import { MarkdownLine } from "../markdown/Markdown";
 import { IconButton } from "../ui/Button";
 import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
@@ -42,7 +43,9 @@ export function Votes({ board, synthesis }: { board: Board; synthesis: Synthesis
               <Fragment key={point.number}>
                 <tr>
                   <th scope="row">
-                    <span className="point">{point.text}</span>
+                    <span className="point">
+                      <MarkdownLine text={point.text} />
+                    </span>
                     <span className="tally">
                       {point.accept} of {advisors.length} accept
                       <IconButton

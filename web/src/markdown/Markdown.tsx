@@ -6,7 +6,7 @@ import { memo, useMemo, useRef, type ReactNode } from "react";
 import type { Token, Tokens, TokensList } from "marked";
 import { named } from "./entities";
 import { presentable } from "./presentable";
-import { evened, lex, Splitter } from "./split";
+import { evened, lex, lexLine, Splitter } from "./split";
 
 interface Props {
   text: string;
@@ -29,6 +29,12 @@ export function Markdown({ text, live = false, under = 2, serif = false }: Props
       })}
     </div>
   );
+}
+
+/** One line of it, where there is no room for more: emphasis, code and links. */
+export function MarkdownLine({ text }: { text: string }): ReactNode {
+  const tokens = useMemo(() => lexLine(text), [text]);
+  return all(tokens, { under: 6, rank: 1, depth: 0, isInLink: false });
 }
 
 /**

@@ -12,6 +12,15 @@ export function lex(text: string): Token[] {
   }
 }
 
+/** The same for one line, in which nothing is a block. */
+export function lexLine(text: string): Token[] {
+  try {
+    return marked.Lexer.lexInline(text, { gfm: true });
+  } catch {
+    return [{ type: "text", raw: text, text }];
+  }
+}
+
 /** Line ends as the lexer counts them. A text that grows, grows the same way afterwards. */
 export function evened(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
