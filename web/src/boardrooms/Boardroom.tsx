@@ -146,7 +146,7 @@ function Session({ board, live, moments }: SessionProps) {
       />
       {live.connection === "broken" && (
         <div className="board-notice no-print" role="status">
-          <Notice>Connection lost, trying again. The board goes on meanwhile.</Notice>
+          <Notice>Connection lost, trying again.</Notice>
         </div>
       )}
       <div className="stage">

@@ -1,6 +1,6 @@
 // The next question to the same board, with what came of this one attached.
 
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
@@ -12,6 +12,9 @@ import { isConvening } from "./ConveneForm";
 import { FileChips } from "./FileChips";
 import { begun, handle, mentioned, unaddressed } from "./mentions";
 import { sameSeat, type ContextFile } from "./setup";
+
+/** Whoever has just asked goes on typing here, not on the page, where single keys do things. */
+let hasAsked = false;
 
 export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean }) {
   const [text, setText] = useStored(`follow-up.${board.id}`, "");
@@ -28,6 +31,11 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
       ? []
       : board.advisors.filter((advisor) => handle(advisor).startsWith(start));
   const canAsk = question !== "" && !convene.isPending;
+
+  useEffect(() => {
+    if (hasAsked) box.current?.querySelector("textarea")?.focus();
+    hasAsked = false;
+  }, []);
 
   const ask = () => {
     if (!canAsk) return;
@@ -48,6 +56,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
       {
         onSuccess: (made) => {
           setText(undefined);
+          hasAsked = true;
           go(`/boardrooms/${made.id}`);
         },
       },
@@ -94,9 +103,12 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
               setText(event.target.value === "" ? undefined : event.target.value)
             }
             onKeyDown={(event) => {
-              if (!isConvening(event)) return;
+              const first = offered[0];
+              const isPicking = first && event.key === "Tab" && !event.shiftKey;
+              if (!isConvening(event) && !isPicking) return;
               event.preventDefault();
-              ask();
+              if (first) complete(handle(first));
+              else ask();
             }}
           />
           {text !== "" && (

@@ -132,8 +132,16 @@ function statusInWords(board: Board): string | undefined {
   if (board.status === "balloting") {
     const ballots = board.syntheses.at(-1)?.ballots ?? [];
     const cast = ballots.filter((ballot) => ballot.status !== "waiting");
+    const awaited = ballots.filter((ballot) => !cast.includes(ballot));
+    const people = board.advisors.filter(
+      ({ id, person }) => person !== undefined && awaited.some(({ advisor }) => advisor === id),
+    );
+    if (people.length > 0 && people.length === awaited.length)
+      return `Waiting for the votes of ${people.map(({ person }) => person).join(", ")}`;
     return ballots.length > 0 ? `Voting · ${cast.length} of ${ballots.length}` : undefined;
   }
+  if (board.status === "closed" && number("failed") > 0)
+    return `Closed · ${number("failed")} failed`;
   return undefined;
 }
 

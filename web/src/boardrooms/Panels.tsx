@@ -118,11 +118,7 @@ function AdvisorBar({ advisors, chosen, isShort, onChoose }: BarProps) {
         >
           <Glyph role={advisor.role} small />
           <span className={isShort ? "unseen" : undefined}>{advisor.name}</span>
-          {advisor.status === "answering" && (
-            <span className="dot live">
-              <span className="unseen">, writing</span>
-            </span>
-          )}
+          <Standing advisor={advisor} />
         </button>
       ))}
       {isShort && (
@@ -133,6 +129,34 @@ function AdvisorBar({ advisors, chosen, isShort, onChoose }: BarProps) {
       )}
     </div>
   );
+}
+
+/** What the name alone does not tell while another advisor is shown. */
+function Standing({ advisor }: { advisor: Advisor }) {
+  switch (advisor.status) {
+    case "answering":
+      return (
+        <span className="dot live">
+          <span className="unseen">, writing</span>
+        </span>
+      );
+    case "waiting":
+      return (
+        <span className="dot waits">
+          <span className="unseen">, waiting for {advisor.person ?? "an answer"}</span>
+        </span>
+      );
+    case "failed":
+    case "stopped":
+      return (
+        <span className="stands" title={advisor.status === "failed" ? "Failed" : "Stopped"}>
+          <Icon name={advisor.status === "failed" ? "warning" : "stop"} size={11} />
+          <span className="unseen">, {advisor.status}</span>
+        </span>
+      );
+    case "done":
+      return null;
+  }
 }
 
 function showVerdict(): void {

@@ -145,7 +145,7 @@ function whereFrom(synthesis: Synthesis, advisors: readonly Advisor[]): string {
     ...named("stopped", () => " (stopped)"),
   ];
   return [
-    `Each advisor voted on the points of verdict v${number}.`,
+    `Votes of the advisors on the points of verdict v${number}.`,
     ...(awaited.length > 0 ? [`Still to come: ${awaited.join(", ")}.`] : []),
     ...(missing.length > 0 ? [`Without ${missing.join(", ")}.`] : []),
     ...(pointsLeftOut > 0 ? [`Not voted on: ${some(pointsLeftOut, "further point")}.`] : []),

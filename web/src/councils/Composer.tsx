@@ -2,6 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useId, useRef, useState, type KeyboardEvent } from "react";
+import { flushSync } from "react-dom";
 import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
 import { useStored } from "../stored";
 import { announce } from "../ui/announce";
@@ -218,11 +219,13 @@ function useMentions({ id, view, senders, me, body, setBody, form }: Naming) {
   const pick = (name: string) => {
     if (!mention) return;
     const result = named(body, mention, name);
-    setBody(result.text);
-    close();
+    // At once, or what is typed next stands at the end.
+    flushSync(() => {
+      setBody(result.text);
+      close();
+    });
+    form.current?.querySelector("textarea")?.setSelectionRange(result.caret, result.caret);
     announce(`${name} is named`);
-    const area = form.current?.querySelector("textarea");
-    requestAnimationFrame(() => area?.setSelectionRange(result.caret, result.caret));
   };
   const onCaret = (area: HTMLTextAreaElement) => {
     const isRange = area.selectionStart !== area.selectionEnd;

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { Problem } from "../api/client";
 import { Button } from "./Button";
 import { Icon } from "./icons";
+import { Inline } from "./Inline";
 
 interface Props {
   look?: "plain" | "bad" | "warn";
@@ -26,16 +27,24 @@ export function Wrong({ error, onRetry }: { error: unknown; onRetry?: () => void
   const problem = error instanceof Problem ? error : undefined;
   return (
     <Notice look="bad" action={onRetry && <Button onClick={onRetry}>Try again</Button>}>
-      <p>{error instanceof Error ? error.message : String(error)}</p>
-      {problem?.hint && <p className="hint">{problem.hint}</p>}
-      {problem && problem.fields.length > 0 && (
+      {problem && problem.fields.length > 0 ? (
+        // The message only says the same in one line.
         <ul>
           {problem.fields.map((one) => (
             <li key={one.field}>
-              <code>{one.field}</code>: {one.problem}
+              <code>{one.field}</code> {one.problem}
             </li>
           ))}
         </ul>
+      ) : (
+        <p>
+          <Inline text={error instanceof Error ? error.message : String(error)} />
+        </p>
+      )}
+      {problem?.hint && problem.status !== 404 && (
+        <p className="hint">
+          <Inline text={problem.hint} />
+        </p>
       )}
     </Notice>
   );

@@ -13,6 +13,8 @@ import { asked, client, whole, writeKey, type Schemas } from "../api/client";
 import { useStored } from "../stored";
 import type { Identity } from "./identity";
 
+const BLIND_MS = 3_000;
+
 export type BoardView = Schemas["WhiteboardView"];
 export type Post = Schemas["PostView"];
 export type Annotation = Schemas["AnnotationView"];
@@ -61,6 +63,12 @@ export function useBoard(looking: Looking) {
         }),
       ),
     getNextPageParam: (page: BoardView) => page.nextCursor,
+    // That others post while a board is blind makes no event, not even for those who lead it
+    // and may know who has posted.
+    refetchInterval: ({ state }) => {
+      const view = state.data?.pages[0];
+      return view?.phase === "blind" && view.hasPosted ? BLIND_MS : false;
+    },
   });
 }
 

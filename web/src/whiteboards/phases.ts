@@ -92,7 +92,7 @@ export function words(phase: Phase, debate: Visibility): Words {
       };
     case "archived":
       return {
-        motto: "Decided, and on record",
+        motto: "Closed, and on record",
         sees: "Everybody sees everything.",
         does: "Read and export. Nothing can be changed.",
       };
