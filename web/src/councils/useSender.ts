@@ -5,7 +5,8 @@ import { useCallback } from "react";
 import { remember, remembered, useStored } from "../stored";
 
 const NO_TOKENS: Record<string, string> = {};
-const LAST_NAME = "council-name";
+/** Shared with whiteboards and discussions; councils take it without spaces. */
+const LAST_NAME = "my-name";
 
 export function useSender(sessionId: string) {
   const [lastName, setLastName] = useStored<string>(LAST_NAME, "");
@@ -21,7 +22,8 @@ export function useSender(sessionId: string) {
     },
     [tokensKey, setNameHere, setLastName],
   );
-  return { name: nameHere ?? lastName, setName: setNameHere, tokens, claimed };
+  const usual = lastName.trim().replace(/\s+/g, "-");
+  return { name: nameHere ?? usual, setName: setNameHere, tokens, claimed };
 }
 
 /** What this browser knows of a council that is gone. */

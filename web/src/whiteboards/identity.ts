@@ -34,9 +34,9 @@ export function keepIdentity(board: string, identity: Identity): void {
   remember(MY_NAME, identity.name);
 }
 
-/** The name that was last used on any board. */
+/** The name that was last used anywhere, as whiteboards take it: without spaces. */
 export function usualName(): string {
-  return remembered(MY_NAME, "");
+  return remembered(MY_NAME, "").trim().replace(/\s+/g, "-");
 }
 
 export function knownIdentities(board: string): Identity[] {
