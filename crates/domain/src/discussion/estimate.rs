@@ -28,7 +28,8 @@ pub struct Range {
     pub high: f64,
 }
 
-/// Low: the facilitator ends after the first turn. High: all rounds.
+/// Low: the facilitator ends after the first turn, a person's if one takes part. High: all
+/// rounds, and every turn a model's if one takes part.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
@@ -146,8 +147,8 @@ impl State {
         measured: impl Fn(&ModelName) -> Option<Measure>,
         price: impl Fn(&ModelName) -> Option<Money>,
     ) -> Estimate {
-        let low = self.foreseen(1, |few_many| few_many.0);
-        let high = self.foreseen(self.max_rounds, |few_many| few_many.1);
+        let low = self.foreseen(1, &self.likely(true), |few_many| few_many.0);
+        let high = self.foreseen(self.max_rounds, &self.likely(false), |few_many| few_many.1);
         let sum = |calls: &[Foreseen], of: fn(&Foreseen) -> u64| -> f64 {
             calls.iter().map(of).sum::<u64>() as f64
         };
@@ -187,11 +188,22 @@ impl State {
         models
     }
 
+    /// Who speaks, if the facilitator gives the floor to people, or to models, as long
+    /// as there are any.
+    fn likely(&self, people: bool) -> Vec<&Seat> {
+        let all = self.speakers().into_iter().map(|participant| participant.seat.as_ref());
+        let (wanted, others): (Vec<_>, Vec<_>) = all.partition(|seat| seat.is_person() == people);
+        if wanted.is_empty() { others } else { wanted }
+    }
+
     /// The model calls of a discussion with so many rounds: the opening, the turns,
     /// an evaluation between two turns, and the synthesis.
-    fn foreseen(&self, rounds: u32, of: fn((u64, u64)) -> u64) -> Vec<Foreseen<'_>> {
-        let speakers: Vec<&Seat> =
-            self.participants.iter().filter(|p| p.role.speaks()).map(|p| p.seat.as_ref()).collect();
+    fn foreseen<'a>(
+        &'a self,
+        rounds: u32,
+        speakers: &[&'a Seat],
+        of: fn((u64, u64)) -> u64,
+    ) -> Vec<Foreseen<'a>> {
         let mut calls = vec![];
         let mut said = 0;
         let call = |seat: &Seat, said: u64, output: u64| -> Option<(u64, u64)> {

@@ -66,9 +66,9 @@ fn people_cost_nothing_and_take_their_time() {
     };
     let measure = |_: &ModelName| Some(Measure { low_ms: 1_000, high_ms: 2_500 });
     let estimate = Held::new(create).state.foresee(measure, none);
-    // Of the turns Ann, Gus, Ann the model has one at least and two at most.
-    assert_eq!(estimate.calls, range(1.0, 2.0));
-    assert_eq!(estimate.seconds, Some(range(1.0, 5.0)));
+    // Gus may have the only turn, and Ann may have all three.
+    assert_eq!(estimate.calls, range(0.0, 3.0));
+    assert_eq!(estimate.seconds, Some(range(0.0, 7.5)));
     assert_eq!(
         estimate.notes,
         [
