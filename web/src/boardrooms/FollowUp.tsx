@@ -2,6 +2,7 @@
 
 import { useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { forgetSent } from "../api/once";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
@@ -14,10 +15,13 @@ import { begun, handle, mentioned, unaddressed } from "./mentions";
 import { sameSeat, type ContextFile } from "./setup";
 
 export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean }) {
-  const [text, setText] = useStored(`follow-up.${board.id}`, "");
+  const place = `follow-up.${board.id}`;
+  const [text, setText] = useStored(place, "");
   const [isAttached, setAttached] = useState(true);
   const [, go] = useLocation();
-  const convene = useConvene();
+  const convene = useConvene(({ prompt }) =>
+    forgetSent<string>(place, (kept) => unaddressed(kept, board.advisors) === prompt),
+  );
   const box = useRef<HTMLFormElement>(null);
   const earlier = useMemo(() => earlierBoard(board), [board]);
   const addressed = mentioned(text, board.advisors);
@@ -46,10 +50,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
         ...(isAttached && { context: [earlier] }),
       },
       {
-        onSuccess: (made) => {
-          setText(undefined);
-          go(`/boardrooms/${made.id}`);
-        },
+        onSuccess: (made) => go(`/boardrooms/${made.id}`),
       },
     );
   };
