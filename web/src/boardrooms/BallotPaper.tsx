@@ -1,8 +1,9 @@
+import { forgetSent } from "../api/once";
 import { useStored } from "../stored";
 import { MarkdownLine } from "../markdown/Markdown";
 import { Button } from "../ui/Button";
 import { Wrong } from "../ui/Notice";
-import type { Advisor, Board, Synthesis, VoteName } from "./board";
+import type { Advisor, Board, Point, Synthesis, VoteName } from "./board";
 import { useCommand } from "./commands";
 import { Deadline } from "./PersonSeat";
 
@@ -37,15 +38,17 @@ interface Props {
 function Paper({ board, synthesis, advisor }: Props) {
   const name = `ballot.${board.id}.${synthesis.number}.${advisor.id}`;
   const [marks, setMarks] = useStored<Marks>(name, NONE);
-  const command = useCommand(board.id);
   const points = synthesis.points ?? [];
+  const command = useCommand(board.id, (sent) =>
+    forgetSent<Marks>(
+      name,
+      (kept) =>
+        sent.do === "ballot" &&
+        JSON.stringify(votesOf(points, kept)) === JSON.stringify(sent.votes),
+    ),
+  );
   const until = synthesis.ballots?.find((one) => one.advisor === advisor.id)?.voteBy;
-  const votes = points.flatMap((point) => {
-    const mark = marks[point.number];
-    return mark?.vote
-      ? [{ point: point.number, vote: mark.vote, reason: mark.reason?.trim() ?? "" }]
-      : [];
-  });
+  const votes = votesOf(points, marks);
   const mark = (point: number, change: Marks[string]) =>
     setMarks({ ...marks, [point]: { ...marks[point], ...change } });
   return (
@@ -54,10 +57,7 @@ function Paper({ board, synthesis, advisor }: Props) {
       aria-label={`Ballot of ${advisor.person ?? advisor.name}`}
       onSubmit={(event) => {
         event.preventDefault();
-        command.mutate(
-          { do: "ballot", advisor: advisor.id, votes },
-          { onSuccess: () => setMarks(undefined) },
-        );
+        command.mutate({ do: "ballot", advisor: advisor.id, votes });
       }}
     >
       <h3>{advisor.person} votes</h3>
@@ -101,4 +101,11 @@ function Paper({ board, synthesis, advisor }: Props) {
       </Button>
     </form>
   );
+}
+
+function votesOf(points: readonly Point[], marks: Marks) {
+  return points.flatMap(({ number: point }) => {
+    const mark = marks[point];
+    return mark?.vote ? [{ point, vote: mark.vote, reason: mark.reason?.trim() ?? "" }] : [];
+  });
 }

@@ -4,6 +4,7 @@ import "./convene.css";
 import { useEffect, useId, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
+import { forgetSent } from "../api/once";
 import { remember, remembered, useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
@@ -77,7 +78,9 @@ function Form({
   const [isOver, setOver] = useState(false);
   const area = useRef<HTMLDivElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const convene = useConvene();
+  const convene = useConvene((sent) =>
+    forgetSent<string>(DRAFT, (kept) => kept.trim() === sent.prompt),
+  );
   const limits = useLimits();
   const editor = useId();
   const setup = settled(kept, models);
@@ -100,10 +103,7 @@ function Form({
   const submit = () => {
     if (!canConvene) return;
     convene.mutate(request(prompt.trim(), setup, files, presets), {
-      onSuccess: (made) => {
-        setDraft(undefined);
-        go(`/boardrooms/${made.id}`);
-      },
+      onSuccess: (made) => go(`/boardrooms/${made.id}`),
       // What is wrong stands at its field, which must be in sight.
       onError: (error) => {
         if (error instanceof Problem && error.fields.some((one) => one.field !== "prompt")) {

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { forgetSent } from "../api/once";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
@@ -17,10 +18,13 @@ import { sameSeat, type ContextFile } from "./setup";
 let hasAsked = false;
 
 export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean }) {
-  const [text, setText] = useStored(`follow-up.${board.id}`, "");
+  const place = `follow-up.${board.id}`;
+  const [text, setText] = useStored(place, "");
   const [isAttached, setAttached] = useState(true);
   const [, go] = useLocation();
-  const convene = useConvene();
+  const convene = useConvene(({ prompt }) =>
+    forgetSent<string>(place, (kept) => unaddressed(kept, board.advisors) === prompt),
+  );
   const box = useRef<HTMLFormElement>(null);
   const earlier = useMemo(() => earlierBoard(board), [board]);
   const addressed = mentioned(text, board.advisors);
@@ -55,7 +59,6 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
       },
       {
         onSuccess: (made) => {
-          setText(undefined);
           hasAsked = true;
           go(`/boardrooms/${made.id}`);
         },

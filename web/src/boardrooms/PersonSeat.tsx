@@ -1,3 +1,4 @@
+import { forgetSent } from "../api/once";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
@@ -14,18 +15,18 @@ interface Props {
 
 /** A seat where a person's answer is awaited. What is written stays until it is sent. */
 export function PersonSeat({ board, advisor, canReply }: Props) {
-  const [text, setText] = useStored(`reply.${board}.${advisor.id}`, "");
-  const command = useCommand(board);
+  const place = `reply.${board}.${advisor.id}`;
+  const [text, setText] = useStored(place, "");
+  const command = useCommand(board, (sent) =>
+    forgetSent<string>(place, (kept) => sent.do === "reply" && kept.trim() === sent.text),
+  );
   const who = advisor.person ?? "a person";
   return (
     <form
       className="person-seat"
       onSubmit={(event) => {
         event.preventDefault();
-        command.mutate(
-          { do: "reply", advisor: advisor.id, text: text.trim() },
-          { onSuccess: () => setText(undefined) },
-        );
+        command.mutate({ do: "reply", advisor: advisor.id, text: text.trim() });
       }}
     >
       <p>

@@ -1,8 +1,9 @@
 // What can be done to a board. Every command answers with the board as it stands then, which
 // goes straight to the screen.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { asked, client, writeKey, type Schemas } from "../api/client";
+import { useOnce, type WriteKey } from "../api/once";
 import { boardKey, type Board, type VoteName } from "./board";
 
 export type Command =
@@ -15,8 +16,12 @@ export type Command =
   | { do: "reply"; advisor: number; text: string }
   | { do: "ballot"; advisor: number; votes: { point: number; vote: VoteName; reason: string }[] };
 
-export function send(id: string, command: Command): Promise<Board> {
-  const header = writeKey();
+/** Those that the board refuses by itself when they are sent again. */
+const REPEATABLE: readonly Command["do"][] = ["stop", "resume", "retry", "stopAdvisor"];
+
+function send(id: string, command: Command, key: WriteKey): Promise<Board> {
+  // The same one may well be meant anew later, when the board has run on.
+  const header = REPEATABLE.includes(command.do) ? writeKey() : key;
   const params = { path: { id }, header };
   switch (command.do) {
     case "stop":
@@ -46,14 +51,24 @@ export function send(id: string, command: Command): Promise<Board> {
   }
 }
 
-export function useCommand(id: string) {
+/** `onSent` comes also when the page was left meanwhile. */
+export function useCommand(id: string, onSent?: (command: Command) => void) {
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (command: Command) => send(id, command),
-    onSuccess: (board) => queries.setQueryData(boardKey(id), board),
+  return useOnce((command: Command, key) => send(id, command, key), {
+    onSent: (board, command) => {
+      show(queries, board);
+      onSent?.(command);
+    },
     // A refusal often means that the board has moved on: show where it stands.
     onError: () => void queries.invalidateQueries({ queryKey: boardKey(id) }),
   });
+}
+
+/** An answer that was overtaken does not take a board back to what it was. */
+export function show(queries: QueryClient, board: Board): void {
+  queries.setQueryData<Board>(boardKey(board.id), (shown) =>
+    shown && shown.version > board.version ? shown : board,
+  );
 }
 
 export function useRemove(id: string) {
@@ -66,14 +81,18 @@ export function useRemove(id: string) {
 
 export type NewBoardroom = Schemas["NewBoardroom"] & { ballot?: boolean };
 
-export function useConvene() {
+/** `onSent` comes also when the page was left meanwhile. */
+export function useConvene(onSent: (convened: NewBoardroom) => void) {
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewBoardroom): Promise<Board> =>
-      asked(client.POST("/api/boardrooms", { params: { header: writeKey() }, body })),
-    onSuccess: (board) => {
-      queries.setQueryData(boardKey(board.id), board);
-      void queries.invalidateQueries({ queryKey: ["sessions"] });
+  return useOnce(
+    (body: NewBoardroom, header): Promise<Board> =>
+      asked(client.POST("/api/boardrooms", { params: { header }, body })),
+    {
+      onSent: (board, convened) => {
+        onSent(convened);
+        show(queries, board);
+        void queries.invalidateQueries({ queryKey: ["sessions"] });
+      },
     },
-  });
+  );
 }

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState, type FormEvent } from "react";
-import { asked, client, Problem, writeKey } from "../api/client";
-import { remember, remembered, useStored } from "../stored";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, type FormEvent } from "react";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { forgetSent, useOnce } from "../api/once";
+import { remembered, useStored } from "../stored";
 import { Button, IconButton } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
@@ -20,30 +21,22 @@ export function Interject({ view, isAsked, onDone }: Props) {
   const { id } = view;
   const queries = useQueryClient();
   const kept = `interjection.${id}`;
-  const [text, setText] = useState(() => remembered(kept, ""));
+  const [text, setText] = useStored(kept, "");
   const [by, setBy] = useStored("my-name", "");
   const form = useRef<HTMLFormElement>(null);
-  const sending = useMutation({
-    mutationFn: () => {
-      const name = by.trim();
-      return asked(
-        client.POST("/api/discussions/{id}/interject", {
-          params: { path: { id }, header: writeKey() },
-          body: { text: text.trim(), ...(name !== "" && { by: name }) },
-        }),
-      );
+  const sending = useOnce(
+    (body: Schemas["Interjection"], header) =>
+      asked(
+        client.POST("/api/discussions/{id}/interject", { params: { path: { id }, header }, body }),
+      ),
+    {
+      onSent: (_, sent) => {
+        forgetSent<string>(kept, (now) => now.trim() === sent.text);
+        toast("Said. Everybody after the step under way hears it.");
+        void queries.invalidateQueries({ queryKey: ["discussions", id] });
+      },
     },
-    onSuccess: () => {
-      write("");
-      toast("Said. Everybody after the step under way hears it.");
-      onDone();
-      void queries.invalidateQueries({ queryKey: ["discussions", id] });
-    },
-  });
-  const write = (next: string) => {
-    setText(next);
-    remember(kept, next === "" ? undefined : next);
-  };
+  );
   useEffect(() => {
     if (isAsked) form.current?.querySelector("textarea")?.focus();
   }, [isAsked]);
@@ -51,7 +44,13 @@ export function Interject({ view, isAsked, onDone }: Props) {
   if (!view.allowed.includes("interject") || (isWaiting && !isAsked)) return null;
   function send(event?: FormEvent): void {
     event?.preventDefault();
-    if (text.trim() !== "" && !sending.isPending) sending.mutate();
+    if (text.trim() === "" || sending.isPending) return;
+    const name = by.trim();
+    const said = { text: text.trim(), ...(name !== "" && { by: name }) };
+    sending.mutate(said, {
+      // Whoever has gone on writing is not done.
+      onSuccess: () => remembered(kept, "") === "" && onDone(),
+    });
   }
   const wrong = sending.error instanceof Problem ? sending.error : undefined;
   return (
@@ -73,7 +72,7 @@ export function Interject({ view, isAsked, onDone }: Props) {
           aria-label="Say something between the turns"
           placeholder="Say something between the turns"
           value={text}
-          onChange={(event) => write(event.target.value)}
+          onChange={(event) => setText(event.target.value === "" ? undefined : event.target.value)}
           onKeyDown={(event) => {
             if (event.key === "Escape") {
               event.currentTarget.blur();

@@ -1,9 +1,10 @@
 // A person is awaited: to speak, to decide how it goes on, or to conclude.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
-import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
-import { remember, remembered } from "../stored";
+import { useQueryClient } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { forgetSent, useOnce } from "../api/once";
+import { remember, useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { SelectField, TextArea } from "../ui/Field";
 import { Glyph } from "../ui/icons";
@@ -54,43 +55,38 @@ function Remaining({ until }: { until: string | undefined }) {
   );
 }
 
-/** Text of this step, kept until it is sent. */
-function useKept(view: View, step: Step, name: string): [string, (text: string) => void] {
-  const key = `turn.${view.id}.${step.callId}.${name}`;
-  const [text, setText] = useState(() => remembered(key, ""));
-  return [
-    text,
-    (next) => {
-      setText(next);
-      remember(key, next === "" ? undefined : next);
-    },
-  ];
+/** Where a text of this step is kept until it is sent. */
+function placeOf(view: View, step: Step, name: string): string {
+  return `turn.${view.id}.${step.callId}.${name}`;
+}
+
+function useKept(place: string): [string, (text: string) => void] {
+  const [text, setText] = useStored(place, "");
+  return [text, (next) => setText(next === "" ? undefined : next)];
 }
 
 function Reply({ view, step }: Props) {
   const { id } = view;
   const queries = useQueryClient();
-  const [text, keep] = useKept(view, step, "text");
+  const place = placeOf(view, step, "text");
+  const [text, keep] = useKept(place);
   const isConclusion = step.kind === "synthesis";
-  const sending = useMutation({
-    mutationFn: () =>
-      asked(
-        client.POST("/api/discussions/{id}/reply", {
-          params: { path: { id }, header: writeKey() },
-          body: { text: text.trim(), participantId: step.participantId },
-        }),
-      ),
-    onSuccess: () => {
-      keep("");
-      void queries.invalidateQueries({ queryKey: ["discussions", id] });
+  const sending = useOnce(
+    ({ place: _, ...body }: Schemas["SeatReply"] & { place: string }, header) =>
+      asked(client.POST("/api/discussions/{id}/reply", { params: { path: { id }, header }, body })),
+    {
+      onSent: (_, sent) => {
+        forgetSent<string>(sent.place, (kept) => kept.trim() === sent.text);
+        void queries.invalidateQueries({ queryKey: ["discussions", id] });
+      },
     },
-  });
+  );
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        sending.mutate();
+        sending.mutate({ text: text.trim(), participantId: step.participantId, place });
       }}
     >
       <TextArea
@@ -115,30 +111,35 @@ function Decide({ view, step }: Props) {
   const { id } = view;
   const queries = useQueryClient();
   const speakers = view.participants.filter((seat) => seat.role !== "observer");
-  const [next, keepNext] = useKept(view, step, "next");
-  const [question, keepQuestion] = useKept(view, step, "question");
-  const [reasoning, keepReasoning] = useKept(view, step, "reasoning");
-  const sending = useMutation({
-    mutationFn: (body: Schemas["PersonsDecision"]) =>
+  const places = {
+    next: placeOf(view, step, "next"),
+    question: placeOf(view, step, "question"),
+    reasoning: placeOf(view, step, "reasoning"),
+  };
+  const [next, keepNext] = useKept(places.next);
+  const [question, keepQuestion] = useKept(places.question);
+  const [reasoning, keepReasoning] = useKept(places.reasoning);
+  const sending = useOnce(
+    ({ body }: { body: Schemas["PersonsDecision"]; places: typeof places }, header) =>
       asked(
-        client.POST("/api/discussions/{id}/decide", {
-          params: { path: { id }, header: writeKey() },
-          body,
-        }),
+        client.POST("/api/discussions/{id}/decide", { params: { path: { id }, header }, body }),
       ),
-    onSuccess: () => {
-      keepNext("");
-      keepQuestion("");
-      keepReasoning("");
-      void queries.invalidateQueries({ queryKey: ["discussions", id] });
+    {
+      onSent: (_, { body, places }) => {
+        // Whose turn was next is settled, whatever was chosen.
+        remember(places.next, undefined);
+        forgetSent<string>(places.question, (kept) => kept.trim() === body.question);
+        forgetSent<string>(places.reasoning, (kept) => kept.trim() === body.reasoning);
+        void queries.invalidateQueries({ queryKey: ["discussions", id] });
+      },
     },
-  });
+  );
   const because = reasoning.trim() === "" ? {} : { reasoning: reasoning.trim() };
   const speaker = next === "" ? (speakers[0]?.id ?? "") : next;
   function go(event: FormEvent): void {
     event.preventDefault();
     const chosen = { nextParticipantId: speaker, question: question.trim() };
-    sending.mutate({ decision: "continue", ...chosen, ...because });
+    sending.mutate({ body: { decision: "continue", ...chosen, ...because }, places });
   }
   return (
     <form className="stack" onSubmit={go}>
@@ -178,7 +179,7 @@ function Decide({ view, step }: Props) {
           <Button
             icon="flag"
             disabled={sending.isPending}
-            onClick={() => sending.mutate({ decision: "synthesize", ...because })}
+            onClick={() => sending.mutate({ body: { decision: "synthesize", ...because }, places })}
           >
             Enough was said: conclude
           </Button>

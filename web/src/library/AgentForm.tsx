@@ -1,9 +1,10 @@
 // Adding, copying or changing an agent. A style fills in everything with one click; what is
 // then written takes its place.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { asked, client, Problem, writeKey } from "../api/client";
+import { asked, client, Problem } from "../api/client";
+import { forgetSent, useOnce } from "../api/once";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -14,7 +15,7 @@ import type { Agent } from "./useAgents";
 import { FormProblem } from "./FormProblem";
 import { MoreFields } from "./MoreFields";
 import { Styles } from "./Styles";
-import { useDraft } from "./useDraft";
+import { placeOf, useDraft } from "./useDraft";
 
 export type Start =
   | { from: "nothing"; isFacilitator: boolean }
@@ -30,15 +31,15 @@ interface Props {
 export function AgentForm({ start, onClose, onSaved }: Props) {
   const isFacilitator = start.from === "nothing" ? start.isFacilitator : start.agent.isFacilitator;
   const noun = isFacilitator ? "facilitator" : "agent";
-  const { draft, change, forget, isKept } = useDraft(draftName(start, noun), begun(start));
+  const place = placeOf(draftName(start, noun));
+  const { draft, change, forget, isKept } = useDraft(place, begun(start));
   const [copyOf, setCopyOf] = useState(start.from === "copy" ? start.agent.id : undefined);
   const [before, setBefore] = useState<AgentDraft>();
-  const save = useSaving({ start, draft, isFacilitator, copyOf });
+  const save = useSaving(start, place, isFacilitator);
   const problem = save.error instanceof Problem ? save.error : undefined;
   const submit = () =>
-    save.mutate(undefined, {
+    save.mutate(requestOf(draft, isFacilitator, copyOf), {
       onSuccess: (agent) => {
-        forget();
         toast(start.from === "edit" ? `${agent.name} was changed` : `${agent.name} was added`);
         onSaved(agent);
       },
@@ -147,26 +148,31 @@ function titleOf(start: Start, noun: string): string {
   return start.from === "edit" ? `Edit ${start.agent.name}` : `Copy of ${start.agent.name}`;
 }
 
-interface Saving {
-  start: Start;
-  draft: AgentDraft;
-  isFacilitator: boolean;
-  copyOf: string | undefined;
+type NewAgent = ReturnType<typeof requestOf>;
+
+function requestOf(draft: AgentDraft, isFacilitator: boolean, copyOf: string | undefined) {
+  return { ...fieldsOf(draft), isFacilitator, ...(copyOf !== undefined && { copyOf }) };
 }
 
-function useSaving({ start, draft, isFacilitator, copyOf }: Saving) {
+function useSaving(start: Start, place: string, isFacilitator: boolean) {
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () => {
-      const fields = { ...fieldsOf(draft), isFacilitator };
-      const header = writeKey();
-      if (start.from === "edit") {
-        const params = { path: { id: start.agent.id }, header };
-        return asked(client.PATCH("/api/agents/{id}", { params, body: fields }));
-      }
-      const body = { ...fields, ...(copyOf !== undefined && { copyOf }) };
-      return asked(client.POST("/api/agents", { params: { header }, body }));
+  return useOnce(
+    (body: NewAgent, header) => {
+      if (start.from !== "edit")
+        return asked(client.POST("/api/agents", { params: { header }, body }));
+      const { copyOf: _, ...fields } = body;
+      const params = { path: { id: start.agent.id }, header };
+      return asked(client.PATCH("/api/agents/{id}", { params, body: fields }));
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["agents"] }),
-  });
+    {
+      onSent: (_, sent) => {
+        forgetSent<AgentDraft>(
+          place,
+          (kept) =>
+            JSON.stringify(requestOf(kept, isFacilitator, sent.copyOf)) === JSON.stringify(sent),
+        );
+        return queries.invalidateQueries({ queryKey: ["agents"] });
+      },
+    },
+  );
 }

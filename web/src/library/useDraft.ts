@@ -2,9 +2,13 @@ import { useCallback } from "react";
 import { useStored } from "../stored";
 import type { AgentDraft } from "./agentDraft";
 
+export function placeOf(name: string): string {
+  return `agent-draft.${name}`;
+}
+
 /** What is being filled in, kept in this browser until it is saved. */
-export function useDraft(name: string, begun: AgentDraft) {
-  const [kept, setKept] = useStored<AgentDraft | null>(`agent-draft.${name}`, null);
+export function useDraft(place: string, begun: AgentDraft) {
+  const [kept, setKept] = useStored<AgentDraft | null>(place, null);
   const draft = kept ?? begun;
   return {
     draft,
