@@ -5,13 +5,14 @@ import { useLocation } from "wouter";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
+import type { TextFile } from "../ui/files";
 import { Wrong } from "../ui/Notice";
 import { verdictOf, type Board } from "./board";
 import { useConvene } from "./commands";
 import { isConvening } from "./ConveneForm";
 import { FileChips } from "./FileChips";
 import { begun, handle, mentioned, unaddressed } from "./mentions";
-import { sameSeat, type ContextFile } from "./setup";
+import { sameSeat } from "./setup";
 
 export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean }) {
   const [text, setText] = useStored(`follow-up.${board.id}`, "");
@@ -122,7 +123,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
 }
 
 /** Question and verdict as a file for the next board. */
-function earlierBoard(board: Board): ContextFile {
+function earlierBoard(board: Board): TextFile {
   const verdict = verdictOf(board);
   const text = [
     `# The earlier question\n\n${board.prompt}`,

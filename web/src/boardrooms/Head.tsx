@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { useBoardPresets } from "../api/known";
 import { StatusBadge } from "../shell/status";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -8,7 +9,7 @@ import { Menu, type MenuItem } from "../ui/Menu";
 import { money } from "../ui/money";
 import { Wrong } from "../ui/Notice";
 import { count, duration, some, useNow } from "../ui/time";
-import { finished, isRunning, presetName, usePresets, type Board } from "./board";
+import { finished, isRunning, presetName, type Board } from "./board";
 import { useCommand, useRemove } from "./commands";
 import type { Layout } from "./Panels";
 import { lengthMs, type Moment } from "./lanes";
@@ -138,7 +139,7 @@ function statusInWords(board: Board): string | undefined {
 }
 
 function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] }) {
-  const presets = usePresets().data;
+  const presets = useBoardPresets().data;
   const roles = board.advisors.map((advisor) => advisor.role);
   const name = presetName(roles, presets) ?? some(board.advisors.length, "advisor");
   const { inputTokens = 0, outputTokens = 0 } = board.usage;

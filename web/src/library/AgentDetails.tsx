@@ -10,7 +10,7 @@ import { Loading } from "../ui/Empty";
 import { Notice, Wrong } from "../ui/Notice";
 import { boundsOf, speaksBy } from "./AgentCard";
 import { useAgent, type Agent } from "./useAgents";
-import { useTiers } from "./useModels";
+import { useTiers } from "../api/known";
 
 interface Props {
   id: string;
