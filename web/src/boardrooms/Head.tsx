@@ -12,7 +12,7 @@ import { count, duration, some, useNow } from "../ui/time";
 import { finished, isRunning, presetName, type Board } from "./board";
 import { useCommand, useRemove } from "./commands";
 import type { Layout } from "./Panels";
-import { lengthMs, type Moment } from "./lanes";
+import { lengthMs } from "./lanes";
 
 const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
   { layout: "columns", icon: "columns", label: "Columns" },
@@ -22,7 +22,6 @@ const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
 
 interface Props {
   board: Board;
-  moments: readonly Moment[];
   layout: Layout;
   isSynced: boolean;
   isMapShown: boolean;
@@ -50,7 +49,7 @@ export function Head(props: Props) {
   return (
     <header className="board-head">
       <div className="board-title">
-        <Eyebrow board={board} moments={props.moments} />
+        <Eyebrow board={board} />
         <Question prompt={board.prompt} />
       </div>
       <div className="board-tools no-print">
@@ -138,7 +137,7 @@ function statusInWords(board: Board): string | undefined {
   return undefined;
 }
 
-function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] }) {
+function Eyebrow({ board }: { board: Board }) {
   const presets = useBoardPresets().data;
   const roles = board.advisors.map((advisor) => advisor.role);
   const name = presetName(roles, presets) ?? some(board.advisors.length, "advisor");
@@ -147,7 +146,7 @@ function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] 
   return (
     <p className="eyebrow">
       <span>Boardroom · {name}</span>
-      <Elapsed board={board} moments={moments} />
+      <Elapsed board={board} />
       {tokens > 0 && (
         <span
           className="number"
@@ -168,10 +167,10 @@ function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] 
   );
 }
 
-function Elapsed({ board, moments }: { board: Board; moments: readonly Moment[] }) {
+function Elapsed({ board }: { board: Board }) {
   const runs = isRunning(board);
   const now = useNow(runs);
-  const ms = runs ? now - Date.parse(board.convenedAt) : lengthMs(board, moments);
+  const ms = runs ? now - Date.parse(board.convenedAt) : lengthMs(board);
   if (ms === undefined) return null;
   return <span className="number">{duration(Math.max(0, ms)).replace(/\.\d/, "")}</span>;
 }
