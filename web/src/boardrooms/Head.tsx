@@ -223,7 +223,7 @@ function Remove({ board, onClose }: { board: Board; onClose: () => void }) {
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look="danger"
             icon="trash"

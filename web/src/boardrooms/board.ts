@@ -71,7 +71,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   empty: "The model answered with nothing.",
   misconfigured: "This model is not set up properly.",
   unreachable: "The connection to the model's server failed.",
-  malformed: "The model's server sent something that cannot be read.",
+  malformed: "What came was not in the form that was asked for.",
 };
 
 export function failureInWords(failure: Failure): string {
