@@ -471,7 +471,7 @@ export const SCENES: Scene[] = [
     name: "whiteboards-open",
     prepare: at("/whiteboards"),
     ready: async (page) => {
-      await page.getByRole("button", { name: "Open a board" }).first().click();
+      await page.getByRole("button", { name: "Open a whiteboard" }).first().click();
       await page.getByRole("dialog").waitFor();
     },
   },

@@ -197,7 +197,7 @@ story("a second verdict with an instruction stands beside the first", async (sta
   await theVerdict(page).getByText("Asked for: In one sentence").waitFor();
 
   await theVerdict(page)
-    .getByRole("button", { name: /synthesis v2/ })
+    .getByRole("button", { name: /verdict v2/ })
     .click();
   await page.getByRole("menuitem", { name: /^v1/ }).click();
   await theVerdict(page).getByText("The first one.").waitFor();

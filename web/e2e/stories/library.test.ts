@@ -75,7 +75,7 @@ story("an agent is removed, and its name is free again", async ({ server, person
     .click();
   await page
     .getByRole("dialog", { name: "Remove Short Lived" })
-    .getByRole("button", { name: "Remove for good" })
+    .getByRole("button", { name: "Remove" })
     .click();
   await page.getByRole("button", { name: "Short Lived" }).waitFor({ state: "detached" });
   const gone = await server.api.GET("/api/agents/{id}", {

@@ -69,12 +69,12 @@ story("two people on a blind board, through all phases to the record", async ({ 
   await overhear(ada);
   await overhear(bob);
   await ada.page.goto("/whiteboards");
-  await ada.page.getByRole("button", { name: "Open a board" }).first().click();
-  const opening = ada.page.getByRole("dialog", { name: "Open a board" });
+  await ada.page.getByRole("button", { name: "Open a whiteboard" }).first().click();
+  const opening = ada.page.getByRole("dialog", { name: "Open a whiteboard" });
   await opening.getByLabel("Topic").fill("Where do we keep sessions?");
-  await opening.getByLabel("Board id").fill("sessions");
+  await opening.getByLabel("Whiteboard id").fill("sessions");
   await opening.getByLabel("Your name here").fill("ada");
-  await opening.getByRole("button", { name: "Open the board" }).click();
+  await opening.getByRole("button", { name: "Open the whiteboard" }).click();
   await ada.page.getByRole("heading", { level: 1, name: "Where do we keep sessions?" }).waitFor();
 
   await bob.page.goto("/whiteboards/sessions");

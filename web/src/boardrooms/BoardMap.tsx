@@ -3,7 +3,6 @@ import type { Texts } from "../live/texts";
 import { Tabs } from "../ui/Tabs";
 import { Agreement } from "./Agreement";
 import type { Board, Synthesis } from "./board";
-import type { Moment } from "./lanes";
 import { Timeline } from "./Timeline";
 import { hasBallot } from "./tally";
 import { Votes } from "./Votes";
@@ -20,14 +19,13 @@ interface Props {
   board: Board;
   /** The verdict that is shown; its votes are. */
   synthesis: Synthesis | undefined;
-  moments: readonly Moment[];
   texts: Texts;
   onFocus: (advisor: number) => void;
 }
 
 /** Who agrees with whom on what, and who wrote when. */
 export const BoardMap = memo(function BoardMap(props: Props) {
-  const { board, synthesis, moments, texts, onFocus } = props;
+  const { board, synthesis, texts, onFocus } = props;
   const voted = hasBallot(synthesis) ? synthesis : board.syntheses.findLast(hasBallot);
   const [chosen, setChosen] = useState<View>();
   const view = chosen ?? (voted ? "votes" : "timeline");
@@ -36,7 +34,7 @@ export const BoardMap = memo(function BoardMap(props: Props) {
       <h2 className="unseen">Map</h2>
       <Tabs label="Map" tabs={VIEWS} chosen={view} onChoose={setChosen}>
         {view === "timeline" ? (
-          <Timeline board={board} moments={moments} texts={texts} onFocus={onFocus} />
+          <Timeline board={board} texts={texts} onFocus={onFocus} />
         ) : !voted ? (
           <p className="muted map-note">{whyNoVotes(board, synthesis)}</p>
         ) : view === "votes" ? (

@@ -19,17 +19,13 @@ import { Head } from "./Head";
 import { milestones } from "./milestones";
 import { Panels, type Layout } from "./Panels";
 import { ScrollSync } from "./scrollSync";
-import { momentOf, withMoment, type Moment } from "./lanes";
 import { Verdict } from "./Verdict";
 
 export default function Boardroom({ id }: { id: string }) {
   const board = useBoard(id);
-  const [moments, setMoments] = useState<readonly Moment[]>([]);
-  // Every event from the first on, because their times are the timeline.
   const live = useLiveSession({
     url: `/api/boardrooms/${id}/events`,
     keys: [boardKey(id)],
-    onEvent: (event) => setMoments((now) => withMoment(now, momentOf(event))),
   });
   useTitle(board.data?.title ?? "Boardroom");
   useMilestones(board.data);
@@ -55,16 +51,15 @@ export default function Boardroom({ id }: { id: string }) {
       </div>
     );
   }
-  return <Session board={board.data} live={live} moments={moments} />;
+  return <Session board={board.data} live={live} />;
 }
 
 interface SessionProps {
   board: Board;
   live: LiveSession;
-  moments: readonly Moment[];
 }
 
-function Session({ board, live, moments }: SessionProps) {
+function Session({ board, live }: SessionProps) {
   const [sync] = useState(() => new ScrollSync());
   const [isSynced, setSynced] = useState(false);
   const [layout, setLayout] = useStored<Layout>("board.layout", "columns");
@@ -135,7 +130,6 @@ function Session({ board, live, moments }: SessionProps) {
     <div className="boardroom">
       <Head
         board={board}
-        moments={moments}
         layout={layout}
         isSynced={isSynced}
         isMapShown={isMapShown}
@@ -162,13 +156,7 @@ function Session({ board, live, moments }: SessionProps) {
         />
         <aside className="side" aria-label="Map and verdict">
           {isMapShown && (
-            <BoardMap
-              board={board}
-              synthesis={synthesis}
-              moments={moments}
-              texts={live.texts}
-              onFocus={show}
-            />
+            <BoardMap board={board} synthesis={synthesis} texts={live.texts} onFocus={show} />
           )}
           <Verdict
             board={board}

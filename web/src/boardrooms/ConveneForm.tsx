@@ -4,22 +4,22 @@ import "./convene.css";
 import { useEffect, useId, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
+import { useBoardPresets, useLimits, useModels } from "../api/known";
 import { forgetSent } from "../api/once";
 import { remember, remembered, useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { GrowingArea } from "../ui/Field";
+import { fileLimits, useFiles, type TextFile } from "../ui/files";
 import { Icon } from "../ui/icons";
 import { Notice, Wrong } from "../ui/Notice";
-import { useModels, usePresets, type Presets } from "./board";
+import type { Presets } from "./board";
 import { BoardChoice } from "./BoardChoice";
 import { BoardEditor } from "./BoardEditor";
 import { useConvene } from "./commands";
 import { FileChips } from "./FileChips";
-import { take } from "./files";
-import { useLimits } from "./limits";
 import { NoModels } from "./NoModels";
-import { request, settled, setupOf, type ContextFile, type Setup } from "./setup";
+import { request, settled, setupOf, type Setup } from "./setup";
 import { SetupLine } from "./SetupLine";
 
 const LAST_BOARD = "board";
@@ -34,7 +34,7 @@ interface Props {
 }
 
 export function ConveneForm(props: Props) {
-  const presets = usePresets();
+  const presets = useBoardPresets();
   const models = useModels();
   if (presets.error) return <Wrong error={presets.error} onRetry={() => void presets.refetch()} />;
   if (!presets.data || models.isPending) return <Loading what="Looking for models" />;
@@ -68,20 +68,24 @@ function Form({
   const [, go] = useLocation();
   const [draft, setDraft] = useStored(DRAFT, "");
   const [prompt, setPrompt] = useState(given ?? draft);
+  // What the address asks for begins a new question, and keeps the one that was being written.
+  const [former, setFormer] = useState(() =>
+    given !== undefined && draft.trim() !== "" && draft !== given ? draft : undefined,
+  );
   useEffect(() => {
     if (given !== undefined) setDraft(given);
   }, [given, setDraft]);
   const [kept, setSetup] = useState(() => firstSetup(presets, board));
   const [isEditing, setEditing] = useState(false);
-  const [files, setFiles] = useState<ContextFile[]>([]);
-  const [refused, setRefused] = useState<string[]>([]);
+  const [files, setFiles] = useState<TextFile[]>([]);
   const [isOver, setOver] = useState(false);
   const area = useRef<HTMLDivElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const convene = useConvene((sent) =>
     forgetSent<string>(DRAFT, (kept) => kept.trim() === sent.prompt),
   );
-  const limits = useLimits();
+  const limits = useLimits().data;
+  const { add, remove, refused } = useFiles(files, fileLimits(limits), setFiles);
   const editor = useId();
   const setup = settled(kept, models);
   const problem = convene.error instanceof Problem ? convene.error : undefined;
@@ -90,14 +94,13 @@ function Form({
     setPrompt(text);
     setDraft(text === "" ? undefined : text);
   };
+  const takeBack = () => {
+    write(former ?? "");
+    setFormer(undefined);
+  };
   const change = (next: Setup) => {
     setSetup(next);
     remember(LAST_BOARD, next);
-  };
-  const add = async (chosen: readonly File[]) => {
-    const taken = await take(files, chosen, limits);
-    setFiles(taken.files);
-    setRefused(taken.refused);
   };
   const canConvene = prompt.trim() !== "" && !convene.isPending && models.length > 0;
   const submit = () => {
@@ -120,6 +123,11 @@ function Form({
 
   return (
     <div className="convene">
+      {former !== undefined && (
+        <Notice action={<Button onClick={takeBack}>Take it back</Button>}>
+          You had begun another one: “{former.slice(0, 80)}”
+        </Notice>
+      )}
       <form
         className={isOver ? "convene-box over" : "convene-box"}
         aria-label="Convene a board"
@@ -151,10 +159,7 @@ function Form({
             }}
           />
         </div>
-        <FileChips
-          files={files}
-          onRemove={(file) => setFiles(files.filter((one) => one !== file))}
-        />
+        <FileChips files={files} onRemove={(file) => remove(file.name)} />
         <div className="convene-foot">
           <Button look="quiet" icon="attach" onClick={() => picker.current?.click()}>
             Attach files
@@ -205,7 +210,7 @@ function Form({
             setup={setup}
             presets={presets}
             models={models}
-            advisorsMost={limits.advisors}
+            advisorsMost={limits?.boardroom["advisors"]?.most ?? Infinity}
             problem={problem}
             onChange={change}
           />

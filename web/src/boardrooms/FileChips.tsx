@@ -1,11 +1,10 @@
 import { IconButton } from "../ui/Button";
 import { Icon } from "../ui/icons";
-import { sizeInWords, sizeOf } from "./files";
-import type { ContextFile } from "./setup";
+import { size, sizeInWords, type TextFile } from "../ui/files";
 
 interface Props {
-  files: readonly ContextFile[];
-  onRemove: (file: ContextFile) => void;
+  files: readonly TextFile[];
+  onRemove: (file: TextFile) => void;
 }
 
 /** The files that go with a question. */
@@ -17,7 +16,7 @@ export function FileChips({ files, onRemove }: Props) {
         <li key={file.name} className="chip">
           <Icon name="file" />
           <span className="chip-name">{file.name}</span>
-          <span className="muted">{sizeInWords(sizeOf(file))}</span>
+          <span className="muted">{sizeInWords(size(file.text))}</span>
           <IconButton icon="close" label={`Remove ${file.name}`} onClick={() => onRemove(file)} />
         </li>
       ))}

@@ -6,13 +6,14 @@ import { forgetSent } from "../api/once";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
+import type { TextFile } from "../ui/files";
 import { Wrong } from "../ui/Notice";
 import { verdictOf, type Board } from "./board";
 import { useConvene } from "./commands";
 import { isConvening } from "./ConveneForm";
 import { FileChips } from "./FileChips";
 import { begun, handle, mentioned, unaddressed } from "./mentions";
-import { sameSeat, type ContextFile } from "./setup";
+import { sameSeat } from "./setup";
 
 /** Whoever has just asked goes on typing here, not on the page, where single keys do things. */
 let hasAsked = false;
@@ -137,7 +138,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
 }
 
 /** Question and verdict as a file for the next board. */
-function earlierBoard(board: Board): ContextFile {
+function earlierBoard(board: Board): TextFile {
   const verdict = verdictOf(board);
   const text = [
     `# The earlier question\n\n${board.prompt}`,

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { useBoardPresets } from "../api/known";
 import { StatusBadge } from "../shell/status";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -8,10 +9,10 @@ import { Menu, type MenuItem } from "../ui/Menu";
 import { money } from "../ui/money";
 import { Wrong } from "../ui/Notice";
 import { count, duration, some, useNow } from "../ui/time";
-import { finished, isRunning, presetName, usePresets, type Board } from "./board";
+import { finished, isRunning, presetName, type Board } from "./board";
 import { useCommand, useRemove } from "./commands";
 import type { Layout } from "./Panels";
-import { lengthMs, type Moment } from "./lanes";
+import { lengthMs } from "./lanes";
 
 const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
   { layout: "columns", icon: "columns", label: "Columns" },
@@ -21,7 +22,6 @@ const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
 
 interface Props {
   board: Board;
-  moments: readonly Moment[];
   layout: Layout;
   isSynced: boolean;
   isMapShown: boolean;
@@ -49,7 +49,7 @@ export function Head(props: Props) {
   return (
     <header className="board-head">
       <div className="board-title">
-        <Eyebrow board={board} moments={props.moments} />
+        <Eyebrow board={board} />
         <Question prompt={board.prompt} />
       </div>
       <div className="board-tools no-print">
@@ -145,8 +145,8 @@ function statusInWords(board: Board): string | undefined {
   return undefined;
 }
 
-function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] }) {
-  const presets = usePresets().data;
+function Eyebrow({ board }: { board: Board }) {
+  const presets = useBoardPresets().data;
   const roles = board.advisors.map((advisor) => advisor.role);
   const name = presetName(roles, presets) ?? some(board.advisors.length, "advisor");
   const { inputTokens = 0, outputTokens = 0 } = board.usage;
@@ -154,7 +154,7 @@ function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] 
   return (
     <p className="eyebrow">
       <span>Boardroom · {name}</span>
-      <Elapsed board={board} moments={moments} />
+      <Elapsed board={board} />
       {tokens > 0 && (
         <span
           className="number"
@@ -175,10 +175,10 @@ function Eyebrow({ board, moments }: { board: Board; moments: readonly Moment[] 
   );
 }
 
-function Elapsed({ board, moments }: { board: Board; moments: readonly Moment[] }) {
+function Elapsed({ board }: { board: Board }) {
   const runs = isRunning(board);
   const now = useNow(runs);
-  const ms = runs ? now - Date.parse(board.convenedAt) : lengthMs(board, moments);
+  const ms = runs ? now - Date.parse(board.convenedAt) : lengthMs(board);
   if (ms === undefined) return null;
   return <span className="number">{duration(Math.max(0, ms)).replace(/\.\d/, "")}</span>;
 }
@@ -231,7 +231,7 @@ function Remove({ board, onClose }: { board: Board; onClose: () => void }) {
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look="danger"
             icon="trash"

@@ -1,6 +1,7 @@
 import type { SelectHTMLAttributes } from "react";
 import { SelectField } from "../ui/Field";
-import { shortModel, useModels } from "./board";
+import { useModels } from "../api/known";
+import { shortModel } from "./board";
 
 interface Props extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange"> {
   label: string;

@@ -1,14 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { asked, client } from "../api/client";
+import { useProviders } from "../api/known";
 import { Notice } from "../ui/Notice";
 
 /** Nobody could answer: why, and what to do about it. */
 export function NoModels() {
-  const providers = useQuery({
-    queryKey: ["providers"],
-    queryFn: () => asked(client.GET("/api/providers")),
-  });
+  const providers = useProviders();
   const wrong = providers.data?.filter((provider) => provider.problem !== undefined) ?? [];
   return (
     <Notice

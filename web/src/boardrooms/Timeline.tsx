@@ -3,24 +3,24 @@ import type { GrowingText, Texts } from "../live/texts";
 import { duration, useNow } from "../ui/time";
 import { Glyph, Icon } from "../ui/icons";
 import { isRunning, type Board } from "./board";
-import { lanes, lengthMs, ticks, type Lane, type Moment, type Span } from "./lanes";
+import { beginning, hasTimes, lanes, ticks, type Lane, type Span } from "./lanes";
 
 interface Props {
   board: Board;
-  moments: readonly Moment[];
   texts: Texts;
   onFocus: (advisor: number) => void;
 }
 
 const LEAST_MS = 2_000;
+const NO_TIMES = "This board was imported: its record does not say who wrote when.";
 
 /** Who wrote when: waiting is faint, writing is full. */
-export function Timeline({ board, moments, texts, onFocus }: Props) {
+export function Timeline({ board, texts, onFocus }: Props) {
   const now = useNow(isRunning(board), 500);
-  const sinceMs = now - Date.parse(board.convenedAt);
-  const rows = lanes(board, moments);
-  const ends = rows.flatMap((lane) => lane.spans.map((span) => span.endMs ?? sinceMs));
-  const whole = Math.max(LEAST_MS, lengthMs(board, moments) ?? 0, ...ends);
+  const rows = lanes(board);
+  if (rows.length === 0) return <p className="muted map-note">{NO_TIMES}</p>;
+  const sinceMs = now - beginning(board);
+  const whole = Math.max(LEAST_MS, ...rows.map(({ span }) => span.endMs ?? sinceMs));
   return (
     <>
       <ul className="lanes" aria-label="Timeline">
@@ -28,16 +28,8 @@ export function Timeline({ board, moments, texts, onFocus }: Props) {
           <li key={lane.key} className="lane" data-role={lane.role}>
             <LaneName lane={lane} onFocus={onFocus} />
             <span className="track">
-              {lane.spans.map((span, place) => (
-                <Bar
-                  key={place}
-                  span={span}
-                  text={texts.of(lane.callId)}
-                  nowMs={sinceMs}
-                  wholeMs={whole}
-                />
-              ))}
-              <span className="unseen">{lane.spans.map((span) => inWords(span)).join("; ")}</span>
+              <Bar span={lane.span} text={texts.of(lane.callId)} nowMs={sinceMs} wholeMs={whole} />
+              <span className="unseen">{inWords(lane.span)}</span>
             </span>
           </li>
         ))}
@@ -49,7 +41,9 @@ export function Timeline({ board, moments, texts, onFocus }: Props) {
           </span>
         ))}
       </div>
-      <p className="muted map-note">From the record. Faint is the time before the first word.</p>
+      <p className="muted map-note">
+        {hasTimes(board) ? "" : `${NO_TIMES} `}Faint is the time before the first word.
+      </p>
     </>
   );
 }

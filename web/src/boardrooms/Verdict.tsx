@@ -77,7 +77,7 @@ interface VersionProps {
 }
 
 function Version({ board, synthesis, onVersion }: VersionProps) {
-  const words = `${shortModel(synthesis.model)} · synthesis v${synthesis.number}`;
+  const words = `${shortModel(synthesis.model)} · verdict v${synthesis.number}`;
   const title =
     synthesis.latencyMs === undefined ? undefined : `Written in ${duration(synthesis.latencyMs)}`;
   if (board.syntheses.length < 2) {
@@ -155,7 +155,7 @@ function Notes({ synthesis }: { synthesis: Synthesis }) {
       ))}
       {failedBefore.map((one, place) => (
         <p key={place} className="warned">
-          {shortModel(one.model)} failed, so {shortModel(synthesis.model)} took over.{" "}
+          {whatFollowed(one.model, failedBefore[place + 1]?.model ?? synthesis.model)}{" "}
           {failureInWords(one.error)}
         </p>
       ))}
@@ -172,6 +172,12 @@ function Notes({ synthesis }: { synthesis: Synthesis }) {
       )}
     </div>
   );
+}
+
+function whatFollowed(failed: string, next: string): string {
+  return failed === next
+    ? `${shortModel(failed)} failed and was asked again.`
+    : `${shortModel(failed)} failed, so ${shortModel(next)} took over.`;
 }
 
 /** In place of a verdict, before there is one. */

@@ -32,24 +32,6 @@ export function useBoard(id: string) {
   });
 }
 
-const NEVER_STALE = { staleTime: Infinity };
-
-export function usePresets() {
-  return useQuery({
-    queryKey: ["presets", "boardrooms"],
-    queryFn: () => asked(client.GET("/api/boardrooms/presets")),
-    ...NEVER_STALE,
-  });
-}
-
-export function useModels() {
-  return useQuery({
-    queryKey: ["models"],
-    queryFn: () => asked(client.GET("/api/models")),
-    staleTime: 15_000,
-  });
-}
-
 /** Something runs, or somebody is awaited. */
 export function isRunning(board: Board): boolean {
   return ["answering", "synthesizing", "balloting"].includes(board.status);
@@ -89,7 +71,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   empty: "The model answered with nothing.",
   misconfigured: "This model is not set up properly.",
   unreachable: "The connection to the model's server failed.",
-  malformed: "The model's server sent something that cannot be read.",
+  malformed: "What came was not in the form that was asked for.",
 };
 
 export function failureInWords(failure: Failure): string {

@@ -1,14 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Advisor, Board } from "./board";
-import { lanes, ticks, withMoment, type Moment } from "./lanes";
+import type { Advisor, Board, Synthesis } from "./board";
+import { hasTimes, lanes, lengthMs, ticks } from "./lanes";
 
-const ZERO = Date.parse("2026-01-01T00:00:00Z");
+const at = (seconds: number) => `2026-01-01T00:00:0${seconds}Z`;
 
-function at(ms: number, type: string, more: Partial<Moment> = {}): Moment {
-  return { type, at: ZERO + ms, ...more };
-}
-
-function board(advisor: Partial<Advisor>): Board {
+function board(advisor: Partial<Advisor>, syntheses: Synthesis[] = []): Board {
   return {
     id: "1",
     version: 1,
@@ -31,58 +27,64 @@ function board(advisor: Partial<Advisor>): Board {
       },
     ],
     synthesizers: [],
-    syntheses: [],
+    syntheses,
     usage: {},
     convenedAt: "2026-01-01T00:00:00Z",
     ballot: false,
   };
 }
 
+const SYNTHESIS: Synthesis = {
+  number: 1,
+  model: "ollama/a",
+  basis: [1],
+  absent: [],
+  failedBefore: [],
+  callId: "synthesis/1",
+  status: "done",
+  text: "",
+  usage: {},
+  points: [],
+  pointsLeftOut: 0,
+  ballots: [],
+  agreement: [],
+  startedAt: at(5),
+  endedAt: at(8),
+};
+
 describe("an advisor's lane", () => {
-  const check = (advisor: Partial<Advisor>, moments: Moment[], expected: object[]) =>
-    expect(lanes(board(advisor), moments)[0]?.spans).toEqual(expected);
+  const check = (advisor: Partial<Advisor>, expected: object) =>
+    expect(lanes(board(advisor))[0]?.span).toEqual(expected);
 
   it("is open while it writes", () =>
-    check({}, [], [{ askedMs: 0, beganMs: 0, outcome: "writing" }]));
+    check({ startedAt: at(0) }, { askedMs: 0, beganMs: 0, outcome: "writing" }));
   it("ends when the answer came; what lies before its latency was waiting", () =>
     check(
-      { status: "done", latencyMs: 4_000, firstTextMs: 500 },
-      [at(5_000, "advisorAnswered", { seat: 1 })],
-      [{ askedMs: 0, beganMs: 1_000, firstMs: 1_500, endMs: 5_000, outcome: "done" }],
+      { status: "done", startedAt: at(0), endedAt: at(5), latencyMs: 4_000, firstTextMs: 500 },
+      { askedMs: 0, beganMs: 1_000, firstMs: 1_500, endMs: 5_000, outcome: "done" },
     ));
-  it("can do without events", () =>
-    check(
-      { status: "done", latencyMs: 4_000, firstTextMs: 500 },
-      [],
-      [{ askedMs: 0, beganMs: 0, firstMs: 500, endMs: 4_000, outcome: "done" }],
-    ));
-  it("has one span for each time that it was asked", () =>
-    check(
-      { status: "answering" },
-      [at(2_000, "advisorFailed", { seat: 1 }), at(6_000, "advisorRetried", { seat: 1 })],
-      [
-        { askedMs: 0, beganMs: 0, endMs: 2_000, outcome: "failed" },
-        { askedMs: 6_000, beganMs: 6_000, outcome: "writing" },
-      ],
-    ));
+  it("begins where it was asked again", () =>
+    check({ startedAt: at(6) }, { askedMs: 6_000, beganMs: 6_000, outcome: "writing" }));
   it("of a person ends with the board", () =>
     check(
-      { status: "stopped", person: "Ada" },
-      [at(3_000, "stopped")],
-      [{ askedMs: 0, beganMs: 0, endMs: 3_000, outcome: "stopped" }],
-    ));
-  it("is not moved by votes", () =>
-    check(
-      {},
-      [at(3_000, "ballotFailed", { seat: 1, number: 1 })],
-      [{ askedMs: 0, beganMs: 0, outcome: "writing" }],
+      { status: "stopped", person: "Ada", startedAt: at(0), endedAt: at(3) },
+      { askedMs: 0, beganMs: 0, endMs: 3_000, outcome: "stopped" },
     ));
 });
 
-it("a moment that comes twice counts once", () => {
-  const moment = at(1, "advisorAnswered", { seat: 1 });
-  const once = withMoment([], moment);
-  expect(withMoment(once, { ...moment })).toBe(once);
+describe("a board", () => {
+  it("takes until its last text ended", () => {
+    const advisor = { status: "done", startedAt: at(0), endedAt: at(5) } as const;
+    expect(lengthMs(board(advisor, [SYNTHESIS]))).toBe(8_000);
+  });
+  it("from elsewhere has no times, and a new verdict on it begins its timeline", () => {
+    const imported = board({ status: "done", latencyMs: 4_000 }, [SYNTHESIS]);
+    expect(hasTimes(imported)).toBe(false);
+    expect(lengthMs(imported)).toBeUndefined();
+    expect(lanes(imported).map(({ name, span }) => [name, span.askedMs, span.endMs])).toEqual([
+      ["Verdict", 0, 3_000],
+    ]);
+  });
 });
 
 it("the axis has whole steps", () => {

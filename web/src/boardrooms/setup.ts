@@ -1,6 +1,7 @@
 // How a board is set up: the form's own state, and what is sent of it. A seat without a
 // model takes the next one that is available, in turn; nothing that has gone is remembered.
 
+import type { TextFile } from "../ui/files";
 import type { NewBoardroom } from "./commands";
 import type { Advisor, Board, Presets, RoleName } from "./board";
 
@@ -68,16 +69,11 @@ export function isPlain(seat: Seat): boolean {
   return seat.kind === "model" && seat.model === "" && seat.systemPrompt.trim() === "";
 }
 
-export interface ContextFile {
-  name: string;
-  text: string;
-}
-
 /** What is sent to convene this board. */
 export function request(
   prompt: string,
   setup: Setup,
-  files: readonly ContextFile[],
+  files: readonly TextFile[],
   presets?: Presets,
 ): NewBoardroom {
   const roles = setup.seats.map((seat) => seat.role);

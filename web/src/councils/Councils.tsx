@@ -70,7 +70,7 @@ export default function Councils() {
             value={status}
             onChange={(event) => setStatus(event.target.value)}
           >
-            <option value="">All</option>
+            <option value="">Any status</option>
             <option value="open">Open</option>
             <option value="closed">Closed</option>
           </SelectField>
@@ -87,7 +87,7 @@ export default function Councils() {
       )}
       {list.hasNextPage && (
         <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
+          Load more
         </Button>
       )}
       {list.isSuccess && rows.length === 0 && (

@@ -38,7 +38,7 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Keep it open</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={close.isPending} onClick={() => close.mutate()}>
             {close.isPending ? "Closing…" : "Close council"}
           </Button>
@@ -79,22 +79,22 @@ export function RemoveCouncil({ view, onClose, onDone }: Props) {
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look="danger"
             icon="trash"
             disabled={remove.isPending}
             onClick={() => remove.mutate()}
           >
-            {remove.isPending ? "Removing…" : "Remove for good"}
+            {remove.isPending ? "Removing…" : "Remove"}
           </Button>
         </>
       }
     >
       <div className="stack">
         <p>
-          The charter and every post are deleted, and the name is never used again. Export it first
-          if you may need it.
+          The charter and every post are removed for good, and the name is never used again. Export
+          it first if you may need it.
         </p>
         <Wrong error={remove.error} />
       </div>

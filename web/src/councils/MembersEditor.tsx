@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Problem } from "../api/client";
 import { fetchAgent, useAgents } from "../library/useAgents";
 import { ModelOptions } from "../library/ModelOptions";
-import { useModels, useTiers } from "../library/useModels";
+import { useModels, useTiers } from "../api/known";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";

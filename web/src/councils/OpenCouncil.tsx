@@ -40,7 +40,7 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look="primary"
             disabled={open.isPending || draft.name.trim() === "" || draft.charter.trim() === ""}

@@ -86,7 +86,7 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
           {first > 1 && (
             <div className="council-earlier no-print">
               <Button icon="up" disabled={isReading} onClick={() => void back()}>
-                Show earlier posts
+                Load earlier posts
               </Button>
               <span className="muted small">{some(first - 1, "earlier post")}</span>
             </div>

@@ -77,7 +77,7 @@ export default function Discussions() {
       {list.hasNextPage && (
         <div>
           <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show more
+            Load more
           </Button>
         </div>
       )}

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { useLimits } from "../api/known";
 import { StatusBadge } from "../shell/status";
 import { Button } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
@@ -11,9 +12,9 @@ import { Menu } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
 import { useCommands } from "./commands";
 import { exports } from "./ControlBar";
+import { limitsOf } from "./draft";
 import { DraftEstimate } from "./DraftEstimate";
 import { DraftSeats } from "./DraftSeats";
-import { useLimits } from "./data";
 import { Formats } from "./TopicStep";
 import { headline, type Format, type View } from "./words";
 
@@ -28,7 +29,7 @@ export function DraftPage({ view }: { view: View }) {
   const { id } = view;
   const queries = useQueryClient();
   const commands = useCommands(view);
-  const most = useLimits().roundsMost;
+  const most = limitsOf(useLimits().data).roundsMost;
   const [changed, setChanged] = useState<Partial<Texts>>({});
   const shown: Texts = {
     topic: view.topic,

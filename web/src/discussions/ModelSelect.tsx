@@ -1,5 +1,5 @@
+import { useModels, useTiers } from "../api/known";
 import { SelectField } from "../ui/Field";
-import { useModels, useTiers } from "./data";
 import type { Choice } from "./draft";
 import { TIERS } from "./words";
 

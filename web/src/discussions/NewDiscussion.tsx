@@ -5,16 +5,18 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type FormEvent, type RefObject } from "react";
 import { useLocation, useSearch } from "wouter";
 import { asked, client, Problem, writeKey } from "../api/client";
+import { useDiscussionPresets, useLimits } from "../api/known";
 import { useTitle } from "../shell/Shell";
 import { remember, remembered } from "../stored";
 import { Button } from "../ui/Button";
 import { Notice, Wrong } from "../ui/Notice";
-import { useAgents, useLimits, usePresets } from "./data";
+import { useAgents } from "./data";
 import "./discussions.css";
 import {
   agentSeat,
   body,
   FRESH,
+  limitsOf,
   seated,
   stepOf,
   wrongs as findWrongs,
@@ -40,9 +42,9 @@ export default function NewDiscussion() {
   useTitle("New discussion");
   const [, go] = useLocation();
   const { draft, change, former, restore, startOver } = useDraft();
-  const presets = usePresets();
+  const presets = useDiscussionPresets();
   const agents = useAgents();
-  const limits = useLimits();
+  const limits = limitsOf(useLimits().data);
   const full = seated(draft, presets.data);
   const found = findWrongs(full, agents.data ?? [], limits);
   const [shown, setShown] = useState<ReadonlySet<StepNumber>>(new Set());

@@ -1,11 +1,11 @@
 import { useState, type DragEvent, type KeyboardEvent } from "react";
+import { useDiscussionPresets } from "../api/known";
 import { IconButton } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
+import { size, sizeInWords, useFiles } from "../ui/files";
 import { Icon } from "../ui/icons";
 import { Notice } from "../ui/Notice";
-import { usePresets } from "./data";
-import { size, type Draft, type Limits, type Seated, type Wrongs } from "./draft";
-import { kilobytes, take } from "./files";
+import type { Draft, Limits, Seated, Wrongs } from "./draft";
 import { FORMATS, formatWords, type Format } from "./words";
 
 export interface StepProps {
@@ -57,7 +57,7 @@ export function Formats({
   chosen: Format;
   onChoose: (format: Format) => void;
 }) {
-  const presets = usePresets().data;
+  const presets = useDiscussionPresets().data;
   return (
     <fieldset className="choices">
       <legend className="legend">Format</legend>
@@ -83,14 +83,9 @@ export function Formats({
 }
 
 function Files({ draft, wrongs, limits, onChange }: StepProps) {
-  const [refused, setRefused] = useState<string[]>([]);
+  const { add, remove, refused } = useFiles(draft.files, limits, (files) => onChange({ files }));
   const [isOver, setOver] = useState(false);
   const wrong = [...wrongs].find(([field]) => field.startsWith("context"))?.[1];
-  const add = async (chosen: FileList) => {
-    const taken = await take(chosen, draft.files, limits);
-    setRefused(taken.refused);
-    onChange({ files: taken.files });
-  };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -135,13 +130,11 @@ function Files({ draft, wrongs, limits, onChange }: StepProps) {
             <li key={file.name}>
               <Icon name="file" />
               <span className="title">{file.name}</span>
-              <span className="muted small">{kilobytes(size(file.text))}</span>
+              <span className="muted small">{sizeInWords(size(file.text))}</span>
               <IconButton
                 icon="close"
                 label={`Remove ${file.name}`}
-                onClick={() =>
-                  onChange({ files: draft.files.filter((one) => one.name !== file.name) })
-                }
+                onClick={() => remove(file.name)}
               />
             </li>
           ))}
@@ -149,7 +142,7 @@ function Files({ draft, wrongs, limits, onChange }: StepProps) {
       )}
       <span className="hint">
         Plain text, Markdown or code
-        {Number.isFinite(limits.fileBytes) && `, ${kilobytes(limits.fileBytes)} each`}. They are
+        {Number.isFinite(limits.fileBytes) && `, ${sizeInWords(limits.fileBytes)} each`}. They are
         read here and sent with the topic.
       </span>
     </div>

@@ -1,23 +1,13 @@
 // What the pages of a discussion ask the server for.
 
 import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
 import { asked, client, whole, type Schemas } from "../api/client";
-import { limitsOf, type Limits } from "./draft";
 import type { Entry, View } from "./words";
 
 export type Agent = Schemas["StoredAgent"];
 
 const MOST_OF_A_PAGE = 200;
 const RARELY_MS = 60_000;
-
-export function usePresets() {
-  return useQuery({
-    queryKey: ["presets", "discussions"],
-    queryFn: () => asked(client.GET("/api/discussions/presets")),
-    staleTime: Infinity,
-  });
-}
 
 /** Every stored agent, those that ship with Plenary first. */
 export function useAgents() {
@@ -34,32 +24,6 @@ async function everyAgent(): Promise<Agent[]> {
     cursor = page.meta?.next ?? undefined;
   } while (cursor !== undefined);
   return agents;
-}
-
-export function useModels() {
-  return useQuery({
-    queryKey: ["models"],
-    queryFn: () => asked(client.GET("/api/models")),
-    staleTime: RARELY_MS,
-  });
-}
-
-export function useTiers() {
-  return useQuery({
-    queryKey: ["tiers"],
-    queryFn: () => asked(client.GET("/api/tiers")),
-    staleTime: RARELY_MS,
-  });
-}
-
-/** The same for as long as the page is open. */
-export function useLimits(): Limits {
-  const told = useQuery({
-    queryKey: ["limits"],
-    queryFn: () => asked(client.GET("/api/limits")),
-    staleTime: Infinity,
-  }).data;
-  return useMemo(() => limitsOf(told), [told]);
 }
 
 /** A discussion with what has been said in it: always of one moment. */

@@ -1,6 +1,7 @@
 // A discussion that is being set up, before the server knows of it.
 
 import type { Problem, Schemas } from "../api/client";
+import { fileLimits, size, sizeInWords, type FileLimits } from "../ui/files";
 import type { Agent } from "./data";
 import type { Format, Role, Tier } from "./words";
 
@@ -103,15 +104,12 @@ export function seatName(
 }
 
 /** What the server takes. */
-export interface Limits {
+export interface Limits extends FileLimits {
   participants: number;
   roundsUsual: number;
   roundsMost: number;
   budgetLeast: number;
   topicBytes: number;
-  files: number;
-  fileBytes: number;
-  filesBytes: number;
 }
 
 /** As told by the server; what is not known yet limits nothing here, and the server has the last word. */
@@ -123,30 +121,19 @@ export function limitsOf(told: Schemas["LimitsView"] | undefined): Limits {
     roundsMost: most(told?.discussion["rounds"]),
     budgetLeast: told?.discussion["budget"]?.least ?? 1,
     topicBytes: most(told?.discussion["topic"]),
-    files: most(told?.context["files"]),
-    fileBytes: most(told?.context["file"]),
-    filesBytes: most(told?.context["together"]),
+    ...fileLimits(told),
   };
 }
 
 /** Wrong fields, by the names that the server has for them. */
 export type Wrongs = ReadonlyMap<string, string>;
 
-const bytes = new TextEncoder();
-
-export function size(text: string): number {
-  return bytes.encode(text).length;
-}
-
 /** What can be told to be wrong before anything is sent. */
 export function wrongs(draft: Seated, agents: readonly Agent[], limits: Limits): Wrongs {
   const found = new Map<string, string>();
   if (draft.topic.trim() === "") found.set("topic", "Say what is to be discussed.");
   else if (size(draft.topic) > limits.topicBytes)
-    found.set(
-      "topic",
-      `At most ${Math.floor(limits.topicBytes / 1024)} KB; put the rest into a file.`,
-    );
+    found.set("topic", `At most ${sizeInWords(limits.topicBytes)}; put the rest into a file.`);
   seatWrongs(draft, agents, limits, found);
   if (draft.isFixed && !isWhole(draft.rounds, 1, limits.roundsMost))
     found.set("maxRounds", wholeFrom(1, limits.roundsMost));

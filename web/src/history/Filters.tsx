@@ -4,7 +4,7 @@ import { Segmented } from "../ui/Segmented";
 import type { Looked } from "./filter";
 
 const FORMS = [
-  { name: "", title: "All" },
+  { name: "", title: "Any form" },
   { name: "boardroom", title: "Boards" },
   { name: "discussion", title: "Discussions" },
   { name: "whiteboard", title: "Whiteboards" },

@@ -31,7 +31,7 @@ export function Remove({ session, onClose, onRemoved }: Props) {
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look="danger"
             icon="trash"

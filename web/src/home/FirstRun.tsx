@@ -5,7 +5,7 @@ import { Wrong } from "../ui/Notice";
 import type { Sample } from "./boards";
 import { useConvene } from "./convene";
 import { Found } from "./Found";
-import type { Provider } from "./providers";
+import type { Provider } from "../api/known";
 
 const BOARD = "classic-triad";
 

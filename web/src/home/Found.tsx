@@ -1,5 +1,6 @@
 import { Inline } from "../ui/Inline";
-import { canAnswer, providerName, readyWith, type Provider } from "./providers";
+import { canAnswer, type Provider } from "../api/known";
+import { providerName, readyWith } from "./providers";
 
 /** Each place where models may be: ready, or why not and what to do. */
 export function Found({ providers }: { providers: readonly Provider[] }) {

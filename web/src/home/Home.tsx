@@ -1,20 +1,19 @@
 import "./home.css";
+import { canAnswer, useBoardPresets, useProviders } from "../api/known";
 import { useGoingOn } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { Ask } from "./Ask";
-import { usePresets } from "./boards";
 import { FirstRun } from "./FirstRun";
 import { NoModel } from "./NoModel";
-import { canAnswer, useProviders } from "./providers";
 import { Sessions } from "./Sessions";
 
 const RECENT_SHOWN = 6;
 
 export default function Home() {
   useTitle("");
-  const presets = usePresets();
+  const presets = useBoardPresets();
   const providers = useProviders();
   const { waiting, running, recent, isKnown, error, retry } = useGoingOn();
   const isWithoutModel = providers.data !== undefined && !providers.data.some(canAnswer);

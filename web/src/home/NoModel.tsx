@@ -1,7 +1,7 @@
 import { Button } from "../ui/Button";
 import { Notice } from "../ui/Notice";
 import { Found } from "./Found";
-import type { Provider } from "./providers";
+import type { Provider } from "../api/known";
 
 /** Nothing can be asked: what to do about it, in place of a form that leads nowhere. */
 export function NoModel({

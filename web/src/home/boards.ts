@@ -1,18 +1,9 @@
 // Boards, roles and sample prompts that ship with the server.
 
-import { useQuery } from "@tanstack/react-query";
-import { asked, client, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 
 export type Board = Schemas["BoardView"];
 export type Sample = Schemas["PromptView"];
-
-export function usePresets() {
-  return useQuery({
-    queryKey: ["presets"],
-    queryFn: () => asked(client.GET("/api/boardrooms/presets")),
-    staleTime: Infinity,
-  });
-}
 
 /** What each board is good for; one that is new here is described by its roles. */
 const PURPOSES: Record<string, string> = {

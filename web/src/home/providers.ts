@@ -1,26 +1,7 @@
 // Where models come from, in plain words.
 
-import { useQuery } from "@tanstack/react-query";
-import { asked, client, type Schemas } from "../api/client";
+import type { Provider } from "../api/known";
 import { some } from "../ui/time";
-
-export type Provider = Schemas["ProviderView"];
-
-const LOOK_AGAIN_MS = 5_000;
-
-/** Looks again by itself as long as there is nothing to ask. */
-export function useProviders() {
-  return useQuery({
-    queryKey: ["providers"],
-    queryFn: () => asked(client.GET("/api/providers")),
-    refetchInterval: ({ state }) =>
-      state.data && !state.data.some(canAnswer) ? LOOK_AGAIN_MS : false,
-  });
-}
-
-export function canAnswer(provider: Provider): boolean {
-  return provider.ready && provider.models.length > 0;
-}
 
 const NAMES: Record<string, string> = {
   ollama: "Ollama",

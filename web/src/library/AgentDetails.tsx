@@ -10,7 +10,7 @@ import { Loading } from "../ui/Empty";
 import { Notice, Wrong } from "../ui/Notice";
 import { boundsOf, speaksBy } from "./AgentCard";
 import { useAgent, type Agent } from "./useAgents";
-import { useTiers } from "./useModels";
+import { useTiers } from "../api/known";
 
 interface Props {
   id: string;
@@ -138,20 +138,20 @@ function RemoveAgent({ agent, onKeep, onGone }: RemoveProps) {
       onClose={onKeep}
       foot={
         <>
-          <Button onClick={onKeep}>Keep it</Button>
+          <Button onClick={onKeep}>Cancel</Button>
           <Button
             look="danger"
             icon="trash"
             disabled={remove.isPending}
             onClick={() => remove.mutate()}
           >
-            {remove.isPending ? "Removing…" : "Remove for good"}
+            {remove.isPending ? "Removing…" : "Remove"}
           </Button>
         </>
       }
     >
       <div className="stack">
-        <p>Sessions that it took part in keep their copy of it.</p>
+        <p>It is removed for good. Sessions that it took part in keep their copy of it.</p>
         <Wrong error={remove.error} />
       </div>
     </Dialog>

@@ -62,7 +62,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
               Begin anew
             </Button>
           )}
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look="primary"
             disabled={save.isPending || draft.name.trim() === "" || draft.persona.trim() === ""}

@@ -54,7 +54,7 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
       <Group title="Built-in" agents={builtIn} onOpen={show} />
       {list.hasNextPage && (
         <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          Show more
+          Load more
         </Button>
       )}
       {list.isSuccess && agents.length === 0 && (

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { asked, client } from "../api/client";
+import { useBoardPresets } from "../api/known";
 import { Markdown } from "../markdown/Markdown";
 import { Loading } from "../ui/Empty";
 import { Glyph } from "../ui/icons";
@@ -9,10 +8,7 @@ import { some } from "../ui/time";
 
 /** The boards that can be convened, and what each role is there for. */
 export function Boards() {
-  const presets = useQuery({
-    queryKey: ["presets"],
-    queryFn: () => asked(client.GET("/api/boardrooms/presets")),
-  });
+  const presets = useBoardPresets();
   if (!presets.data) {
     if (presets.error)
       return <Wrong error={presets.error} onRetry={() => void presets.refetch()} />;

@@ -6,7 +6,7 @@ import { Empty, Loading } from "../ui/Empty";
 import { Icon } from "../ui/icons";
 import { Notice, Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
-import { useProviders, useTiers } from "./useModels";
+import { useProviders, useTiers } from "../api/known";
 
 /** What can be used now, and what to do about the rest. */
 export function Models() {

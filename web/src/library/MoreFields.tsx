@@ -3,7 +3,7 @@ import type { Problem } from "../api/client";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { FORMATS, TIERS, type AgentDraft } from "./agentDraft";
 import { ModelOptions } from "./ModelOptions";
-import { useModels, useTiers } from "./useModels";
+import { useModels, useTiers } from "../api/known";
 
 interface Props {
   draft: AgentDraft;

@@ -1,5 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-import { asked, client, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
+import { useLimits } from "../api/known";
 import { Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { range } from "./limit-words";
@@ -16,11 +16,7 @@ const TITLES: readonly [keyof Schemas["LimitsView"], string][] = [
 
 /** How much of everything the server takes. */
 export function Limits() {
-  const limits = useQuery({
-    queryKey: ["limits"],
-    queryFn: () => asked(client.GET("/api/limits")),
-    staleTime: Infinity,
-  });
+  const limits = useLimits();
   const { data } = limits;
   return (
     <section className="card" aria-labelledby="settings-limits">

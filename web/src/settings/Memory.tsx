@@ -40,7 +40,7 @@ export function Memory() {
           onClose={() => setAsking(undefined)}
           foot={
             <>
-              <Button onClick={() => setAsking(undefined)}>Keep it</Button>
+              <Button onClick={() => setAsking(undefined)}>Cancel</Button>
               <Button look="danger" onClick={() => forget(asking)}>
                 Forget
               </Button>

@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
-import { asked, client, type Schemas } from "../api/client";
-import { canAnswer, providerName, useProviders, type Provider } from "../home/providers";
+import type { Schemas } from "../api/client";
+import { canAnswer, useProviders, useTiers, type Provider } from "../api/known";
+import { providerName } from "../home/providers";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { Inline } from "../ui/Inline";
@@ -74,10 +74,7 @@ function OneProvider({ provider }: { provider: Provider }) {
 }
 
 export function Tiers() {
-  const tiers = useQuery({
-    queryKey: ["tiers"],
-    queryFn: () => asked(client.GET("/api/tiers")),
-  });
+  const tiers = useTiers();
   const same = sameProblem(tiers.data ?? []);
   return (
     <section className="card" aria-labelledby="settings-tiers">

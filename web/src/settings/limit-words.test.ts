@@ -7,7 +7,7 @@ function check(limit: Omit<Limit, "name">, words: string): void {
 
 describe("a limit in words", () => {
   it("has units that people use", () => {
-    check({ unit: "bytes", least: 1, most: 65_536 }, "up to 64 KB");
+    check({ unit: "bytes", least: 1, most: 65_536 }, "up to 64 kB");
     check({ unit: "bytes", least: 0, most: 4_194_304 }, "up to 4 MB");
     check({ unit: "bytes", least: 0, most: 300 }, "up to 300 bytes");
     check({ unit: "seconds", least: 1, most: 2_592_000 }, "up to 30 days");

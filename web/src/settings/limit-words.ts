@@ -6,7 +6,7 @@ export type Limit = Schemas["LimitView"];
 
 const WHOLE = new Intl.NumberFormat("en");
 
-/** "up to 64 KB", "1 to 50, 5 if you do not say", "at least 1,000 tokens" */
+/** "up to 64 kB", "1 to 50, 5 if you do not say", "at least 1,000 tokens" */
 export function range({ unit, least, most, usual }: Limit): string {
   const isFromNothing = least === 0 || (least === 1 && unit !== "count");
   const words =
@@ -34,7 +34,7 @@ function parts(words: string): [string, string] {
 
 const SIZES = [
   ["MB", 1_048_576],
-  ["KB", 1_024],
+  ["kB", 1_024],
 ] as const;
 
 const TIMES = [

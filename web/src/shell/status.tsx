@@ -20,10 +20,10 @@ const STATUSES: Record<string, Shown> = {
   concluded: { word: "Concluded", look: "accent" },
   open: { word: "Open", look: "good" },
   blind: { word: "Blind", look: "accent" },
-  read: { word: "Reading", look: "accent" },
-  validate: { word: "Validating", look: "accent" },
-  debate: { word: "Debating", look: "accent" },
-  resolve: { word: "Resolving", look: "accent" },
+  read: { word: "Read", look: "accent" },
+  validate: { word: "Validate", look: "accent" },
+  debate: { word: "Debate", look: "accent" },
+  resolve: { word: "Resolve", look: "accent" },
   archived: { word: "Archived", look: "" },
 };
 

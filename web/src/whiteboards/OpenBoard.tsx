@@ -109,7 +109,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
     Object.values(draft.deadlines).every((time) => timeProblem(time) === undefined);
 
   return (
-    <Dialog title="Open a board" onClose={onClose}>
+    <Dialog title="Open a whiteboard" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <TextArea
           label="Topic"
@@ -121,7 +121,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
           onChange={(event) => change({ topic: event.target.value })}
         />
         <TextField
-          label="Board id"
+          label="Whiteboard id"
           hint={BOARD_ID_RULE}
           spellCheck={false}
           value={boardId}
@@ -131,7 +131,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
         <div className="two">
           <TextField
             label="Your name here"
-            hint="You lead the board as its facilitator."
+            hint="You lead the whiteboard as its facilitator."
             value={openedBy}
             wrong={nameProblem(openedBy) ?? problem?.field("openedBy")}
             onChange={(event) => change({ openedBy: event.target.value })}
@@ -161,7 +161,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" disabled={!isReady || open.isPending}>
-            {open.isPending ? "Opening…" : "Open the board"}
+            {open.isPending ? "Opening…" : "Open the whiteboard"}
           </Button>
         </div>
       </form>

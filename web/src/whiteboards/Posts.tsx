@@ -98,7 +98,7 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
         value={choice.type}
         onChange={(event) => change({ type: event.target.value as PostType | "" })}
       >
-        <option value="">Every type</option>
+        <option value="">Any type</option>
         {POST_TYPES.map((type) => (
           <option key={type} value={type}>
             {typeOf(type).word}
@@ -113,7 +113,7 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
             value={choice.author}
             onChange={(event) => change({ author: event.target.value })}
           >
-            <option value="">Everybody</option>
+            <option value="">Any author</option>
             {authors.map((author) => (
               <option key={author}>{author}</option>
             ))}
@@ -124,7 +124,7 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
             value={choice.standing}
             onChange={(event) => change({ standing: event.target.value as Standing | "" })}
           >
-            <option value="">Every standing</option>
+            <option value="">Any standing</option>
             {STANDINGS.map((standing) => (
               <option key={standing} value={standing}>
                 {standingOf(standing).word}

@@ -1,4 +1,4 @@
-// All boards: find one, or open one.
+// All whiteboards: find one, or open one.
 
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
@@ -59,13 +59,13 @@ export default function Whiteboards() {
           </p>
         </div>
         <Button look="primary" icon="plus" onClick={() => setOpening("")}>
-          Open a board
+          Open a whiteboard
         </Button>
       </div>
       {(rows.length > 0 || isFiltered) && (
         <div className="board-search" role="search">
           <TextField
-            label="Search boards"
+            label="Search whiteboards"
             labelUnseen
             type="search"
             placeholder="Search topics and posts"
@@ -78,7 +78,7 @@ export default function Whiteboards() {
             value={phase}
             onChange={(event) => setPhase(event.target.value as Phase | "")}
           >
-            <option value="">Every phase</option>
+            <option value="">Any phase</option>
             {PHASES.map((one) => (
               <option key={one} value={one}>
                 {phaseName(one)}
@@ -98,11 +98,11 @@ export default function Whiteboards() {
                 setPhase("");
               }}
             >
-              Show all boards
+              Show all whiteboards
             </Button>
           }
         >
-          No board matches.
+          No whiteboard matches.
         </Empty>
       )}
       {boards.data && rows.length === 0 && !isFiltered && (
@@ -110,7 +110,7 @@ export default function Whiteboards() {
           action={
             <div className="row">
               <Button look="primary" icon="plus" onClick={() => setOpening("")}>
-                Open a board
+                Open a whiteboard
               </Button>
               <Button look="quiet" onClick={() => setOpening(SAMPLE)}>
                 Try “{SAMPLE}”
@@ -123,8 +123,8 @@ export default function Whiteboards() {
         </Empty>
       )}
       {rows.length > 0 && (
-        <section aria-label="Boards">
-          <p className="muted small board-count">{some(total, "board")}</p>
+        <section aria-label="Whiteboards">
+          <p className="muted small board-count">{some(total, "whiteboard")}</p>
           <ul className="list card board-list">
             {rows.map((row) => (
               <li key={row.id}>

@@ -1,0 +1,70 @@
+// What the server knows and every page may ask for: its models, its presets, its limits.
+// One key and one time for each, so that two pages never disagree about the same thing.
+
+import { useQuery } from "@tanstack/react-query";
+import { asked, client, type Schemas } from "./client";
+
+export type Provider = Schemas["ProviderView"];
+
+/** What ships with the server is the same for as long as the page is open. */
+const SHIPPED = { staleTime: Infinity };
+/** Models come and go while somebody sets up their server. */
+const CHANGING = { staleTime: 15_000 };
+const LOOK_AGAIN_MS = 5_000;
+
+export function useLimits() {
+  return useQuery({
+    queryKey: ["limits"],
+    queryFn: () => asked(client.GET("/api/limits")),
+    ...SHIPPED,
+  });
+}
+
+/** Boards, roles and sample prompts. */
+export function useBoardPresets() {
+  return useQuery({
+    queryKey: ["presets", "boardrooms"],
+    queryFn: () => asked(client.GET("/api/boardrooms/presets")),
+    ...SHIPPED,
+  });
+}
+
+/** Formats, and who usually leads and takes part in each. */
+export function useDiscussionPresets() {
+  return useQuery({
+    queryKey: ["presets", "discussions"],
+    queryFn: () => asked(client.GET("/api/discussions/presets")),
+    ...SHIPPED,
+  });
+}
+
+export function useModels() {
+  return useQuery({
+    queryKey: ["models"],
+    queryFn: () => asked(client.GET("/api/models")),
+    ...CHANGING,
+  });
+}
+
+export function useTiers() {
+  return useQuery({
+    queryKey: ["tiers"],
+    queryFn: () => asked(client.GET("/api/tiers")),
+    ...CHANGING,
+  });
+}
+
+/** Looks again by itself as long as there is nothing to ask. */
+export function useProviders() {
+  return useQuery({
+    queryKey: ["providers"],
+    queryFn: () => asked(client.GET("/api/providers")),
+    ...CHANGING,
+    refetchInterval: ({ state }) =>
+      state.data && !state.data.some(canAnswer) ? LOOK_AGAIN_MS : false,
+  });
+}
+
+export function canAnswer(provider: Provider): boolean {
+  return provider.ready && provider.models.length > 0;
+}
