@@ -114,7 +114,12 @@ async function boardOf(stage: Stage, first: number): Promise<void> {
   const voted = somebody.page.getByRole("table", { name: /Votes by point/ });
   expect(await voted.getByRole("rowheader").count()).toBeGreaterThan(1);
   const thoughts = somebody.page.locator("details[open]", { hasText: "thought" });
-  expect(await thoughts.count()).toBe(indexes.length);
+  await expect
+    .poll(async () => {
+      await unfold(somebody.page);
+      return thoughts.count();
+    })
+    .toBe(indexes.length);
   await inspect(somebody.page, "/", []);
   await somebody.context.close();
 }

@@ -149,6 +149,8 @@ story("paused, killed, restarted and resumed, it goes on where it was", async (s
   await models.release("ann");
   await page.getByRole("button", { name: "Resume" }).waitFor();
   await page.getByRole("region", { name: "Timeline" }).getByText("Ann was first.").waitFor();
+  // It can be resumed while it is still pausing.
+  await expect.poll(async () => (await discussionView(server, id)).status).toBe("paused");
 
   await server.kill();
   const broken = page.getByText(/connection is broken|does not answer/);

@@ -1,9 +1,9 @@
 // Where a post is written. What was typed stays until it has been sent, whatever happens.
 
-import { useMutation } from "@tanstack/react-query";
 import { useId, useRef, useState, type KeyboardEvent } from "react";
 import { flushSync } from "react-dom";
-import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { forgetSent, useOnce } from "../api/once";
 import { useStored } from "../stored";
 import { announce } from "../ui/announce";
 import { Button, IconButton } from "../ui/Button";
@@ -30,12 +30,13 @@ const ALL = "all";
 const OPTIONS_SHOWN = 8;
 
 export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted }: Props) {
-  const [body, setBody] = useStored(`council-draft.${view.sessionId}`, "");
+  const place = `council-draft.${view.sessionId}`;
+  const [body, setBody] = useStored(place, "");
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const name = sender.name.trim();
   const [isNameMissing, setNameMissing] = useState(false);
-  const post = usePosting({ view, sender, name, body, replyTo: replyTo?.sequence });
+  const post = usePosting(view, sender, place);
   const problem = post.error instanceof Problem ? post.error : undefined;
   const isTaken = problem?.code === "not-your-agent";
   const nameWrong =
@@ -50,13 +51,16 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
       form.current?.querySelector<HTMLElement>("input")?.focus();
       return;
     }
-    post.mutate(undefined, {
-      onSuccess: (posted) => {
-        setBody(undefined);
-        onReplyEnd();
-        onPosted(posted);
+    const reply = replyTo && { replyTo: replyTo.sequence };
+    post.mutate(
+      { sender: name, body, ...reply },
+      {
+        onSuccess: (posted) => {
+          onReplyEnd();
+          onPosted(posted);
+        },
       },
-    });
+    );
   };
 
   const mentions = useMentions({ id, view, senders, me: name, body, setBody, form });
@@ -149,40 +153,28 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
   );
 }
 
-interface Written {
-  view: CouncilView;
-  sender: ReturnType<typeof useSender>;
-  name: string;
-  body: string;
-  replyTo: number | undefined;
-}
-
-function usePosting({ view, sender, name, body, replyTo }: Written) {
-  // The same post sent again after a lost answer is one post: it has the same key.
-  const attempt = useRef<{ what: string; key: ReturnType<typeof writeKey> }>(undefined);
-  return useMutation({
-    mutationFn: () => {
-      const what = JSON.stringify([name, body, replyTo]);
-      if (attempt.current?.what !== what) attempt.current = { what, key: writeKey() };
-      const token = sender.tokens[name];
+/** The same post sent again after a lost answer is one post. */
+function usePosting(view: CouncilView, sender: ReturnType<typeof useSender>, place: string) {
+  return useOnce(
+    (post: Schemas["NewCouncilPost"], key) => {
+      const token = sender.tokens[post.sender];
       return asked(
         client.POST("/api/councils/{council}/posts", {
           params: {
             path: { council: view.council },
-            header: {
-              ...attempt.current.key,
-              ...(token !== undefined && { "Agent-Token": token }),
-            },
+            header: { ...key, ...(token !== undefined && { "Agent-Token": token }) },
           },
-          body: { sender: name, body, ...(replyTo !== undefined && { replyTo }) },
+          body: post,
         }),
       );
     },
-    onSuccess: (posted) => {
-      attempt.current = undefined;
-      sender.claimed(posted.sender, posted.agentToken);
+    {
+      onSent: (posted, post) => {
+        sender.claimed(posted.sender, posted.agentToken);
+        forgetSent<string>(place, (kept) => kept === post.body);
+      },
     },
-  });
+  );
 }
 
 interface Naming {

@@ -1,9 +1,10 @@
 // A draft: everything about it can still be changed, and then it starts.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
-import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState, type FormEvent } from "react";
+import { asked, client, Problem, type Schemas } from "../api/client";
 import { useLimits } from "../api/known";
+import { useOnce } from "../api/once";
 import { StatusBadge } from "../shell/status";
 import { Button } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
@@ -25,12 +26,21 @@ interface Texts {
   rounds: string;
 }
 
+interface Saved {
+  body: Schemas["DiscussionEdit"];
+  /** What stood in the form then. */
+  texts: Partial<Texts>;
+  then: "save" | "start";
+}
+
 export function DraftPage({ view }: { view: View }) {
   const { id } = view;
   const queries = useQueryClient();
   const commands = useCommands(view);
   const most = limitsOf(useLimits().data).roundsMost;
   const [changed, setChanged] = useState<Partial<Texts>>({});
+  const latest = useRef(changed);
+  latest.current = changed;
   const shown: Texts = {
     topic: view.topic,
     name: view.name,
@@ -40,27 +50,27 @@ export function DraftPage({ view }: { view: View }) {
   };
   const edit = editOf(view, shown);
   const isChanged = Object.keys(edit).length > 0;
-  const saving = useMutation({
-    mutationFn: (_: "save" | "start") =>
-      asked(
-        client.PATCH("/api/discussions/{id}", {
-          params: { path: { id }, header: writeKey() },
-          body: edit,
-        }),
-      ),
-    onSuccess: async (_, then) => {
-      await queries.invalidateQueries({ queryKey: ["discussions", id] });
-      setChanged({});
-      if (then === "start") commands.run("start");
+  const saving = useOnce(
+    ({ body }: Saved, header) =>
+      asked(client.PATCH("/api/discussions/{id}", { params: { path: { id }, header }, body })),
+    {
+      onSent: async (_, { texts, then }) => {
+        await queries.invalidateQueries({ queryKey: ["discussions", id] });
+        const left = without(latest.current, texts);
+        setChanged(left);
+        // A start would take away what has been written since.
+        if (then === "start" && Object.keys(left).length === 0) commands.run("start");
+      },
     },
-  });
+  );
+  const send = (then: Saved["then"]) => saving.mutate({ body: edit, texts: changed, then });
   const wrong = (field: string) =>
     saving.error instanceof Problem ? saving.error.field(field) : undefined;
-  const change = (part: Partial<Texts>) => setChanged({ ...changed, ...part });
+  const change = (part: Partial<Texts>) => setChanged((now) => ({ ...now, ...part }));
   const isBusy = saving.isPending || commands.pending !== undefined;
   function save(event: FormEvent): void {
     event.preventDefault();
-    if (isChanged && !isBusy) saving.mutate("save");
+    if (isChanged && !isBusy) send("save");
   }
   return (
     <div className="page">
@@ -75,7 +85,7 @@ export function DraftPage({ view }: { view: View }) {
             look="primary"
             icon="play"
             disabled={isBusy}
-            onClick={() => (isChanged ? saving.mutate("start") : commands.run("start"))}
+            onClick={() => (isChanged ? send("start") : commands.run("start"))}
           >
             Start
           </Button>
@@ -144,6 +154,17 @@ function Facts({ view }: { view: View }) {
     ...((view.context ?? []).length === 0 ? [] : [`With ${(view.context ?? []).join(", ")}`]),
   ];
   return facts.length > 0 && <p className="muted small">{facts.join(" · ")}</p>;
+}
+
+/** What has been written since. */
+function without(now: Partial<Texts>, sent: Partial<Texts>): Partial<Texts> {
+  const { topic, name, format, rounds } = now;
+  return {
+    ...(topic !== undefined && topic !== sent.topic && { topic }),
+    ...(name !== undefined && name !== sent.name && { name }),
+    ...(format !== undefined && format !== sent.format && { format }),
+    ...(rounds !== undefined && rounds !== sent.rounds && { rounds }),
+  };
 }
 
 /** Only what is not as it was. */

@@ -1,41 +1,60 @@
 import { afterEach, expect, it } from "vitest";
+import { LAST_BOARD, UNSENT } from "../home/convene";
+import { placeOf as agentPlace } from "../library/useDraft";
 import { remember, rememberedNames } from "../stored";
+import { draftPlace } from "../whiteboards/board";
 import { sorted } from "./remembered";
 
 afterEach(() => localStorage.clear());
 
+/** As the pages call them. */
+const WORDS = [
+  UNSENT,
+  "board.draft",
+  "council-new",
+  "discussion-draft",
+  agentPlace("new-agent"),
+  "ballot.1.1.2",
+  "council-draft.1",
+  "council-summary.1",
+  "draft.whiteboard",
+  draftPlace({ board: "launch", me: undefined }, "post"),
+  "follow-up.1",
+  "interjection.1",
+  "reply.1.2",
+  "turn.1.call.text",
+];
+const LAYOUT = ["board.layout", "board.map", "council-charter.wide", "council-members.narrow"];
+
 it("puts every name into one group, and lets theme and keys stay with their switches", () => {
   const names = [
     "board",
-    "board.draft",
     "council-name",
     "council-name.1",
     "council-tokens.1",
-    "discussion-draft",
-    "follow-up.1",
-    "home.board",
-    "home.prompt",
+    LAST_BOARD,
     "my-name",
-    "panel-layout",
-    "reply.1.2",
+    ...LAYOUT,
     "single-keys",
     "theme",
     "whiteboard.launch",
+    ...WORDS,
   ];
   const groups = sorted(names);
   expect(groups.map((group) => [group.title, group.names])).toEqual([
     ["Who you are on whiteboards", ["whiteboard.launch"]],
     ["Who you are in councils", ["council-name.1", "council-tokens.1"]],
     ["Your usual name", ["council-name", "my-name"]],
-    ["The last board", ["board", "home.board"]],
-    [
-      "Words that you have not sent yet",
-      ["board.draft", "discussion-draft", "follow-up.1", "home.prompt", "reply.1.2"],
-    ],
-    ["Layout", ["panel-layout"]],
+    ["The last board", ["board", LAST_BOARD]],
+    ["Words that you have not sent yet", WORDS],
+    ["Layout", LAYOUT],
   ]);
   const shown = new Set(groups.flatMap((group) => group.names));
   expect(names.filter((name) => !shown.has(name))).toEqual(["single-keys", "theme"]);
+});
+
+it("forgets words that were not sent only after asking", () => {
+  for (const name of WORDS) expect(sorted([name])[0]?.warning, name).toBeDefined();
 });
 
 it("says who one is, and never shows a token", () => {

@@ -19,6 +19,17 @@ interface Group {
   warning?: string;
 }
 
+/** Where the pages keep what is being written until it is sent. */
+const UNSENT: readonly RegExp[] = [
+  /^home\.prompt$/,
+  /^board\.draft$/,
+  /^discussion-draft$/,
+  /^(reply|ballot|follow-up|turn|interjection)\./,
+  /^council-(new$|draft\.|summary\.)/,
+  /^agent-draft\./,
+  /^draft\.whiteboard/,
+];
+
 const GROUPS: readonly Group[] = [
   {
     title: "Who you are on whiteboards",
@@ -46,7 +57,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: "Words that you have not sent yet",
-    holds: (name) => /draft|prompt|summary|^reply\.|^follow-up\./.test(name),
+    holds: (name) => UNSENT.some((place) => place.test(name)),
     found: (names) => some(names.length, "draft"),
     warning: "What you were writing is only here.",
   },

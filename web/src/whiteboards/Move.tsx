@@ -3,11 +3,13 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
+import { forgetSent } from "../api/once";
+import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea } from "../ui/Field";
 import { Notice, Wrong } from "../ui/Notice";
-import { useBoardPage, useDraft, useWrite } from "./board";
+import { draftPlace, useBoardPage, useWrite } from "./board";
 import { WhyNot } from "./Stepper";
 import { becomesVisible, ends, phaseName, skipped, WAYS_ON, words, type Phase } from "./phases";
 
@@ -19,28 +21,30 @@ export function Move({ onClose }: { onClose: () => void }) {
   const [from] = useState(view.phase);
   const ways = WAYS_ON[from];
   const [to, setTo] = useState<Phase>(ways[0] ?? "archived");
-  const [note, setNote] = useDraft(looking, `note.${from}`, "");
+  const place = draftPlace(looking, "note", from);
+  const [note, setNote] = useStored(place, "");
   const isArchiving = to === "archived";
-  const move = useWrite(looking, (body: Schemas["Move"], header) => {
-    const params = { path: { board: looking.board }, header };
-    if (body.targetPhase !== "archived") {
-      const moved = client.POST("/api/whiteboards/{board}/transition", { params, body });
-      return asked(moved).then(() => undefined);
-    }
-    const closing = body.note ? { note: body.note } : {};
-    const archived = client.POST("/api/whiteboards/{board}/archive", { params, body: closing });
-    return asked(archived).then(() => undefined);
-  });
+  const move = useWrite(
+    looking,
+    (body: Schemas["Move"], header) => {
+      const params = { path: { board: looking.board }, header };
+      if (body.targetPhase !== "archived") {
+        const moved = client.POST("/api/whiteboards/{board}/transition", { params, body });
+        return asked(moved).then(() => undefined);
+      }
+      const closing = body.note ? { note: body.note } : {};
+      const archived = client.POST("/api/whiteboards/{board}/archive", { params, body: closing });
+      return asked(archived).then(() => undefined);
+    },
+    (sent) => forgetSent<string>(place, (kept) => kept === sent.note),
+  );
   const problem = move.error instanceof Problem ? move.error : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     move.mutate(
       { targetPhase: to, ...(note.trim() !== "" && { note }) },
       {
-        onSuccess: () => {
-          setNote(undefined);
-          onClose();
-        },
+        onSuccess: onClose,
       },
     );
   };

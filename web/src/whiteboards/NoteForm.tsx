@@ -3,11 +3,13 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { Problem } from "../api/client";
+import { forgetSent } from "../api/once";
+import { remembered, useStored } from "../stored";
 import { copy, toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { TextArea } from "../ui/Field";
 import { Notice, Wrong } from "../ui/Notice";
-import { focusCard, useAnnotate, useBoardPage, useDraft } from "./board";
+import { draftPlace, focusCard, useAnnotate, useBoardPage, type Looking } from "./board";
 import { findingOf, FINDINGS, type AnnotationType, type Finding } from "./wording";
 
 interface Words {
@@ -80,11 +82,24 @@ interface Props {
   onClose: () => void;
 }
 
+interface Noted {
+  postId: string;
+  type: AnnotationType;
+  challengeId?: string | null | undefined;
+}
+
+function placeOf(looking: Looking, { postId, type, challengeId }: Noted): string {
+  return draftPlace(looking, postId, challengeId ?? "", type);
+}
+
 export function NoteForm({ postId, type, challengeId, isLate, onClose }: Props) {
   const { looking } = useBoardPage();
-  const [body, setBody] = useDraft(looking, `${postId}.${challengeId ?? ""}.${type}`, "");
+  const place = placeOf(looking, { postId, type, challengeId });
+  const [body, setBody] = useStored(place, "");
   const [result, setResult] = useState<Finding>();
-  const send = useAnnotate(looking);
+  const send = useAnnotate(looking, (sent) =>
+    forgetSent<string>(placeOf(looking, sent), (kept) => kept === sent.body),
+  );
   const problem = send.error instanceof Problem ? send.error : undefined;
   const { label, hint, send: verb, sent } = words(type, challengeId);
   const isReady =
@@ -99,9 +114,9 @@ export function NoteForm({ postId, type, challengeId, isLate, onClose }: Props) 
       { postId, type, body, ...(result && { result }), ...(challengeId && { challengeId }) },
       {
         onSuccess: () => {
-          setBody(undefined);
           toast(sent);
-          leave();
+          // Whoever has gone on writing stays where they are.
+          if (remembered(place, "") === "") leave();
         },
       },
     );

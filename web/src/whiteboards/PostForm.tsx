@@ -2,12 +2,14 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
+import { forgetSent } from "../api/once";
+import { remembered, useStored } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
-import { useBoardPage, useDraft, useWrite } from "./board";
+import { draftPlace, useBoardPage, useWrite } from "./board";
 import { TooLate } from "./NoteForm";
 import {
   POST_TYPES,
@@ -64,7 +66,7 @@ function request(draft: Draft, type: PostType): Schemas["NewPost"] {
 /** In the debate a post is the exception, so its form takes no room until it is wanted. */
 export function PostForm() {
   const { looking, view, can } = useBoardPage();
-  const [draft, setDraft] = useDraft<Draft>(looking, "post", EMPTY);
+  const [draft, setDraft] = useStored<Draft>(draftPlace(looking, "post"), EMPTY);
   const [isWanted, setWanted] = useState(false);
   if (!can("post") && !can("post informational")) {
     if (draft.title === "" && draft.body === "") return null;
@@ -72,7 +74,7 @@ export function PostForm() {
     return <TooLate text={text} onDiscard={() => setDraft(undefined)} />;
   }
   if (view.phase === "blind" || isWanted || draft.title !== "" || draft.body !== "")
-    return <WholeForm isWanted={isWanted} />;
+    return <WholeForm isWanted={isWanted} onSend={() => setWanted(true)} />;
   return (
     <div className="no-print">
       <Button icon="plus" data-new-post="" onClick={() => setWanted(true)}>
@@ -82,30 +84,46 @@ export function PostForm() {
   );
 }
 
-function WholeForm({ isWanted }: { isWanted: boolean }) {
+interface WholeProps {
+  isWanted: boolean;
+  /** The form stays until the answer is there, also when its draft is gone. */
+  onSend: () => void;
+}
+
+function WholeForm({ isWanted, onSend }: WholeProps) {
   const { looking, view, can } = useBoardPage();
-  const [draft, setDraft] = useDraft<Draft>(looking, "post", EMPTY);
+  const place = draftPlace(looking, "post");
+  const [draft, setDraft] = useStored<Draft>(place, EMPTY);
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const types = POST_TYPES.filter((one) =>
     can(one === "informational" ? "post informational" : "post"),
   );
   const type = types.includes(draft.type) ? draft.type : (types[0] ?? "informational");
-  const send = useWrite(looking, (body: Schemas["NewPost"], header) =>
-    asked(
-      client.POST("/api/whiteboards/{board}/posts", {
-        params: { path: { board: looking.board }, header },
-        body,
-      }),
-    ),
+  const send = useWrite(
+    looking,
+    (body: Schemas["NewPost"], header) =>
+      asked(
+        client.POST("/api/whiteboards/{board}/posts", {
+          params: { path: { board: looking.board }, header },
+          body,
+        }),
+      ),
+    (sent) =>
+      forgetSent<Draft>(
+        place,
+        (kept) => JSON.stringify(request(kept, sent.type)) === JSON.stringify(sent),
+      ),
   );
   const problem = send.error instanceof Problem ? send.error : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    onSend();
     send.mutate(request(draft, type), {
       onSuccess: () => {
-        setDraft(undefined);
-        document.querySelector<HTMLElement>("[data-new-post]")?.focus();
         toast("Posted");
+        // Whoever has gone on writing stays where they are.
+        if (remembered(place, EMPTY) !== EMPTY) return;
+        document.querySelector<HTMLElement>("[data-new-post]")?.focus();
       },
     });
   };

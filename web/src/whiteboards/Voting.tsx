@@ -2,12 +2,14 @@
 
 import { useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
+import { forgetSent } from "../api/once";
+import { remembered, useStored } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { TextArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
 import { ago, moment } from "../ui/time";
-import { focusCard, useBoardPage, useDraft, useWrite, type Post } from "./board";
+import { draftPlace, focusCard, useBoardPage, useWrite, type Post } from "./board";
 import { Who } from "./People";
 import { voteOf, VOTES, VoteSign, type Vote } from "./wording";
 
@@ -59,15 +61,23 @@ export function VoteBox({ post }: { post: Post }) {
   const { looking, view } = useBoardPage();
   const [chosen, setChosen] = useState<Vote>();
   const mine = post.votes.find((vote) => vote.by === view.you?.agentName);
-  const [reason, setReason] = useDraft<string | null>(looking, `${post.postId}.vote`, null);
+  const place = draftPlace(looking, post.postId, "vote");
+  const [reason, setReason] = useStored<string | null>(place, null);
   const shownReason = reason ?? mine?.reason ?? "";
-  const cast = useWrite(looking, (body: Schemas["NewVote"], header) =>
-    asked(
-      client.POST("/api/whiteboards/{board}/votes", {
-        params: { path: { board: looking.board }, header },
-        body,
-      }),
-    ),
+  const cast = useWrite(
+    looking,
+    (body: Schemas["NewVote"], header) =>
+      asked(
+        client.POST("/api/whiteboards/{board}/votes", {
+          params: { path: { board: looking.board }, header },
+          body,
+        }),
+      ),
+    (sent) =>
+      forgetSent<string>(
+        place,
+        (kept) => kept === sent.reason || (kept.trim() === "" && sent.reason === undefined),
+      ),
   );
   const problem = cast.error instanceof Problem ? cast.error : undefined;
   const submit = (event: FormEvent) => {
@@ -81,10 +91,11 @@ export function VoteBox({ post }: { post: Post }) {
       },
       {
         onSuccess: () => {
-          setReason(undefined);
+          toast(mine ? "Vote changed" : "Vote cast");
+          // Whoever has gone on writing stays where they are.
+          if (remembered(place, null) !== null) return;
           setChosen(undefined);
           focusCard(post.postId);
-          toast(mine ? "Vote changed" : "Vote cast");
         },
       },
     );

@@ -33,6 +33,9 @@ import { Posts } from "./Posts";
 import { DecisionRecord } from "./Record";
 import "./whiteboards.css";
 
+/** More than a board can have; whatever the server says, looking for a post ends. */
+const PAGES_MOST = 200;
+
 export default function Whiteboard({ board }: { board: string }) {
   const identities = useIdentities(board);
   // Each identity has a page of its own: nothing that one was shown is there for another.
@@ -77,7 +80,10 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
         load: () => void query.fetchNextPage(),
         loadAll: async () => {
           let hasMore = query.hasNextPage;
-          while (hasMore) hasMore = (await query.fetchNextPage()).hasNextPage;
+          for (let page = 1; hasMore && page < PAGES_MOST; page += 1) {
+            const got = await query.fetchNextPage();
+            hasMore = got.hasNextPage && !got.isError;
+          }
         },
       }}
     />

@@ -1,16 +1,10 @@
 // A board as one viewer sees it. Everything that is asked stands under the viewer's name in
 // the cache, so that nothing of a blind phase passes from one identity to another.
 
-import {
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-  type QueryKey,
-} from "@tanstack/react-query";
-import { createContext, useContext, useRef } from "react";
-import { asked, client, whole, writeKey, type Schemas } from "../api/client";
-import { useStored } from "../stored";
+import { useInfiniteQuery, useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query";
+import { createContext, useContext } from "react";
+import { asked, client, whole, type Schemas } from "../api/client";
+import { useOnce, type WriteKey } from "../api/once";
 import type { Identity } from "./identity";
 
 const BLIND_MS = 3_000;
@@ -121,46 +115,48 @@ export function useRecord(looking: Looking) {
 // ---------------------------------------------------------------------------
 // Writing
 
-export type WriteHeader = AgentHeader & { "Idempotency-Key": string };
+export type WriteHeader = AgentHeader & WriteKey;
 
 /**
  * A write that is carried out once, however often the same thing is sent again after a
- * failure. It is under way until what it changed is shown.
+ * failure. It is under way until what it changed is shown. `onSent` comes also when the form
+ * was left meanwhile.
  */
 export function useWrite<Body, Result>(
   { board, me }: Looking,
   send: (body: Body, header: WriteHeader) => Promise<Result>,
+  onSent: (body: Body) => void,
 ) {
   const queries = useQueryClient();
-  const tried = useRef<{ text: string; key: { "Idempotency-Key": string } }>(undefined);
-  return useMutation({
-    mutationFn: (body: Body) => {
-      const text = JSON.stringify(body);
-      if (tried.current?.text !== text) tried.current = { text, key: writeKey() };
-      return send(body, { ...agentHeader(me), ...tried.current.key });
-    },
-    onSuccess: () => {
-      tried.current = undefined;
+  return useOnce((body: Body, key) => send(body, { ...agentHeader(me), ...key }), {
+    onSent: (_, body) => {
+      onSent(body);
       return queries.invalidateQueries({ queryKey: ["whiteboards", board] });
     },
   });
 }
 
-export function useAnnotate(looking: Looking) {
-  return useWrite(looking, (body: Schemas["NewAnnotation"], header) =>
-    asked(
-      client.POST("/api/whiteboards/{board}/annotations", {
-        params: { path: { board: looking.board }, header },
-        body,
-      }),
-    ),
+export function useAnnotate(looking: Looking, onSent: (body: Schemas["NewAnnotation"]) => void) {
+  return useWrite(
+    looking,
+    (body: Schemas["NewAnnotation"], header) =>
+      asked(
+        client.POST("/api/whiteboards/{board}/annotations", {
+          params: { path: { board: looking.board }, header },
+          body,
+        }),
+      ),
+    onSent,
   );
 }
 
-/** A text that is kept in this browser until it is sent. */
-export function useDraft<T>(looking: Looking, name: string, empty: T) {
-  const who = looking.me?.name ?? "";
-  return useStored<T>(`draft.whiteboard.${looking.board}.${who}.${name}`, empty);
+/**
+ * Where a text is kept in this browser until it is sent. Boards and agents may have dots in
+ * their names, so that only what no name contains keeps the texts of one from another.
+ */
+export function draftPlace({ board, me }: Looking, ...name: string[]): string {
+  const parts = [board, me?.name ?? "", ...name];
+  return `draft.whiteboard/${parts.map(encodeURIComponent).join("/")}`;
 }
 
 // ---------------------------------------------------------------------------
