@@ -24,7 +24,8 @@ import { Verdict } from "./Verdict";
 export default function Boardroom({ id }: { id: string }) {
   const board = useBoard(id);
   const live = useLiveSession({
-    url: `/api/boardrooms/${id}/events`,
+    url: board.data && `/api/boardrooms/${id}/events`,
+    ...(board.data && { after: board.data.version }),
     keys: [boardKey(id)],
   });
   useTitle(board.data?.title ?? "Boardroom");

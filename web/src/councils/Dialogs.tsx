@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
-import { asked, client, Problem, writeKey } from "../api/client";
+import { asked, client, Problem } from "../api/client";
+import { forgetSent, useOnce } from "../api/once";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -16,21 +16,18 @@ interface Props {
 }
 
 export function CloseCouncil({ view, onClose, onDone }: Props) {
-  const [summary, setSummary] = useStored(`council-summary.${view.sessionId}`, "");
-  const [key] = useState(writeKey);
-  const close = useMutation({
-    mutationFn: () =>
+  const place = `council-summary.${view.sessionId}`;
+  const [summary, setSummary] = useStored(place, "");
+  const close = useOnce(
+    (written: string, header) =>
       asked(
         client.POST("/api/councils/{council}/close", {
-          params: { path: { council: view.council }, header: key },
-          body: { summary: summary.trim() || null },
+          params: { path: { council: view.council }, header },
+          body: { summary: written || null },
         }),
       ),
-    onSuccess: () => {
-      setSummary(undefined);
-      onDone();
-    },
-  });
+    { onSent: (_, written) => forgetSent<string>(place, (kept) => kept.trim() === written) },
+  );
   const field = close.error instanceof Problem ? close.error.field("summary") : undefined;
   return (
     <Dialog
@@ -39,7 +36,11 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={close.isPending} onClick={() => close.mutate()}>
+          <Button
+            look="primary"
+            disabled={close.isPending}
+            onClick={() => close.mutate(summary.trim(), { onSuccess: onDone })}
+          >
             {close.isPending ? "Closing…" : "Close council"}
           </Button>
         </>

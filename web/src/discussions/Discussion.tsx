@@ -29,7 +29,8 @@ export default function Discussion({ id }: { id: string }) {
   const { data, error } = useDiscussion(id);
   const isMissing = error instanceof Problem && error.status === 404;
   const live = useLiveSession({
-    url: isMissing ? undefined : `/api/discussions/${encodeURIComponent(id)}/events`,
+    url: data && !isMissing ? `/api/discussions/${encodeURIComponent(id)}/events` : undefined,
+    ...(data && { after: data.view.version }),
     keys: [["discussions", id]],
   });
   useTitle(data ? headline(data.view.topic, data.view.name) : "Discussion");

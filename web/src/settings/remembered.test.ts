@@ -29,7 +29,6 @@ const LAYOUT = ["board.layout", "board.map", "council-charter.wide", "council-me
 it("puts every name into one group, and lets theme and keys stay with their switches", () => {
   const names = [
     "board",
-    "council-name",
     "council-name.1",
     "council-tokens.1",
     LAST_BOARD,
@@ -44,7 +43,7 @@ it("puts every name into one group, and lets theme and keys stay with their swit
   expect(groups.map((group) => [group.title, group.names])).toEqual([
     ["Who you are on whiteboards", ["whiteboard.launch"]],
     ["Who you are in councils", ["council-name.1", "council-tokens.1"]],
-    ["Your usual name", ["council-name", "my-name"]],
+    ["Your usual name", ["my-name"]],
     ["The last board", ["board", LAST_BOARD]],
     ["Words that you have not sent yet", WORDS],
     ["Layout", LAYOUT],

@@ -47,7 +47,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: "Your usual name",
-    holds: (name) => name === "my-name" || name === "council-name",
+    holds: (name) => name === "my-name",
     found: (names) => [...new Set(names.map((name) => String(remembered(name, ""))))].join(", "),
   },
   {

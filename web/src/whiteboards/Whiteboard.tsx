@@ -49,9 +49,10 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
   const view = query.data?.pages[0];
   const isThere = view !== undefined;
   useTitle(view?.topic ?? "Whiteboard");
-  // Numbers of events count what this viewer sees, and a view has no number: from the first on.
+  // Events and versions count what this viewer sees.
   const { connection } = useLiveSession({
     url: isThere ? `/api/whiteboards/${encodeURIComponent(board)}/events` : undefined,
+    ...(view && { after: view.version }),
     keys: [["whiteboards", board]],
     ...(me && { agentToken: me.token }),
   });
