@@ -219,6 +219,8 @@ pub const PAGE: u32 = 50;
 pub const PAGE_MOST: u32 = 200;
 /// Events read from the log in one go.
 pub const EVENTS_PAGE: u32 = 500;
+/// The same for a live reader, who holds them until they are sent.
+pub const READER_PAGE: u32 = 8;
 
 /// Wrong fields of a body that are named at once.
 pub const WRONG_FIELDS: usize = 32;

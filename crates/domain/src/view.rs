@@ -235,7 +235,8 @@ fn sees_event(state: &State, viewer: &Viewer, event: &whiteboard::Event) -> bool
 
 /// One viewer's stream of a session's events, numbered from 1 without a gap. An
 /// event that is hidden is held back and comes when it may be seen. The numbers
-/// are the viewer's own: the log's versions would count what is hidden.
+/// are the viewer's own: the log's versions would count what is hidden. It keeps no
+/// words, so that many readers of a large board cost little.
 pub struct Lens<T> {
     viewer: Viewer,
     board: Option<State>,
@@ -266,6 +267,7 @@ impl<T> Lens<T> {
     }
 
     fn pass_board(&mut self, event: whiteboard::Event, carried: T, out: &mut Vec<T>) {
+        let event = event.outline();
         self.board = whiteboard::apply(self.board.take(), &event);
         let Some(state) = &self.board else { return };
         if !sees_event(state, &self.viewer, &event) {

@@ -129,24 +129,20 @@ impl Reader {
     async fn sync(&mut self) -> Result<(), StoreError> {
         match self.room.live.events_after(self.version) {
             Some(events) => events.into_iter().for_each(|event| self.take(Frame::Event(event))),
-            None => self.read_log().await?,
+            None => {
+                let Seat { engine, id } = &self.seat;
+                let page = engine.store.events(*id, self.version, limits::READER_PAGE).await?;
+                let last = page.len() < limits::READER_PAGE as usize;
+                page.into_iter().for_each(|event| self.take(Frame::Event(Arc::new(event))));
+                // The rest is read when this much has been handed out: a reader that
+                // does not read holds a page, and not the log.
+                if !last {
+                    return Ok(());
+                }
+            }
         }
         self.join();
         Ok(())
-    }
-
-    async fn read_log(&mut self) -> Result<(), StoreError> {
-        loop {
-            let Seat { engine, id } = &self.seat;
-            let page = engine.store.events(*id, self.version, limits::EVENTS_PAGE).await?;
-            let last = page.len() < limits::EVENTS_PAGE as usize;
-            for event in page {
-                self.take(Frame::Event(Arc::new(event)));
-            }
-            if last {
-                return Ok(());
-            }
-        }
     }
 
     fn join(&mut self) {
@@ -208,9 +204,9 @@ impl AllReader {
                 return Some(event);
             }
             if !self.synced {
-                let page = self.engine.store.events_of_all(self.position, limits::EVENTS_PAGE);
+                let page = self.engine.store.events_of_all(self.position, limits::READER_PAGE);
                 let page = page.await.ok()?;
-                self.synced = page.len() < limits::EVENTS_PAGE as usize;
+                self.synced = page.len() < limits::READER_PAGE as usize;
                 page.into_iter().for_each(|event| self.take(Arc::new(event)));
                 continue;
             }

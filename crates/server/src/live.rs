@@ -6,11 +6,11 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures::{Stream, StreamExt, stream};
+use futures::{Stream, StreamExt, future, stream};
 use plenary_domain::view::Lens;
 use plenary_domain::{Event, Viewer, limits};
-use plenary_engine::Frame;
 use plenary_engine::ports::StoredEvent;
+use plenary_engine::{Engine, Frame};
 
 use crate::error::{Code, Problem};
 
@@ -55,21 +55,52 @@ impl AsRef<[u8]> for Payload {
 }
 
 /// What one viewer sees of a session's frames after the `after`th, numbered as that
-/// viewer counts. The frames begin with the session's first event.
+/// viewer counts. The frames begin with the session's first event. What is held back
+/// is known by its version, and read again when it may be seen; the stream ends when
+/// that fails, and a client that comes back goes on from there.
 pub fn seen(
+    engine: Arc<Engine>,
     frames: impl Stream<Item = Frame> + Send + 'static,
     viewer: Viewer,
     after: u64,
 ) -> impl Stream<Item = Pieces> + Send + 'static {
     let mut lens = Lens::new(viewer);
-    frames.flat_map(move |frame| {
-        let Frame::Event(event) = frame else { return stream::iter(vec![self::frame(frame)]) };
-        // One that cannot be read is not shown rather than shown to anybody.
-        let decoded = Event::decode(&event.kind, &event.payload);
-        let seen = decoded.map(|decoded| lens.pass(decoded, event)).unwrap_or_default();
-        let new = seen.into_iter().filter(|(number, _)| *number > after);
-        stream::iter(new.map(|(number, event)| pieces(number, event)).collect::<Vec<_>>())
-    })
+    let told = frames.flat_map(move |frame| match frame {
+        Frame::Event(event) => {
+            // One that cannot be read is not shown rather than shown to anybody.
+            let decoded = Event::decode(&event.kind, &event.payload);
+            let seen = decoded.map(|decoded| lens.pass(decoded, event.version));
+            let new =
+                seen.unwrap_or_default().into_iter().filter(move |(number, _)| *number > after);
+            stream::iter(new.map(|told| Told::Event(event.clone(), told)).collect::<Vec<_>>())
+        }
+        Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) | Frame::Removed => {
+            stream::iter(vec![Told::Live(self::frame(frame))])
+        }
+    });
+    let pieces = told.then(move |told| {
+        let engine = engine.clone();
+        async move {
+            match told {
+                Told::Live(pieces) => Some(pieces),
+                Told::Event(event, (number, version)) if event.version == version => {
+                    Some(pieces(number, event))
+                }
+                Told::Event(event, (number, version)) => {
+                    let held = engine.event(event.session, version).await.ok()?;
+                    Some(pieces(number, held))
+                }
+            }
+        }
+    });
+    pieces.take_while(|pieces| future::ready(pieces.is_some())).filter_map(future::ready)
+}
+
+/// The event that has just happened, with the number and the version of one that is
+/// seen now; or a frame that is not in the log.
+enum Told {
+    Event(Arc<StoredEvent>, (u64, u64)),
+    Live(Pieces),
 }
 
 pub fn frame(frame: Frame) -> Pieces {

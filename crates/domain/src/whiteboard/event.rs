@@ -73,4 +73,28 @@ impl Event {
             Event::Transitioned { .. } => "transitioned",
         }
     }
+
+    /// The event without its words: enough to say who may see it.
+    pub(crate) fn outline(mut self) -> Event {
+        match &mut self {
+            Event::Opened { topic, .. } => *topic = String::new(),
+            Event::Registered { domain, .. } => *domain = None,
+            Event::Posted { content, .. } => {
+                *content = Content {
+                    kind: content.kind,
+                    title: String::new(),
+                    body: String::new(),
+                    target_file: None,
+                    target_location: None,
+                    severity: None,
+                    finding_refs: vec![],
+                    cascade_targets: vec![],
+                }
+            }
+            Event::Annotated { body, .. } => *body = String::new(),
+            Event::Voted { reason, .. } => *reason = None,
+            Event::Transitioned { note, .. } => *note = None,
+        }
+        self
+    }
 }

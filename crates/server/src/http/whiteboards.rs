@@ -538,7 +538,7 @@ async fn events(
     let viewer = token.viewer(&app, id).await?;
     // From the first one on: what this viewer has seen is counted, not what happened.
     let frames = app.engine.watch(id, 0).await?;
-    Ok(live::respond(live::seen(frames, viewer, after)))
+    Ok(live::respond(live::seen(app.engine.clone(), frames, viewer, after)))
 }
 
 /// One agent's request on one board.

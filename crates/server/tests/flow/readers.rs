@@ -8,7 +8,9 @@ use plenary_scripted::{Gate, Reply, Script, When};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::{Board, Events, SAFETY, SseFrame, TestApp, Texts, canned, unreadable};
+use crate::support::{
+    Board, Events, SAFETY, SseFrame, TestApp, Texts, canned, resident_kb, unreadable,
+};
 
 /// Numbers that look random and are the same in every run.
 struct Dice(u64);
@@ -228,13 +230,6 @@ async fn clients_that_never_read_hold_nobody_up() {
 
 fn tail(bytes: &[u8]) -> &[u8] {
     &bytes[bytes.len().saturating_sub(200 * 1024)..]
-}
-
-/// What this process holds in memory, where the system says so.
-fn resident_kb() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 #[tokio::test(flavor = "multi_thread")]

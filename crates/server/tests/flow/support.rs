@@ -427,3 +427,10 @@ impl Texts {
         }
     }
 }
+
+/// What this process holds in memory, where the system says so.
+pub fn resident_kb() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

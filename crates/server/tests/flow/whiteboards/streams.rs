@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Whiteboard, annotation, vote};
-use crate::support::{Events, TestApp, canned};
+use crate::support::{Events, TestApp, canned, resident_kb};
 
 /// The number, name and one telling field of each frame.
 async fn next(events: &mut Events, count: usize) -> Vec<(u64, String)> {
@@ -124,4 +124,44 @@ async fn an_own_and_related_debate_is_seen_by_those_it_concerns() {
     board.moves_to("resolve").await;
     assert_eq!(last("").await["tally"]["reject"], 1);
     assert_eq!(search().await, 1);
+}
+
+/// 40 readers of a board of 13 MB who stop reading: while it is blind, when it is
+/// opened to all, and who come afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_who_do_not_read_hold_no_copy_of_the_board() {
+    let app = TestApp::start(canned()).await;
+    let board = Whiteboard::with(&app, "large", &["ann"], json!({})).await;
+    let body = "x".repeat(60 * 1024);
+    for number in 0..220 {
+        let post = json!({ "type": "claim", "title": format!("{number}"), "body": body });
+        board.does("ann", "posts", post).await;
+    }
+    let before = resident_kb();
+    let mut readers = vec![];
+    for _ in 0..40 {
+        let mut events = app.events(&board.at("/events"), None).await;
+        events.until("opened").await;
+        readers.push(events);
+    }
+    board.moves_to("read").await;
+    for events in &mut readers {
+        // What was held back follows it.
+        events.until("transitioned").await;
+    }
+    for _ in 0..40 {
+        let mut events = app.events_as(board.token("ann"), &board.at("/events"), None).await;
+        events.until("posted").await;
+        readers.push(events);
+    }
+    // A copy for each would be 1 GB.
+    if let (Some(before), Some(after)) = (before, resident_kb()) {
+        assert!(after < before + 250_000, "{before} kB before, {after} kB after");
+    }
+    // They miss nothing, however late they read.
+    let mut late = readers.swap_remove(0);
+    for number in 0..220 {
+        let frame = late.until("posted").await;
+        assert_eq!(frame.data["event"]["content"]["title"], number.to_string());
+    }
 }
