@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod held;
 mod reach;
+mod signals;
 mod sse;
 mod terminal;
 mod tokens;
@@ -20,6 +21,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // Plenary starts itself as the keeper of each command-line agent. Its arguments
+    // are for nobody to type, and may be anything.
+    if std::env::args_os().nth(1).is_some_and(|word| word == plenary_providers::KEEPER) {
+        return ExitCode::from(plenary_providers::keep(std::env::args_os().skip(2)));
+    }
     let arguments = match cli::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

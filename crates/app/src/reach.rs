@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plenary_engine::ports::{Clock, StoreError};
 use plenary_engine::{Engine, SystemClock};
-use plenary_providers::Providers;
+use plenary_providers::{Keeping, Providers};
 use plenary_server::{Access, App};
 use plenary_store::{Holder, HolderInfo, SqliteStore};
 
@@ -145,7 +145,9 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let holder = Holder { command: command.to_owned(), since: clock.now() };
     let store = plenary_store::open(&config.home, holder).await.map_err(store_error)?;
     let store = Arc::new(store);
-    let models = Arc::new(Providers::new(config.providers.clone()));
+    let mut keeping = Keeping::by_this_program();
+    keeping.places.push(config.home.clone());
+    let models = Arc::new(Providers::new(config.providers.clone()).keeping(keeping));
     let engine = Engine::new(store.clone(), models, clock);
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
     let web_folder = config.web_folder.as_deref().map(Arc::from);

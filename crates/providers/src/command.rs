@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,14 +16,15 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::Keeping;
 use crate::agents::Agent;
 use crate::config::{CommandConfig, Output, ProviderConfig};
 use crate::failure;
 use crate::http::Out;
 use crate::lines::{Frames, Framing};
 use crate::plain::{self, Plain};
-use crate::processes::{Family, Mark};
-use crate::{prompt, workspace};
+use crate::processes::{self, Family, Mark};
+use crate::{keeper, private, prompt, workspace};
 
 /// Variables that every program gets; `*` ends a prefix.
 const HARMLESS: [&str; 7] = ["PATH", "HOME", "LANG", "LC_*", "TERM", "TMPDIR", "USER"];
@@ -53,21 +55,26 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
     }
 }
 
+/// Where the program is, whatever folder it will run in.
 fn find(program: &str) -> Option<PathBuf> {
     if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+        return std::path::absolute(program).ok().filter(|path| path.is_file());
     }
+    let can_run = |path: &PathBuf| {
+        path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+    };
     let path = std::env::var_os("PATH")?;
-    let candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
-    candidates.into_iter().find(|path| path.is_file())
+    let mut folders = std::env::split_paths(&path);
+    folders.find_map(|folder| std::path::absolute(folder.join(program)).ok().filter(can_run))
 }
 
 /// Runs the program; it and all that it has started are killed with the stream.
 pub(crate) fn ask(
     config: Arc<ProviderConfig>,
+    keeping: Arc<Keeping>,
     ask: Ask,
 ) -> impl Stream<Item = Result<Piece, ModelError>> + Send + 'static {
-    let call = Box::new(Call { config, ask, out: Out::default(), phase: Phase::Starting });
+    let call = Box::new(Call { config, keeping, ask, out: Out::default(), phase: Phase::Starting });
     stream::unfold(call, |mut call| async move {
         let item = call.next().await?;
         Some((item, call))
@@ -76,6 +83,7 @@ pub(crate) fn ask(
 
 struct Call {
     config: Arc<ProviderConfig>,
+    keeping: Arc<Keeping>,
     ask: Ask,
     out: Out,
     phase: Phase,
@@ -95,7 +103,7 @@ impl Call {
                 return Some(Ok(piece));
             }
             let result = match &mut self.phase {
-                Phase::Starting => start(&self.config, &self.ask).map(|run| {
+                Phase::Starting => start(&self.config, &self.keeping, &self.ask).map(|run| {
                     self.phase = Phase::Running(Box::new(run));
                 }),
                 Phase::Running(run) => run.step(&self.config, &self.ask, &mut self.out).await,
@@ -121,38 +129,32 @@ impl Call {
     }
 }
 
-fn start(config: &ProviderConfig, ask: &Ask) -> Result<Run, ModelError> {
+fn start(config: &ProviderConfig, keeping: &Keeping, ask: &Ask) -> Result<Run, ModelError> {
     let wrong = |message: String| failure::last(FailureKind::Misconfigured, message);
     let Some(command) = &config.command else {
         return Err(wrong(format!("The provider `{}` names no program.", config.name)));
     };
-    let folder = workspace::folder(config, command, ask.workspace.as_ref())?;
+    let chosen = workspace::folder(config, command, ask.workspace.as_ref())?;
     let tools = workspace::tools(config, command, ask.workspace.as_ref())?;
+    let Some(program) = find(&command.program) else {
+        return Err(cannot_start(config, command, &io::ErrorKind::NotFound.into()));
+    };
     let prompt = prompt::flat(ask);
     let model = Some(ask.model.parts().1).filter(|model| *model != "default");
-    let (args, uses_stdin) = arguments(&command.args, model, tools.as_deref(), &prompt);
+    let (args, reads) = arguments(&command.args, model, tools.as_deref(), &prompt);
     let mark = Mark::new();
-    let spawned = spawn(command, &folder, &args, uses_stdin, &mark);
-    let mut child = spawned.map_err(|error| cannot_start(config, command, &error))?;
-    let family = Family::new(child.id(), mark);
-    let writing = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, prompt)));
-    let complaints = Complaints::default();
-    let listening =
-        child.stderr.take().map(|stderr| tokio::spawn(listen(stderr, complaints.clone())));
-    Ok(Run {
-        family,
-        stdout: child.stdout.take(),
-        child,
-        exit: None,
-        reader: Reader::new(command.output),
-        read: 0,
-        said: 0,
-        complaints,
-        listening,
-        writing,
-        deadline: Instant::now() + Duration::from_millis(command.limit_ms),
-        buffer: vec![0; 16 * 1024],
-    })
+    let made = match &chosen {
+        Some(_) => None,
+        None => Some(
+            private::make(&keeping.places, &mark)
+                .map_err(|problem| workspace::no_private_folder(config, &problem))?,
+        ),
+    };
+    let folder = chosen.or_else(|| made.clone()).unwrap_or_default();
+    let start = Start { program, args, folder, env: environment(&command.env), reads };
+    let (family, child) =
+        start.spawn(keeping, mark, made).map_err(|error| cannot_start(config, command, &error))?;
+    Ok(Run::new(command, family, child, prompt))
 }
 
 fn cannot_start(config: &ProviderConfig, command: &CommandConfig, error: &io::Error) -> ModelError {
@@ -208,27 +210,63 @@ fn arguments(
     (args, !templates.iter().any(|one| one.contains("{prompt}")))
 }
 
-fn spawn(
-    command: &CommandConfig,
-    folder: &Path,
-    args: &[String],
-    uses_stdin: bool,
-    mark: &Mark,
-) -> io::Result<Child> {
-    let (name, value) = mark.variable();
-    Command::new(&command.program)
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .envs(environment(&command.env))
-        .env(name, value)
-        .stdin(if uses_stdin { Stdio::piped() } else { Stdio::null() })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        // The family is killed by us; this makes the runtime reap what is dropped.
-        .kill_on_drop(true)
-        .spawn()
+/// A program that is about to be started.
+struct Start {
+    program: PathBuf,
+    args: Vec<String>,
+    folder: PathBuf,
+    env: Vec<(OsString, OsString)>,
+    /// Whether the prompt goes to its standard input.
+    reads: bool,
+}
+
+impl Start {
+    /// `made` is the folder to remove when all is over.
+    fn spawn(
+        self,
+        keeping: &Keeping,
+        mark: Mark,
+        made: Option<PathBuf>,
+    ) -> io::Result<(Family, Child)> {
+        let mut command = match &keeping.keeper {
+            Some(keeper) => {
+                let order = keeper::Order {
+                    mark: mark.word(),
+                    folder: made.clone(),
+                    reads: self.reads,
+                    program: self.program.into_os_string(),
+                    args: self.args.into_iter().map(OsString::from).collect(),
+                };
+                let mut command = Command::new(keeper);
+                command.args(order.arguments()).env_clear().stdin(Stdio::piped());
+                command
+            }
+            None => {
+                let mut command = Command::new(self.program);
+                let (name, value) = processes::variable(mark.word());
+                command.args(self.args).env_clear().env(name, value);
+                command.stdin(if self.reads { Stdio::piped() } else { Stdio::null() });
+                // The family is killed by us; this makes the runtime reap what is dropped.
+                command.kill_on_drop(true);
+                command
+            }
+        };
+        let child = command
+            .current_dir(self.folder)
+            .envs(self.env)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .inspect_err(|_| {
+                let _ = made.as_deref().map(std::fs::remove_dir_all);
+            })?;
+        let family = match &keeping.keeper {
+            Some(_) => Family::kept(mark, made),
+            None => Family::group(child.id(), mark, made),
+        };
+        Ok((family, child))
+    }
 }
 
 fn environment(allowed: &[String]) -> Vec<(OsString, OsString)> {
@@ -245,7 +283,12 @@ fn environment(allowed: &[String]) -> Vec<(OsString, OsString)> {
 }
 
 /// A program that does not read its input to the end is no failure by itself.
-async fn write(mut stdin: ChildStdin, prompt: String) {
+async fn write(mut stdin: ChildStdin, prompt: String, kept: bool) {
+    if kept {
+        let _ = stdin.write_all(&keeper::message(&prompt)).await;
+        // The keeper takes the end of its input for the end of the call.
+        return std::future::pending().await;
+    }
     let _ = stdin.write_all(prompt.as_bytes()).await;
     let _ = stdin.shutdown().await;
 }
@@ -335,6 +378,28 @@ impl Drop for Run {
 }
 
 impl Run {
+    fn new(command: &CommandConfig, family: Family, mut child: Child, prompt: String) -> Run {
+        let kept = family.is_kept();
+        let writing = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, prompt, kept)));
+        let complaints = Complaints::default();
+        let listening =
+            child.stderr.take().map(|stderr| tokio::spawn(listen(stderr, complaints.clone())));
+        Run {
+            family,
+            stdout: child.stdout.take(),
+            child,
+            exit: None,
+            reader: Reader::new(command.output),
+            read: 0,
+            said: 0,
+            complaints,
+            listening,
+            writing,
+            deadline: Instant::now() + Duration::from_millis(command.limit_ms),
+            buffer: vec![0; 16 * 1024],
+        }
+    }
+
     /// Waits for the next thing to happen: output, the end, or too much time.
     async fn step(
         &mut self,
@@ -360,8 +425,7 @@ impl Run {
                     failure::retry(FailureKind::Unreachable, message)
                 })?;
                 self.exit = Some(status);
-                // Whatever it has left behind holds the output open and is not ours to keep.
-                self.family.kill();
+                self.family.ended(status.code().is_some());
                 self.deadline = Instant::now() + LAST_BYTES;
             }
             () = sleep_until(self.deadline) => match self.exit {

@@ -179,8 +179,8 @@ pub struct CommandConfig {
     /// Names of environment variables that the program gets besides the harmless
     /// ones. A name that ends in `*` stands for all that begin so.
     pub env: Vec<String>,
-    /// The folder that it works in; the system's folder for temporary files when
-    /// none is given.
+    /// The folder that it works in; one that is made for each call when none is
+    /// given.
     pub folder: Option<PathBuf>,
     /// Folders in which an agent may choose to work instead, with all below them.
     /// Without a list it is the folder in which this process was started.

@@ -13,17 +13,20 @@ mod discover;
 mod failure;
 mod gemini;
 mod http;
+mod keeper;
 mod lines;
 #[cfg(feature = "local")]
 mod local;
 mod ollama;
 mod openai;
 mod plain;
+mod private;
 mod processes;
 mod prompt;
 mod wait;
 mod workspace;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -33,6 +36,7 @@ use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
+pub use keeper::{KEEPER, keep};
 
 /// Chooses the cryptography of every TLS connection of this process. Calling it
 /// again changes nothing.
@@ -40,9 +44,41 @@ pub fn install_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
+/// How command-line agents are held, so that they end with this process.
+#[derive(Clone, Debug)]
+pub struct Keeping {
+    /// The program that becomes a keeper when its first argument is [`KEEPER`].
+    /// Without one an agent is killed with its call, but outlives a process that is
+    /// killed itself.
+    pub keeper: Option<PathBuf>,
+    /// Where folders for single calls may be made, best first.
+    pub places: Vec<PathBuf>,
+}
+
+impl Default for Keeping {
+    /// Without a keeper, in the usual places.
+    fn default() -> Self {
+        Keeping { keeper: None, places: private::usual_places() }
+    }
+}
+
+impl Keeping {
+    /// For a program that calls [`keep`] when it is started with [`KEEPER`].
+    pub fn by_this_program() -> Self {
+        // The running file itself, also after it was replaced by a newer one.
+        let running = PathBuf::from("/proc/self/exe");
+        let keeper = match running.exists() {
+            true => Some(running),
+            false => std::env::current_exe().ok(),
+        };
+        Keeping { keeper, ..Keeping::default() }
+    }
+}
+
 /// All configured providers behind the engine's port.
 pub struct Providers {
     configs: Vec<Arc<ProviderConfig>>,
+    keeping: Arc<Keeping>,
     http: Arc<http::Http>,
     catalog: catalog::Catalog,
     #[cfg(feature = "local")]
@@ -76,10 +112,23 @@ impl Providers {
         Providers {
             catalog: catalog::Catalog::new(kept.len()),
             http: Arc::new(http::Http::new()),
+            keeping: Arc::default(),
             configs: kept,
             #[cfg(feature = "local")]
             local: local::Local::default(),
         }
+    }
+
+    /// Holds command-line agents in this way, and ends first what those of a process
+    /// that has died have left behind.
+    #[must_use]
+    pub fn keeping(mut self, keeping: Keeping) -> Self {
+        if self.configs.iter().any(|config| config.kind == Kind::Command) {
+            processes::end_orphans();
+            private::remove_orphans(&keeping.places);
+        }
+        self.keeping = Arc::new(keeping);
+        self
     }
 
     fn unknown(&self, provider: &str) -> ModelError {
@@ -140,7 +189,7 @@ impl Models for Providers {
             Some(wire) => {
                 http::ask(self.http.clone(), wire, config.clone(), ask, request_id).boxed()
             }
-            None => command::ask(config.clone(), ask).boxed(),
+            None => command::ask(config.clone(), self.keeping.clone(), ask).boxed(),
         }
     }
 

@@ -8,17 +8,20 @@ use plenary_engine::ports::ModelError;
 use crate::config::{CommandConfig, ProviderConfig};
 use crate::failure;
 
-/// The folder to run in. One that an agent names must lie in a folder that the
-/// configuration allows; its true path is what is compared and what is used, so
-/// that neither a link nor `..` leads out.
+/// The folder that a program is to run in. `None`: one is made for the call. One
+/// that an agent names must lie in a folder that the configuration allows; its true
+/// path is what is compared and what is used, so that neither a link nor `..` leads
+/// out.
 pub(crate) fn folder(
     config: &ProviderConfig,
     command: &CommandConfig,
     workspace: Option<&Workspace>,
-) -> Result<PathBuf, ModelError> {
+) -> Result<Option<PathBuf>, ModelError> {
     let Some(wanted) = workspace.and_then(|one| one.folder.as_deref()) else {
-        let folder = command.folder.clone().unwrap_or_else(std::env::temp_dir);
-        return if folder.is_dir() { Ok(folder) } else { Err(not_there(config, &folder)) };
+        return match command.folder.as_deref().map(at_home) {
+            Some(folder) if !folder.is_dir() => Err(not_there(config, &folder)),
+            folder => Ok(folder),
+        };
     };
     let wanted = at_home(Path::new(wanted));
     let Ok(folder) = wanted.canonicalize() else {
@@ -30,7 +33,7 @@ pub(crate) fn folder(
     let started = std::env::current_dir().ok();
     let allowed = allowed(command.folders.as_deref(), started.as_deref());
     match allowed.iter().any(|root| folder.starts_with(root)) {
-        true => Ok(folder),
+        true => Ok(Some(folder)),
         false => Err(not_allowed(config, command, &folder, started.as_deref())),
     }
 }
@@ -53,6 +56,14 @@ fn at_home(path: &Path) -> PathBuf {
         (Ok(rest), Some(home)) => Path::new(&home).join(rest),
         (Ok(_) | Err(_), _) => path.to_owned(),
     }
+}
+
+/// Nowhere can a folder be made that is safe from other users.
+pub(crate) fn no_private_folder(config: &ProviderConfig, problem: &str) -> ModelError {
+    let name = &config.name;
+    wrong(format!(
+        "There is no safe folder for {name} to run in ({problem}). Set XDG_RUNTIME_DIR or PLENARY_HOME to a folder that only you can write to, or `folder` in [providers.{name}]."
+    ))
 }
 
 fn not_there(config: &ProviderConfig, folder: &Path) -> ModelError {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use plenary_domain::boardroom::{Role, preset};
 use serde_json::{Map, Value, json};
-use tokio::signal::unix::Signal;
 
 use super::board::Board;
 use super::follow::{self, Ending, Followed, Show};
@@ -15,6 +14,7 @@ use super::{exit, render, time, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::signals::Interrupt;
 use crate::{context, terminal, weights};
 
 #[derive(Args)]
@@ -233,7 +233,7 @@ pub async fn to_the_end(
     body: &Value,
     output: &Output,
 ) -> Result<u8, ApiError> {
-    let interrupt = follow::interrupt()?;
+    let interrupt = Interrupt::listen()?;
     let board: Board = api.post(path, body).await?;
     // What had been said before this command was given is known already.
     let known = board.settled().collect();
@@ -242,7 +242,7 @@ pub async fn to_the_end(
 
 /// The same for votes: the ballot may be over with them, and is shown then.
 pub async fn vote(api: &Api, path: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
-    let interrupt = follow::interrupt()?;
+    let interrupt = Interrupt::listen()?;
     let board: Board = api.post(path, body).await?;
     let mut known: BTreeSet<String> = board.settled().collect();
     let last = board.syntheses.last().and_then(|last| last.votes.settled(last.number));
@@ -254,7 +254,7 @@ pub async fn vote(api: &Api, path: &str, body: &Value, output: &Output) -> Resul
 
 async fn finish(
     api: &Api,
-    interrupt: Signal,
+    interrupt: Interrupt,
     board: Board,
     known: BTreeSet<String>,
     output: &Output,

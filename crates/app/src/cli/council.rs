@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use self::thread::{Thread, Until};
 use super::list::Listing;
 use super::me::{Found, Me};
-use super::{exit, follow, given, print_json, text, time, usage};
+use super::{exit, given, print_json, text, time, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::signals::Interrupt;
 use crate::terminal::{self, clean};
 use crate::tokens::{Kept, Place};
 
@@ -203,7 +204,7 @@ impl Open {
 
 impl Post {
     async fn run(self, reach: &Reach, kept: &Kept) -> Result<u8, ApiError> {
-        let mut interrupt = follow::interrupt()?;
+        let mut interrupt = Interrupt::listen()?;
         let Found { name, token } = match self.me.find(kept, self.which.place())? {
             Some(found) => found,
             None => return Err(usage("say who you are: --as NAME")),
@@ -234,7 +235,7 @@ impl Post {
         let mut thread = Thread::new(self.which.path(""), posted.sequence, self.which.json);
         let ended = tokio::select! {
             ended = thread.read_along(&api, Until::Rest) => ended,
-            _ = interrupt.recv() => Ok(exit::INTERRUPTED),
+            () = interrupt.recv() => Ok(exit::INTERRUPTED),
         };
         let (name, since) = (&self.which.name, posted.sequence);
         let ended = ended.map_err(|error| ApiError {

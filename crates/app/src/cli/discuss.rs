@@ -11,17 +11,17 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tokio::signal::unix::Signal;
 
 use self::follow::{Followed, From, Show};
 use self::seats::Seats;
 use self::table::{Discussion, Status};
 use self::timeline::Paper;
 use super::ask::{Document, Output};
-use super::{exit, follow as interrupts, given, usage};
+use super::{exit, given, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::signals::Interrupt;
 use crate::terminal::{self, clean};
 use crate::{context, weights};
 
@@ -117,7 +117,7 @@ impl Discuss {
         seats: &mut Seats,
         body: Value,
     ) -> Result<u8, ApiError> {
-        let interrupt = interrupts::interrupt()?;
+        let interrupt = Interrupt::listen()?;
         let discussion = create(api, seats, body).await?;
         let way = Way { config, api };
         to_the_end(way, interrupt, discussion, From::Start, &self.output).await
@@ -181,7 +181,7 @@ struct Way<'a> {
 /// says how it ended.
 async fn to_the_end(
     Way { config, api }: Way<'_>,
-    interrupt: Signal,
+    interrupt: Interrupt,
     discussion: Discussion,
     from: From,
     output: &Output,

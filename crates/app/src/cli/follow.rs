@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::board::Board;
 use super::panes::{Intent, Panes};
 use super::render;
 use crate::api::{Api, ApiError};
+use crate::signals::Interrupt;
 use crate::terminal;
 
 /// How a board is shown while it runs.
@@ -43,18 +43,10 @@ const FRAME_MS: u64 = 50;
 /// How often a lost server is looked for again.
 const RECONNECTS: u32 = 60;
 
-/// Ctrl-C, from now on. Listened for before a board is convened, so that one which
-/// comes in the first moments stops the board and not only this program.
-pub fn interrupt() -> Result<Signal, ApiError> {
-    signal(SignalKind::interrupt()).map_err(|error| {
-        ApiError::new("internal", format!("Ctrl-C cannot be listened for: {error}"))
-    })
-}
-
 /// Follows a board. What is `known` is not printed again.
 pub async fn follow(
     api: &Api,
-    interrupt: Signal,
+    interrupt: Interrupt,
     board: Board,
     known: BTreeSet<String>,
     show: Show,
@@ -91,7 +83,7 @@ struct Following<'a> {
     api: &'a Api,
     /// One for the whole time: a Ctrl-C that comes while a request is under way
     /// must not be lost.
-    interrupt: Signal,
+    interrupt: Interrupt,
     path: String,
     board: Board,
     version: u64,
@@ -153,7 +145,7 @@ impl Following<'_> {
                         self.carry_out(intent, panes).await?;
                     }
                 }
-                _ = self.interrupt.recv() => self.stop().await?,
+                () = self.interrupt.recv() => self.stop().await?,
             }
         }
     }

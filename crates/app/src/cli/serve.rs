@@ -8,12 +8,12 @@ use plenary_domain::limits;
 use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
 use plenary_server::Access;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::{exit, usage};
 use crate::api::ApiError;
 use crate::config::Config;
 use crate::held::Held;
+use crate::signals::Interrupt;
 use crate::terminal;
 
 const COMMAND: &str = "plenary serve";
@@ -37,12 +37,13 @@ impl Serve {
             tokens: config.tokens.clone(),
             ..Access::default()
         };
+        let mut interrupt = Interrupt::listen()?;
         let held = take(&config, address, access).await?;
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
             terminal::say(&format!("{} unfinished sessions go on", held.resumed));
         }
-        interrupted().await;
+        interrupt.recv().await;
         held.release().await?;
         Ok(exit::DONE)
     }
@@ -80,12 +81,9 @@ fn hosts(config: &Config, ip: IpAddr) -> Vec<String> {
 
 /// Resolves when this process is told to end.
 pub async fn interrupted() {
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+    match Interrupt::listen() {
+        Ok(mut interrupt) => interrupt.recv().await,
+        Err(_) => std::future::pending().await,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use plenary_domain::{FailureKind, Message, Shape, Speaker, Usage, Workspace};
 use plenary_engine::ports::{Models as _, Piece};
-use plenary_providers::{CommandConfig, Output, ProviderConfig, Providers};
+use plenary_providers::{CommandConfig, Keeping, Output, ProviderConfig, Providers};
 
 use crate::support::{Heard, ask, hear};
 
@@ -15,8 +15,19 @@ fn agent(script: &str, output: Output) -> CommandConfig {
     CommandConfig::new("sh", &["-c", script, "agent", "{model}"], output)
 }
 
+/// The agent in the care of a keeper, as the program has it.
+fn kept(command: CommandConfig) -> Providers {
+    let keeper = Some(env!("CARGO_BIN_EXE_plenary-keeper").into());
+    loose(command).keeping(Keeping { keeper, ..Keeping::default() })
+}
+
+/// The agent without one.
+fn loose(command: CommandConfig) -> Providers {
+    Providers::new(vec![ProviderConfig::command("agent", command)])
+}
+
 async fn run(command: CommandConfig) -> Heard {
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let providers = kept(command);
     hear(&providers, ask("agent", "m1")).await
 }
 
@@ -41,7 +52,7 @@ async fn a_longer_talk_and_a_schema_are_told_in_words() {
     asked.messages.push(Message { speaker: Speaker::Assistant, text: "Perhaps.".to_owned() });
     asked.shape = Shape::Json(serde_json::json!({"type": "object"}));
     let command = agent("cat", Output::Text);
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let providers = kept(command);
     let heard = hear(&providers, asked).await;
     assert!(heard.text.contains("JSON schema, and with nothing else:\n{\"type\":\"object\"}"));
     assert!(heard.text.ends_with("User:\nShall we?\n\nYou, earlier:\nPerhaps.\n\n"), "{heard:?}");
@@ -57,7 +68,7 @@ async fn the_prompt_may_be_an_argument() {
 #[tokio::test]
 async fn the_default_model_is_not_named() {
     let command = CommandConfig::new("echo", &["-x", "--model", "{model}", "-"], Output::Text);
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let providers = kept(command);
     assert_eq!(hear(&providers, ask("agent", "default")).await.text, "-x -\n");
     assert_eq!(hear(&providers, ask("agent", "m1")).await.text, "-x --model m1 -\n");
 }
@@ -67,7 +78,7 @@ async fn a_prompt_larger_than_a_pipe_is_no_deadlock() {
     let mut asked = ask("agent", "m1");
     asked.messages[0].text = "word ".repeat(100_000);
     let command = agent("cat", Output::Text);
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let providers = kept(command);
     let heard = hear(&providers, asked).await;
     assert_eq!(heard.end, Ok(()));
     assert_eq!(heard.text.len(), 500_000 + "You are an advisor.\n\n---\n\n".len());
@@ -199,7 +210,7 @@ async fn it_works_in_its_folder() {
 async fn worked_in(allowed: Option<&[&Path]>, folder: &str) -> Heard {
     let mut command = agent("pwd -P", Output::Text);
     command.folders = allowed.map(|all| all.iter().map(|one| one.to_path_buf()).collect());
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let providers = kept(command);
     let mut asked = ask("agent", "m1");
     asked.workspace = Some(Workspace { folder: Some(folder.to_owned()), tools: vec![] });
     hear(&providers, asked).await
@@ -265,7 +276,7 @@ async fn told(mut command: CommandConfig, tools: &[&str]) -> Heard {
     command.args = [&["-c", script, "agent"].map(String::from)[..], &command.args].concat();
     command.program = "sh".to_owned();
     command.output = Output::Text;
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+    let providers = kept(command);
     let mut asked = ask("agent", "default");
     let tools = tools.iter().map(|one| (*one).to_owned()).collect();
     asked.workspace = Some(Workspace { folder: None, tools });
@@ -360,22 +371,26 @@ async fn too_much_time_is_stopped() {
 
 #[tokio::test]
 async fn a_child_that_stays_behind_does_not_hold_the_answer() {
-    let heard = said("sleep 600 & echo $!", Output::Text).await;
-    assert_eq!(heard.end, Ok(()));
-    gone(&heard.text).await;
-    let heard = said("setsid sleep 600 & echo $!", Output::Text).await;
-    assert_eq!(heard.end, Ok(()));
-    gone(&heard.text).await;
+    for providers in [kept, loose] {
+        for script in ["sleep 600 & echo $!", "setsid sleep 600 & echo $!"] {
+            let providers = providers(agent(script, Output::Text));
+            let heard = hear(&providers, ask("agent", "m1")).await;
+            assert_eq!(heard.end, Ok(()));
+            gone(&heard.text).await;
+        }
+    }
 }
 
-#[tokio::test]
-async fn a_dropped_stream_kills_children_and_grandchildren() {
-    let script = "sh -c 'sleep 600 & echo $!; wait' & setsid sleep 600 & echo $!; env -i sleep 600 & echo $!; setsid sh -c 'sh -c \"sleep 600\" & echo $!' & echo $$; wait; sleep 600";
-    let command = agent(script, Output::Text);
-    let providers = Providers::new(vec![ProviderConfig::command("agent", command)]);
+/// Starts four processes and tells their numbers and its own.
+const LEAVES: &str = "sh -c 'sleep 600 & echo $!; wait' & setsid sleep 600 & echo $!; env -i sleep 600 & echo $!; setsid sh -c 'sh -c \"sleep 600\" & echo $!' & echo $$;";
+/// One more, which leaves the group, the session, its parent and the environment.
+const FLEES: &str = "(env -i setsid sh -c 'echo $$; exec sleep 600' &);";
+
+/// Drops the call when this many processes have been told, and waits for their end.
+async fn dropped(providers: &Providers, processes: usize) {
     let mut stream = providers.ask(ask("agent", "m1"), "r".to_owned());
     let mut text = String::new();
-    while text.lines().count() < 5 {
+    while text.lines().count() < processes {
         match stream.next().await {
             Some(Ok(Piece::Text(more))) => text += &more,
             other => panic!("{other:?}"),
@@ -385,6 +400,63 @@ async fn a_dropped_stream_kills_children_and_grandchildren() {
     drop(stream);
     for id in text.lines() {
         gone(id).await;
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_stream_kills_children_and_grandchildren() {
+    let script = format!("{LEAVES} wait; sleep 600");
+    dropped(&loose(agent(&script, Output::Text)), 5).await;
+    let script = format!("{FLEES} {LEAVES} wait; sleep 600");
+    dropped(&kept(agent(&script, Output::Text)), 6).await;
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_read_is_killed_with_its_call_too() {
+    let mut asked = ask("agent", "m1");
+    asked.messages[0].text = "word ".repeat(100_000);
+    let providers = kept(agent("echo $$; sleep 600", Output::Text));
+    let mut stream = providers.ask(asked, "r".to_owned());
+    let Some(Ok(Piece::Text(id))) = stream.next().await else { panic!("it tells its number") };
+    drop(stream);
+    gone(&id).await;
+}
+
+#[tokio::test]
+async fn each_call_has_a_folder_of_its_own_that_goes_with_it() {
+    use std::os::unix::fs::MetadataExt as _;
+    for providers in [kept, loose] {
+        let script = "pwd -P; stat -c %a .; ls -A; mkdir -p a/b; touch a/b/c; cat";
+        let providers = providers(agent(script, Output::Text));
+        let heard = [
+            hear(&providers, ask("agent", "m1")).await,
+            hear(&providers, ask("agent", "m1")).await,
+        ];
+        let folders = heard.each_ref().map(|heard| heard.text.lines().next().unwrap());
+        assert_ne!(folders[0], folders[1]);
+        for (heard, folder) in heard.iter().zip(folders) {
+            let rest = heard.text.strip_prefix(folder).unwrap();
+            assert_eq!(rest, "\n700\nYou are an advisor.\n\n---\n\nShall we?");
+            assert!(!Path::new(folder).exists(), "{folder}");
+            // Whatever lies above it was put there by this user or the administrator.
+            for above in Path::new(folder).ancestors().skip(1) {
+                assert_eq!(above.metadata().unwrap().mode() & 0o002, 0, "{above:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_run_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("agent");
+    std::fs::write(&program, "#!/no/such/interpreter\n").unwrap();
+    let program = program.to_str().unwrap();
+    for providers in [kept, loose] {
+        let providers = providers(CommandConfig::new(program, &[], Output::Text));
+        let heard = hear(&providers, ask("agent", "m1")).await;
+        assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{heard:?}");
+        assert!(heard.message().contains("cannot be started"), "{heard:?}");
     }
 }
 

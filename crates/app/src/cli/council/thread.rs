@@ -8,9 +8,10 @@ use ratatui::style::Color;
 use serde_json::{Value, json};
 
 use crate::api::{Api, ApiError};
-use crate::cli::{exit, follow as interrupts, render};
+use crate::cli::{exit, render};
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::signals::Interrupt;
 use crate::sse::ServerEvent;
 use crate::terminal::{self, clean};
 
@@ -54,7 +55,7 @@ enum Show {
 /// `plenary council read --follow`. Where nobody serves the data folder this process
 /// does, so that others can post meanwhile.
 pub async fn follow(config: &Config, path: &str, since: u64, json: bool) -> Result<u8, ApiError> {
-    let mut interrupt = interrupts::interrupt()?;
+    let mut interrupt = Interrupt::listen()?;
     let mut thread = Thread::new(path.to_owned(), since, false);
     thread.show = if json { Show::Lines } else { Show::Text };
     let mut lost = 0;
@@ -64,7 +65,7 @@ pub async fn follow(config: &Config, path: &str, since: u64, json: bool) -> Resu
             Ok(reach) => {
                 let ended = tokio::select! {
                     ended = thread.read_along(&reach.api, Until::Closed) => ended,
-                    _ = interrupt.recv() => Ok(exit::INTERRUPTED),
+                    () = interrupt.recv() => Ok(exit::INTERRUPTED),
                 };
                 reach.close().await;
                 ended
@@ -80,7 +81,7 @@ pub async fn follow(config: &Config, path: &str, since: u64, json: bool) -> Resu
         }
         tokio::select! {
             () = tokio::time::sleep(RETRY) => {}
-            _ = interrupt.recv() => return Ok(exit::INTERRUPTED),
+            () = interrupt.recv() => return Ok(exit::INTERRUPTED),
         }
     }
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use tokio::signal::unix::Signal;
 
 use super::person::{Heard, Input, Prompt};
 use super::table::{self, Discussion, Entry, EntryKind, Status, StepKind};
@@ -15,6 +14,7 @@ use crate::api::{Api, ApiError};
 use crate::cli::render;
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::signals::Interrupt;
 use crate::sse::ServerEvent;
 use crate::terminal::{self, LiveBlock, clean, duration};
 
@@ -60,7 +60,7 @@ pub struct Followed {
 pub async fn follow(
     config: &Config,
     api: &Api,
-    interrupt: Signal,
+    interrupt: Interrupt,
     discussion: Discussion,
     show: Show,
     from: From,
@@ -102,7 +102,7 @@ struct Following<'a> {
     reach: Option<Reach>,
     /// One for the whole time: a Ctrl-C that comes while a request is under way
     /// must not be lost.
-    interrupt: Signal,
+    interrupt: Interrupt,
     path: String,
     discussion: Discussion,
     version: u64,
@@ -207,7 +207,7 @@ impl Following<'_> {
             }
             tokio::select! {
                 () = tokio::time::sleep(RETRY) => self.reach_again().await?,
-                _ = self.interrupt.recv() => {
+                () = self.interrupt.recv() => {
                     let id = &self.discussion.id;
                     return Err(ApiError {
                         hint: Some(format!("Follow it again: plenary sessions resume {id}")),
@@ -249,7 +249,7 @@ impl Following<'_> {
                 }
                 _ = frames.tick(), if self.show == Show::Live => self.draw(),
                 heard = self.input.next() => self.hear(heard).await?,
-                _ = self.interrupt.recv() => self.break_off().await?,
+                () = self.interrupt.recv() => self.break_off().await?,
             }
         }
         Ok(())

@@ -7,8 +7,9 @@ use super::table::{Discussion, Status};
 use super::{Way, person, timeline, to_the_end};
 use crate::api::{Api, ApiError};
 use crate::cli::ask::Output;
-use crate::cli::{exit, follow as interrupts, given};
+use crate::cli::{exit, given};
 use crate::config::Config;
+use crate::signals::Interrupt;
 use crate::terminal::{self, clean};
 
 /// One that exists, by its id.
@@ -31,14 +32,14 @@ pub enum Choice {
 
 impl Steer<'_> {
     pub async fn start(&self, output: &Output) -> Result<u8, ApiError> {
-        let interrupt = interrupts::interrupt()?;
+        let interrupt = Interrupt::listen()?;
         let discussion = self.post("start", &json!({})).await?;
         to_the_end(self.way(), interrupt, discussion, From::Start, output).await
     }
 
     /// One that was cut off by a crash, or that others look after, is followed.
     pub async fn resume(&self, output: &Output) -> Result<u8, ApiError> {
-        let interrupt = interrupts::interrupt()?;
+        let interrupt = Interrupt::listen()?;
         let mut discussion = self.get().await?;
         if discussion.status != Status::Active {
             discussion = match self.post("resume", &json!({})).await {
@@ -50,7 +51,7 @@ impl Steer<'_> {
     }
 
     pub async fn conclude(&self, output: &Output) -> Result<u8, ApiError> {
-        let interrupt = interrupts::interrupt()?;
+        let interrupt = Interrupt::listen()?;
         let discussion = self.post("conclude", &json!({})).await?;
         to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
     }
@@ -119,7 +120,7 @@ impl Steer<'_> {
     /// A person's part. Whoever runs the discussion follows it from there; where
     /// another process runs it, it is shown there.
     async fn go_on(&self, route: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
-        let interrupt = interrupts::interrupt()?;
+        let interrupt = Interrupt::listen()?;
         let before = self.get().await?;
         let discussion = self.post(route, body).await?;
         if self.here || !output.is_plain() {

@@ -11,9 +11,10 @@ use super::view::{Tally, Whiteboard};
 use super::{KIND, show};
 use crate::api::{Api, ApiError, encode};
 use crate::cli::me::Me;
-use crate::cli::{exit, follow, time};
+use crate::cli::{exit, time};
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::signals::Interrupt;
 use crate::sse::ServerEvent;
 use crate::terminal::{self, Ink, clean, line};
 use crate::tokens::{Kept, Place};
@@ -29,7 +30,7 @@ const SHORT: usize = 100;
 /// Follows a board to its end. Where nobody serves the data folder this process
 /// does, so that others can go on with the board while it is watched.
 pub async fn run(config: &Config, board: &str, me: &Me, json: bool) -> Result<u8, ApiError> {
-    let mut interrupt = follow::interrupt()?;
+    let mut interrupt = Interrupt::listen()?;
     let token = me.looking(&Kept::new(config), Place { kind: KIND, room: board })?;
     let mut watch = Watch {
         path: format!("/api/whiteboards/{}", encode(board)),
@@ -45,7 +46,7 @@ pub async fn run(config: &Config, board: &str, me: &Me, json: bool) -> Result<u8
     loop {
         let reach = tokio::select! {
             reach = Reach::stay(config, "plenary whiteboard watch") => reach,
-            _ = interrupt.recv() => return Ok(exit::INTERRUPTED),
+            () = interrupt.recv() => return Ok(exit::INTERRUPTED),
         };
         let ended = match reach {
             Err(error) => Err(error),
@@ -53,7 +54,7 @@ pub async fn run(config: &Config, board: &str, me: &Me, json: bool) -> Result<u8
                 let api = reach.api.with_agent(token.clone());
                 let ended = tokio::select! {
                     ended = watch.read_along(&api, &mut lost) => ended,
-                    _ = interrupt.recv() => Ok(exit::INTERRUPTED),
+                    () = interrupt.recv() => Ok(exit::INTERRUPTED),
                 };
                 reach.close().await;
                 ended
@@ -70,7 +71,7 @@ pub async fn run(config: &Config, board: &str, me: &Me, json: bool) -> Result<u8
         }
         tokio::select! {
             () = tokio::time::sleep(RETRY) => {}
-            _ = interrupt.recv() => return Ok(exit::INTERRUPTED),
+            () = interrupt.recv() => return Ok(exit::INTERRUPTED),
         }
     }
 }
