@@ -9,10 +9,12 @@ mod cli;
 mod config;
 mod context;
 mod held;
+mod private;
 mod reach;
 mod sse;
 mod terminal;
 mod tokens;
+mod trust;
 mod weights;
 
 use std::process::ExitCode;

@@ -1,7 +1,9 @@
 //! A command-line agent: a program that reads a prompt and prints an answer.
 
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +41,7 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
             hint: format!("Set `program` or `preset` in [providers.{}].", config.name),
         };
     };
-    match find(&command.program) {
+    match find_program(&command.program) {
         Some(_) => ProviderState::Ready {
             models: config.models.clone().unwrap_or_else(|| vec!["default".to_owned()]),
         },
@@ -53,13 +55,20 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
     }
 }
 
-fn find(program: &str) -> Option<PathBuf> {
+/// Where a program is. A relative place on the PATH means another folder wherever one
+/// stands, perhaps a stranger's: nothing is taken from there.
+pub fn find_program(program: &str) -> Option<PathBuf> {
+    let runs = |path: &PathBuf| {
+        let found = path.metadata().ok().filter(Metadata::is_file);
+        found.is_some_and(|found| found.permissions().mode() & 0o111 != 0)
+    };
     if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+        return Some(PathBuf::from(program)).filter(runs);
     }
     let path = std::env::var_os("PATH")?;
-    let candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
-    candidates.into_iter().find(|path| path.is_file())
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let mut candidates = folders.map(|folder| folder.join(program));
+    candidates.find(runs)
 }
 
 /// Runs the program; it and all that it has started are killed with the stream.
@@ -216,7 +225,8 @@ fn spawn(
     mark: &Mark,
 ) -> io::Result<Child> {
     let (name, value) = mark.variable();
-    Command::new(&command.program)
+    let program = find_program(&command.program).ok_or(io::ErrorKind::NotFound)?;
+    Command::new(program)
         .args(args)
         .current_dir(folder)
         .env_clear()
