@@ -25,7 +25,10 @@ impl Place {
     pub fn new(url: &str) -> Outcome<Place> {
         let folder = tempfile::tempdir()?;
         let config = format!("[providers.bench]\nkind = \"openai\"\nurl = \"{url}/v1\"\n");
-        std::fs::write(folder.path().join("plenary.toml"), config)?;
+        // The user's own file: one in the working directory would have to be trusted.
+        let own = folder.path().join("config/plenary");
+        std::fs::create_dir_all(&own)?;
+        std::fs::write(own.join("plenary.toml"), config)?;
         Ok(Place { folder })
     }
 
@@ -37,6 +40,7 @@ impl Place {
     pub fn command(&self, arguments: &[&str]) -> Outcome<Command> {
         let mut command = Command::new(program("plenary")?);
         command.args(arguments).current_dir(self.folder.path()).env("PLENARY_HOME", self.home());
+        command.env("XDG_CONFIG_HOME", self.folder.path().join("config"));
         for set in ["PLENARY_SERVER", "PLENARY_TOKEN", "PLENARY_LISTEN", "PLENARY_HOSTS"] {
             command.env_remove(set);
         }

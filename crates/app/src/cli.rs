@@ -17,6 +17,7 @@ mod render;
 mod serve;
 mod sessions;
 mod time;
+mod trust;
 mod whiteboard;
 mod words;
 
@@ -27,6 +28,7 @@ use serde_json::Value;
 
 use crate::api::ApiError;
 use crate::config::Config;
+use crate::config::layers::Ignored;
 use crate::terminal;
 
 /// Models, agents and people deliberate; the record is kept.
@@ -56,6 +58,8 @@ enum Command {
     Sessions(sessions::Sessions),
     /// Show what models can be used now, and why others cannot
     Models(models::Models),
+    /// Trust the plenary.toml of this folder, so that all of it counts
+    Trust(trust::Trust),
     /// Check configuration, store and providers, and say what to do
     Doctor(doctor::Doctor),
     /// Serve REST, live events, MCP and the page on one port
@@ -81,6 +85,10 @@ pub async fn run(arguments: Arguments) -> u8 {
     });
     let config = match (config, &arguments.command) {
         (Ok(config), _) => config,
+        // A file that is not trusted yet cannot keep one from looking at it.
+        (Err(_), Command::Trust(trust)) => {
+            return trust.run().unwrap_or_else(|error| report(&error, Noun::Sessions));
+        }
         // The doctor looks at a broken configuration too.
         (Err(problem), Command::Doctor(_)) => return doctor::broken(&problem),
         (Err(problem), _) => {
@@ -88,6 +96,11 @@ pub async fn run(arguments: Arguments) -> u8 {
             return exit::USAGE;
         }
     };
+    // These two tell it themselves.
+    let tells = matches!(arguments.command, Command::Doctor(_) | Command::Trust(_));
+    if let Some(ignored) = config.ignored.as_ref().filter(|_| !tells) {
+        terminal::complain(&ignored.problem(), Some(Ignored::HINT));
+    }
     let noun = match &arguments.command {
         Command::Whiteboard(_) => Noun::Whiteboard,
         Command::Council(_) => Noun::Council,
@@ -96,6 +109,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Ask(_)
         | Command::Sessions(_)
         | Command::Models(_)
+        | Command::Trust(_)
         | Command::Doctor(_)
         | Command::Serve(_)
         | Command::Mcp(_) => Noun::Sessions,
@@ -108,6 +122,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Agents(agents) => agents.run(config).await,
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
+        Command::Trust(trust) => trust.run(),
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Mcp(mcp) => mcp.run(config).await,

@@ -1,9 +1,12 @@
 //! Settings: `plenary.toml`, then the environment, then flags.
 
+mod effects;
+pub mod layers;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use plenary_domain::ModelName;
@@ -13,15 +16,19 @@ use plenary_providers::{
 use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
 
+use crate::trust::Trusted;
 use crate::weights;
+use layers::Ignored;
 
 const FILE: &str = "plenary.toml";
 const LISTEN: &str = "127.0.0.1:7171";
 
 /// What the program goes by.
 pub struct Config {
-    /// The file that was read, if there was one.
-    pub file: Option<PathBuf>,
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
+    /// What was left out of them.
+    pub ignored: Option<Ignored>,
     pub home: PathBuf,
     pub listen: String,
     pub tokens: Vec<String>,
@@ -35,15 +42,13 @@ pub struct Config {
     pub web_folder: Option<PathBuf>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub struct File {
     home: Option<PathBuf>,
     listen: Option<String>,
-    #[serde(default)]
-    tokens: Vec<String>,
-    #[serde(default)]
-    hosts: Vec<String>,
+    tokens: Option<Vec<String>>,
+    hosts: Option<Vec<String>>,
     server: Option<String>,
     embedded: Option<bool>,
     web_folder: Option<PathBuf>,
@@ -58,7 +63,7 @@ struct File {
     prices: BTreeMap<String, ModelPrice>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TierModels {
     fast: Option<String>,
@@ -67,14 +72,14 @@ struct TierModels {
 }
 
 /// For a million tokens.
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelPrice {
     input: f64,
     output: f64,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Provider {
     /// The provider's own name, where that is a kind.
@@ -95,7 +100,7 @@ struct Provider {
 }
 
 /// Names; for the local engine, names with their files.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 enum Models {
     Names(Vec<String>),
@@ -103,33 +108,28 @@ enum Models {
 }
 
 impl Config {
-    /// Reads the file in the working directory, else the user's own. A mistake
-    /// in it is said with its place.
+    /// Reads the user's own file and the one in the working directory. A mistake in
+    /// one that counts is said with its place.
     pub fn load(env: &dyn Fn(&str) -> Option<String>) -> Result<Config, String> {
-        let directories = directories::ProjectDirs::from("", "", "plenary");
+        let directories = directories();
         let own = directories.as_ref().map(|dirs| dirs.config_dir().join(FILE));
-        let file =
-            [Some(PathBuf::from(FILE)), own].into_iter().flatten().find(|path| path.exists());
-        let settings = match &file {
-            Some(path) => read(path)?,
-            None => File::default(),
-        };
+        let usual_home = directories.map(|dirs| dirs.data_dir().to_path_buf());
+        let trusted = Trusted::read(usual_home.as_deref())?;
+        let layers = layers::read(own.as_deref(), layers::local(), &trusted)?;
+        let settings = layers.settings;
         check_database(env)?;
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        let usual_home = directories.map(|dirs| dirs.data_dir().to_path_buf());
         let home = set("PLENARY_HOME").map(PathBuf::from).or(settings.home).or(usual_home);
-        let listed = |text: String| -> Vec<String> {
-            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            parts.map(str::to_owned).collect()
-        };
+        let home = home.and_then(|home| std::path::absolute(home).ok());
         let home = home.ok_or("no data folder could be found; set PLENARY_HOME")?;
         let embedded = embedded(env, settings.embedded)?.then(|| weights::embedded(&home));
         let providers = providers(settings.providers, env, embedded)?;
         let currency = set("PLENARY_CURRENCY").or(settings.currency);
+        let hosts = set("PLENARY_HOSTS").map(|text| listed(&text)).or(settings.hosts);
         Ok(Config {
             listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
-            tokens: set("PLENARY_TOKEN").map_or(settings.tokens, listed),
-            hosts: set("PLENARY_HOSTS").map_or(settings.hosts, listed),
+            tokens: tokens(set("PLENARY_TOKEN"), settings.tokens)?,
+            hosts: hosts.unwrap_or_default(),
             server: set("PLENARY_SERVER").or(settings.server),
             tiers: tiers(settings.tiers, &set)?,
             prices: prices(settings.prices, currency, &providers)?,
@@ -138,7 +138,8 @@ impl Config {
             )?,
             providers,
             home,
-            file,
+            files: layers.files,
+            ignored: layers.ignored,
         })
     }
 
@@ -157,6 +158,32 @@ impl Config {
             ));
         }
         Ok(address)
+    }
+}
+
+/// The user's own directories, which no file of a working directory can move.
+pub fn directories() -> Option<directories::ProjectDirs> {
+    directories::ProjectDirs::from("", "", "plenary")
+}
+
+fn listed(text: &str) -> Vec<String> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
+/// An empty token would let everybody in who sends none.
+fn tokens(variable: Option<String>, written: Option<Vec<String>>) -> Result<Vec<String>, String> {
+    let (place, tokens) = match variable {
+        Some(text) => ("PLENARY_TOKEN", text.split(',').map(str::to_owned).collect()),
+        None => ("`tokens`", written.unwrap_or_default()),
+    };
+    let tokens: Vec<String> = tokens.iter().map(|token| token.trim().to_owned()).collect();
+    match tokens.iter().any(String::is_empty) {
+        true => Err(format!(
+            "{place} has an empty token; write a long random one, such as `openssl rand -hex 20` \
+             makes, or leave it out"
+        )),
+        false => Ok(tokens),
     }
 }
 
@@ -189,15 +216,6 @@ fn check_database(env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
             .into()),
         None => Ok(()),
     }
-}
-
-fn read(path: &Path) -> Result<File, String> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    toml::from_str(&text).map_err(|error| {
-        let problem = error.to_string();
-        format!("{} is wrong: {}", path.display(), problem.trim_end())
-    })
 }
 
 /// Those in the file first, then those that the environment shows, then the

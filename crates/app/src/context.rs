@@ -32,10 +32,11 @@ fn plain(path: &Path) -> Result<String, String> {
 /// PDF is read by the program that most systems have for it.
 fn pdf(path: &Path) -> Result<String, String> {
     let shown = path.display();
-    let output = Command::new("pdftotext").arg("-layout").arg(path).arg("-").output();
-    let output = output.map_err(|_| {
-        format!("{shown}: reading PDF needs the program `pdftotext` (package poppler-utils)")
-    })?;
+    let missing =
+        || format!("{shown}: reading PDF needs the program `pdftotext` (package poppler-utils)");
+    let program = plenary_providers::find_program("pdftotext").ok_or_else(missing)?;
+    let output = Command::new(program).arg("-layout").arg(path).arg("-").output();
+    let output = output.map_err(|_| missing())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() || text.trim().is_empty() {
         return Err(format!("{shown}: no text could be read from this PDF"));

@@ -9,11 +9,13 @@ mod cli;
 mod config;
 mod context;
 mod held;
+mod private;
 mod reach;
 mod signals;
 mod sse;
 mod terminal;
 mod tokens;
+mod trust;
 mod weights;
 
 use std::process::ExitCode;

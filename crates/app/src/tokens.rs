@@ -1,21 +1,16 @@
 //! Agents as which this user may act: their tokens, kept from command to command.
 //!
-//! A token is what a board or council gave to whoever registered. The file is this
-//! user's only. It is read and written anew under a lock, so that two commands at
-//! once do not lose each other's tokens.
+//! A token is what a board or council gave to whoever registered.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::ApiError;
 use crate::config::Config;
+use crate::private::{Private, Trouble};
 
 const FILE: &str = "agents.json";
-const LOCK: &str = "agents.lock";
 /// Where a board is that no server was named for.
 const LOCAL: &str = "local";
 
@@ -92,63 +87,30 @@ impl Kept {
         agent.server == self.server && agent.kind == place.kind && agent.room == place.room
     }
 
-    fn path(&self) -> PathBuf {
-        self.home.join(FILE)
+    fn file(&self) -> Private {
+        Private::new(&self.home, FILE)
     }
 
     fn read(&self) -> Result<Agents, ApiError> {
-        let path = self.path();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Agents::default()),
-            Err(error) => return Err(self.failed("read", &error)),
-        };
-        serde_json::from_str(&text).map_err(|error| {
-            let mut broken =
-                ApiError::new("usage", format!("{} is broken: {error}", path.display()));
-            broken.hint =
-                Some("It keeps the tokens of your agents; mend it or move it away.".into());
-            broken
-        })
+        self.file().read().map_err(|trouble| self.failed(&trouble))
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Agent>)) -> Result<(), ApiError> {
-        let lock = self.lock().map_err(|error| self.failed("locked", &error))?;
-        let mut agents = self.read()?;
-        change(&mut agents.agents);
-        self.write(&agents).map_err(|error| self.failed("written", &error))?;
-        drop(lock);
-        Ok(())
+        let changed = self.file().change(|agents: &mut Agents| change(&mut agents.agents));
+        changed.map_err(|trouble| self.failed(&trouble))
     }
 
-    /// Given back when it is closed.
-    fn lock(&self) -> io::Result<File> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.home)?;
-        let mut options = OpenOptions::new();
-        let options = options.create(true).truncate(false).write(true).mode(0o600);
-        let file = options.open(self.home.join(LOCK))?;
-        file.lock()?;
-        Ok(file)
-    }
-
-    /// A reader sees the old file or the new one, never a part.
-    fn write(&self, agents: &Agents) -> io::Result<()> {
-        let new = self.home.join(format!("{FILE}.new"));
-        // One that was left behind may have other rights.
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
+    fn failed(&self, trouble: &Trouble) -> ApiError {
+        let message = format!("{} {trouble}", self.file().path().display());
+        match trouble {
+            Trouble::Broken(_) => {
+                let mut broken = ApiError::new("usage", message);
+                broken.hint =
+                    Some("It keeps the tokens of your agents; mend it or move it away.".into());
+                broken
+            }
+            Trouble::Failed(..) => ApiError::new("agents", message),
         }
-        let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&new)?;
-        serde_json::to_writer_pretty(&mut file, agents)?;
-        file.write_all(b"\n")?;
-        file.sync_all()?;
-        fs::rename(&new, self.path())
-    }
-
-    fn failed(&self, done: &str, error: &io::Error) -> ApiError {
-        let path = self.path();
-        ApiError::new("agents", format!("{} cannot be {done}: {error}", path.display()))
     }
 }
 
@@ -187,7 +149,7 @@ mod tests {
         assert_eq!(tokens(&there, BOARD), ["eve.1"]);
         here.forget(BOARD).unwrap();
         assert_eq!((tokens(&here, BOARD).len(), tokens(&there, BOARD).len()), (0, 1));
-        let mode = fs::metadata(here.path()).unwrap().permissions().mode();
+        let mode = std::fs::metadata(here.file().path()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 

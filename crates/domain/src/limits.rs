@@ -246,6 +246,8 @@ pub const MCP_AGENTS: usize = 256;
 /// clients give a call; a sign of life is sent once a slice.
 pub const MCP_WAIT_SECONDS: u32 = 50;
 pub const MCP_SLICE_SECONDS: u32 = 10;
+/// Bytes of a file of settings.
+pub const CONFIGURATION_BYTES: u64 = 256 * 1024;
 /// How long a request is repeated while the holder of a data folder changes, and
 /// the pause in between.
 pub const HANDOVER_MS: u64 = 15_000;

@@ -41,7 +41,7 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
             hint: format!("Set `program` or `preset` in [providers.{}].", config.name),
         };
     };
-    match find(&command.program) {
+    match find_program(&command.program) {
         Some(_) => ProviderState::Ready {
             models: config.models.clone().unwrap_or_else(|| vec!["default".to_owned()]),
         },
@@ -55,17 +55,20 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
     }
 }
 
-/// Where the program is, whatever folder it will run in.
-fn find(program: &str) -> Option<PathBuf> {
-    if program.contains('/') {
-        return std::path::absolute(program).ok().filter(|path| path.is_file());
-    }
-    let can_run = |path: &PathBuf| {
+/// Where a program is, whatever folder it will run in. A relative place on the PATH
+/// means another folder wherever one stands, perhaps a stranger's: nothing is taken
+/// from there.
+pub fn find_program(program: &str) -> Option<PathBuf> {
+    let runs = |path: &PathBuf| {
         path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
     };
+    if program.contains('/') {
+        return std::path::absolute(program).ok().filter(runs);
+    }
     let path = std::env::var_os("PATH")?;
-    let mut folders = std::env::split_paths(&path);
-    folders.find_map(|folder| std::path::absolute(folder.join(program)).ok().filter(can_run))
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let mut candidates = folders.map(|folder| folder.join(program));
+    candidates.find(runs)
 }
 
 /// Runs the program; it and all that it has started are killed with the stream.
@@ -136,7 +139,7 @@ fn start(config: &ProviderConfig, keeping: &Keeping, ask: &Ask) -> Result<Run, M
     };
     let chosen = workspace::folder(config, command, ask.workspace.as_ref())?;
     let tools = workspace::tools(config, command, ask.workspace.as_ref())?;
-    let Some(program) = find(&command.program) else {
+    let Some(program) = find_program(&command.program) else {
         return Err(cannot_start(config, command, &io::ErrorKind::NotFound.into()));
     };
     let prompt = prompt::flat(ask);

@@ -34,6 +34,7 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use plenary_domain::{Ask, FailureKind, ModelName, limits};
 use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 
+pub use command::find_program;
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
 pub use keeper::{KEEPER, keep};

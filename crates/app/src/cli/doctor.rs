@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::exit;
 use crate::api::ApiError;
 use crate::config::Config;
+use crate::config::layers::Ignored;
 use crate::reach::Reach;
 use crate::terminal;
 
@@ -20,9 +21,15 @@ pub fn broken(problem: &str) -> u8 {
 
 impl Doctor {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        match &config.file {
-            Some(file) => good("configuration", &file.display().to_string()),
-            None => good("configuration", "no plenary.toml; the defaults are used"),
+        for file in &config.files {
+            good("configuration", &file.display().to_string());
+        }
+        match &config.ignored {
+            Some(ignored) => bad("configuration", &ignored.problem(), Ignored::HINT),
+            None if config.files.is_empty() => {
+                good("configuration", "no plenary.toml; the defaults are used");
+            }
+            None => {}
         }
         match config.address() {
             Ok(address) => good("address", &format!("`plenary serve` listens on {address}")),

@@ -32,6 +32,13 @@ impl Home {
         self.folder.path()
     }
 
+    /// Writes the user's own file of settings.
+    pub fn configure(&self, text: &str) {
+        let folder = self.path().join(".config/plenary");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("plenary.toml"), text).unwrap();
+    }
+
     /// The program with nothing of this machine's environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plenary"));

@@ -1,0 +1,130 @@
+//! `plenary trust`
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::{exit, usage};
+use crate::api::ApiError;
+use crate::config;
+use crate::config::layers::{self, Written};
+use crate::terminal;
+use crate::trust::{self, Standing, Trusted};
+
+#[derive(Args)]
+pub struct Trust {
+    /// The file, or its folder; else the plenary.toml of this folder
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Trust it without asking
+    #[arg(long, conflicts_with_all = ["list", "remove"])]
+    yes: bool,
+    /// List the files that are trusted
+    #[arg(long, conflicts_with_all = ["remove", "path"])]
+    list: bool,
+    /// Trust it no longer
+    #[arg(long)]
+    remove: bool,
+}
+
+impl Trust {
+    /// Without the configuration: what is judged here must have no say in it.
+    pub fn run(&self) -> Result<u8, ApiError> {
+        let directories = config::directories();
+        let folder = directories.as_ref().map(directories::ProjectDirs::data_dir);
+        let folder = folder.ok_or_else(|| usage("no home folder could be found; set HOME"))?;
+        let trusted = Trusted::read(Some(folder)).map_err(usage)?;
+        match (self.list, self.remove) {
+            (true, _) => list(&trusted),
+            (false, true) => remove(folder, &trusted, &self.file()),
+            (false, false) => self.trust(folder, &trusted),
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        match &self.path {
+            None => layers::local().to_owned(),
+            Some(path) if path.is_dir() => path.join(layers::local()),
+            Some(path) => path.clone(),
+        }
+    }
+
+    fn trust(&self, folder: &Path, trusted: &Trusted) -> Result<u8, ApiError> {
+        let file = self.file();
+        let found = Written::read(&file).map_err(usage)?;
+        let written = found.ok_or_else(|| usage(format!("there is no {}", file.display())))?;
+        let path = written.path.display().to_string();
+        if path.rsplit('/').next() != layers::local().to_str() {
+            return Err(usage(format!("{path} is not called plenary.toml, so it is never read")));
+        }
+        let hash = trust::hash(&written.text);
+        let wrong = |problem| usage(format!("{problem}\nMend it before you trust it."));
+        let settings = written.parsed().map_err(wrong)?;
+        settings.clone().check().map_err(wrong)?;
+        let effects = settings.effects().map_err(wrong)?;
+        match trusted.standing(&written.path, &hash) {
+            Standing::Trusted => {
+                terminal::say(&format!("{path} is trusted already."));
+                return Ok(exit::DONE);
+            }
+            Standing::Changed => terminal::note(&format!("{path} has changed. Trusted, it")),
+            Standing::Unknown => terminal::note(&format!("Trusted, {path}")),
+        }
+        effects.iter().for_each(|effect| terminal::note(&format!("  {effect}")));
+        if effects.is_empty() {
+            terminal::note("  sets nothing");
+        }
+        if !self.yes && !agreed()? {
+            terminal::note("It is not trusted.");
+            return Ok(exit::FAILED);
+        }
+        trust::trust(folder, &written.path, hash).map_err(usage)?;
+        terminal::say(&format!("{path} is trusted until it changes."));
+        Ok(exit::DONE)
+    }
+}
+
+/// Asks a person, and nobody else.
+fn agreed() -> Result<bool, ApiError> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let mut error = usage("nobody can be asked here whether to trust it");
+        error.hint = Some("Read it, then add --yes.".into());
+        return Err(error);
+    }
+    terminal::prompt("Trust it? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.map_err(|error| usage(format!("the answer cannot be read: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn list(trusted: &Trusted) -> Result<u8, ApiError> {
+    for entry in trusted.entries() {
+        let state = match Written::read(&entry.path) {
+            Ok(Some(written)) if trust::hash(&written.text) == entry.sha256 => "",
+            Ok(Some(_)) => "  (has changed, so it is not trusted now)",
+            Ok(None) => "  (is gone)",
+            Err(_) => "  (cannot be read)",
+        };
+        terminal::say(&format!("{}{state}", entry.path.display()));
+    }
+    if trusted.entries().is_empty() {
+        terminal::note("No file is trusted.");
+    }
+    Ok(exit::DONE)
+}
+
+/// Also one that is gone, by the path under which it is listed.
+fn remove(folder: &Path, trusted: &Trusted, file: &Path) -> Result<u8, ApiError> {
+    let whole = || std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let path = file.canonicalize().unwrap_or_else(|_| whole());
+    if !trusted.entries().iter().any(|entry| entry.path == path) {
+        let mut error = usage(format!("{} is not trusted", path.display()));
+        error.hint = Some("`plenary trust --list` shows what is.".into());
+        return Err(error);
+    }
+    trust::forget(folder, &path).map_err(usage)?;
+    terminal::say(&format!("{} is trusted no longer.", path.display()));
+    Ok(exit::DONE)
+}

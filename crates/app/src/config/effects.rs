@@ -1,0 +1,101 @@
+//! What a file would do, in words, for whoever is to trust it.
+
+use plenary_providers::{CommandConfig, Kind, ProviderConfig};
+
+use super::{File, TierModels, prices, provider, tiers, tokens};
+
+impl File {
+    /// Whether all of it could be used.
+    pub fn check(self) -> Result<(), String> {
+        tokens(None, self.tokens)?;
+        tiers(self.tiers, &|_| None)?;
+        let providers = super::providers(self.providers, &|_| None, None)?;
+        prices(self.prices, self.currency, &providers)?;
+        super::web_folder(self.web_folder).map(drop)
+    }
+
+    /// One line for each thing, those that could do harm first.
+    pub fn effects(self) -> Result<Vec<String>, String> {
+        let mut lines = vec![];
+        for (name, settings) in self.providers {
+            let config = provider(&name, settings, &|_| None)
+                .map_err(|problem| format!("[providers.{name}]: {problem}"))?;
+            lines.extend(of_provider(&config).map(|line| format!("{line}  (providers.{name})")));
+        }
+        let mut add = |name: &str, line: String| lines.push(format!("{line}  ({name})"));
+        if let Some(server) = self.server {
+            let line = format!("sends all you do, with the token in PLENARY_TOKEN, to {server}");
+            add("server", line);
+        }
+        if let Some(home) = self.home {
+            add("home", format!("keeps records and the tokens of agents in {}", home.display()));
+        }
+        if let Some(listen) = self.listen {
+            add("listen", format!("lets `plenary serve` listen on {listen}"));
+        }
+        if let Some(tokens) = self.tokens {
+            let count = tokens.len();
+            add("tokens", format!("lets in whoever has one of the {count} access tokens in it"));
+        }
+        if let Some(hosts) = self.hosts {
+            add("hosts", format!("lets pages address the server as {}", hosts.join(", ")));
+        }
+        if let Some(folder) = self.web_folder {
+            add("web_folder", format!("serves the page from {}", folder.display()));
+        }
+        let set = [
+            ("tiers", self.tiers != TierModels::default()),
+            ("prices", !self.prices.is_empty()),
+            ("currency", self.currency.is_some()),
+            ("embedded", self.embedded.is_some()),
+        ];
+        let set: Vec<&str> =
+            set.into_iter().filter(|(_, set)| *set).map(|(name, _)| name).collect();
+        if !set.is_empty() {
+            lines.push(format!("sets {}", set.join(", ")));
+        }
+        Ok(lines)
+    }
+}
+
+fn of_provider(config: &ProviderConfig) -> impl Iterator<Item = String> + use<> {
+    let mut lines = vec![];
+    match (config.kind, &config.command) {
+        (Kind::Command, Some(command)) => lines.extend(of_command(command)),
+        (Kind::Local, _) => {
+            let files = config.local.iter().map(|model| model.path.display().to_string());
+            lines.extend(files.map(|file| format!("runs the model in {file}")));
+        }
+        (
+            Kind::Ollama | Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command,
+            None | Some(_),
+        ) => {
+            let key = match &config.key_env {
+                Some(variable) => format!("the key in {variable} and your prompts"),
+                None => "your prompts".to_owned(),
+            };
+            lines.push(format!("sends {key} to {}", config.url));
+        }
+    }
+    lines.into_iter()
+}
+
+fn of_command(command: &CommandConfig) -> Vec<String> {
+    let words = [&command.program].into_iter().chain(&command.args);
+    let words: Vec<String> = words
+        .map(|word| match word.contains(char::is_whitespace) || word.is_empty() {
+            true => format!("{word:?}"),
+            false => word.clone(),
+        })
+        .collect();
+    let mut lines = vec![format!("runs {}", words.join(" "))];
+    if !command.env.is_empty() {
+        lines.push(format!("lets that program see {}", command.env.join(", ")));
+    }
+    let folders = command.folder.iter().chain(command.folders.iter().flatten());
+    let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
+    if !folders.is_empty() {
+        lines.push(format!("lets that program work in {}", folders.join(", ")));
+    }
+    lines
+}

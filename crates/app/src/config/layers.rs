@@ -1,0 +1,241 @@
+//! Which files are read, and what counts of each. Relative paths in a file belong to
+//! the folder in which the file is, wherever the program was started.
+
+use std::collections::BTreeMap;
+use std::fs::{File as Handle, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use plenary_domain::limits;
+
+use super::{FILE, File, Models, Provider, TierModels};
+use crate::trust::{self, Standing, Trusted};
+
+/// What all files say together.
+pub struct Layers {
+    pub settings: File,
+    /// Those that count, if only in part.
+    pub files: Vec<PathBuf>,
+    pub ignored: Option<Ignored>,
+}
+
+/// What the file in the working directory says and does not count.
+pub struct Ignored {
+    pub path: PathBuf,
+    /// It was trusted once, with other contents.
+    pub changed: bool,
+    pub what: What,
+}
+
+pub enum What {
+    /// By the names of the settings.
+    Settings(Vec<String>),
+    /// All of it: it cannot be read, for this reason.
+    Everything(String),
+}
+
+impl Ignored {
+    pub fn problem(&self) -> String {
+        let path = self.path.display();
+        let why = match self.changed {
+            true => "has changed since you trusted it",
+            false => "is not trusted",
+        };
+        match &self.what {
+            What::Settings(names) => format!("{path} {why}; ignored: {}", names.join(", ")),
+            What::Everything(problem) => format!("{path} {why} and is ignored: {problem}"),
+        }
+    }
+
+    pub const HINT: &str = "`plenary trust` shows what it would do, and trusts it if you agree.";
+}
+
+/// A file as it was read, once: what is trusted is what is used.
+pub struct Written {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+impl Written {
+    /// `None` when there is no such file. The path is the true one.
+    pub fn read(path: &Path) -> Result<Option<Written>, String> {
+        let failed = |error| format!("{} cannot be read: {error}", path.display());
+        let found = match path.canonicalize() {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        // A pipe that nobody writes to must not be waited for.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let file =
+            OpenOptions::new().read(true).custom_flags(flags).open(&found).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(format!("{} is no file", path.display()));
+        }
+        let text = bounded(file).map_err(failed)?;
+        match text {
+            Some(text) => Ok(Some(Written { path: found, text })),
+            None => Err(format!(
+                "{} is longer than {} bytes, too long for a configuration",
+                path.display(),
+                limits::CONFIGURATION_BYTES
+            )),
+        }
+    }
+
+    /// Its settings, with whole paths.
+    pub fn parsed(&self) -> Result<File, String> {
+        let file: File = toml::from_str(&self.text).map_err(|error| {
+            let problem = error.to_string();
+            format!("{} is wrong: {}", self.path.display(), problem.trim_end())
+        })?;
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        Ok(file.resolved(folder))
+    }
+}
+
+fn bounded(file: Handle) -> std::io::Result<Option<String>> {
+    let mut text = String::new();
+    let most = limits::CONFIGURATION_BYTES;
+    file.take(most + 1).read_to_string(&mut text)?;
+    Ok((text.len() as u64 <= most).then_some(text))
+}
+
+/// The user's own file, and the one in the working directory over it once that is
+/// trusted. Until then it only fills in what is harmless and not set otherwise.
+pub fn read(own: Option<&Path>, local: &Path, trusted: &Trusted) -> Result<Layers, String> {
+    let own = own.map(Written::read).transpose()?.flatten();
+    let settings = own.as_ref().map(Written::parsed).transpose()?.unwrap_or_default();
+    let own = own.map(|own| own.path);
+    let files = Vec::from_iter(own.clone());
+    let alone = |settings, ignored| Ok(Layers { settings, files: files.clone(), ignored });
+    let everything = |path: &Path, changed, problem| {
+        Some(Ignored { path: path.to_owned(), changed, what: What::Everything(problem) })
+    };
+    let written = match Written::read(local) {
+        Ok(None) => return alone(settings, None),
+        Ok(Some(written)) if Some(&written.path) == own.as_ref() => return alone(settings, None),
+        Ok(Some(written)) => written,
+        Err(problem) => return alone(settings, everything(local, false, problem)),
+    };
+    let standing = trusted.standing(&written.path, &trust::hash(&written.text));
+    let changed = standing == Standing::Changed;
+    let (settings, ignored) = match (standing, written.parsed()) {
+        (Standing::Trusted, file) => (file?.over(settings), None),
+        (Standing::Unknown | Standing::Changed, Err(problem)) => {
+            return alone(settings, everything(&written.path, changed, problem));
+        }
+        (Standing::Unknown | Standing::Changed, Ok(file)) => {
+            let (harmless, names) = file.harmless();
+            // What nobody has asked for must not keep the program from starting.
+            if let Err(problem) = harmless.clone().check() {
+                return alone(settings, everything(&written.path, changed, problem));
+            }
+            let ignored =
+                Ignored { path: written.path.clone(), changed, what: What::Settings(names) };
+            (settings.over(harmless), Some(ignored))
+        }
+    };
+    let ignored = ignored.filter(|ignored| match &ignored.what {
+        What::Settings(names) => !names.is_empty(),
+        What::Everything(_) => true,
+    });
+    Ok(Layers { settings, files: files.into_iter().chain([written.path]).collect(), ignored })
+}
+
+/// Where the file of the working directory is.
+pub fn local() -> &'static Path {
+    Path::new(FILE)
+}
+
+impl File {
+    /// What a stranger may say: nothing that could send a key somewhere, run something
+    /// or move data. And the names of the rest.
+    pub fn harmless(self) -> (File, Vec<String>) {
+        let File {
+            home,
+            listen,
+            tokens,
+            hosts,
+            server,
+            embedded,
+            web_folder,
+            currency,
+            providers,
+            tiers,
+            prices,
+        } = self;
+        let single = [
+            ("home", home.is_some()),
+            ("listen", listen.is_some()),
+            ("tokens", tokens.is_some()),
+            ("hosts", hosts.is_some()),
+            ("server", server.is_some()),
+            ("web_folder", web_folder.is_some()),
+        ];
+        let names = single.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.into());
+        let names = names.chain(providers.keys().map(|name| format!("providers.{name}")));
+        let names = names.collect();
+        (File { embedded, currency, tiers, prices, ..File::default() }, names)
+    }
+
+    /// This file's settings, and the other's where this one says nothing. A provider
+    /// is replaced as a whole: half of one and half of another fit nobody.
+    pub fn over(self, under: File) -> File {
+        let mut providers = under.providers;
+        providers.extend(self.providers);
+        let mut prices = under.prices;
+        prices.extend(self.prices);
+        File {
+            home: self.home.or(under.home),
+            listen: self.listen.or(under.listen),
+            tokens: self.tokens.or(under.tokens),
+            hosts: self.hosts.or(under.hosts),
+            server: self.server.or(under.server),
+            embedded: self.embedded.or(under.embedded),
+            web_folder: self.web_folder.or(under.web_folder),
+            currency: self.currency.or(under.currency),
+            providers,
+            tiers: TierModels {
+                fast: self.tiers.fast.or(under.tiers.fast),
+                balanced: self.tiers.balanced.or(under.tiers.balanced),
+                strong: self.tiers.strong.or(under.tiers.strong),
+            },
+            prices,
+        }
+    }
+
+    fn resolved(mut self, folder: &Path) -> File {
+        let whole = |path: &mut PathBuf| *path = resolve(folder, path);
+        self.home.iter_mut().for_each(whole);
+        self.web_folder.iter_mut().for_each(whole);
+        self.providers.values_mut().for_each(|provider| provider.resolve(folder));
+        self
+    }
+}
+
+impl Provider {
+    fn resolve(&mut self, folder: &Path) {
+        let whole = |path: &mut PathBuf| *path = resolve(folder, path);
+        self.folder.iter_mut().for_each(whole);
+        self.folders.iter_mut().flatten().for_each(whole);
+        let files: Option<&mut BTreeMap<String, PathBuf>> = match &mut self.models {
+            Some(Models::Files(files)) => Some(files),
+            Some(Models::Names(_)) | None => None,
+        };
+        files.into_iter().flat_map(BTreeMap::values_mut).for_each(whole);
+        // A name without a slash is looked for on the PATH.
+        if let Some(program) = self.program.as_mut().filter(|program| program.contains('/')) {
+            *program = resolve(folder, Path::new(program)).to_string_lossy().into_owned();
+        }
+    }
+}
+
+/// `~/` stands for the home folder, as in a shell.
+fn resolve(folder: &Path, path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => Path::new(&home).join(rest),
+        (Ok(_) | Err(_), _) => folder.join(path),
+    }
+}
