@@ -121,6 +121,8 @@ fn board(posts: usize, dice: &mut Dice) -> Outcome<State> {
         topic,
         project: None,
         by,
+        principal: None,
+        admission: Default::default(),
         debate: Default::default(),
         deadlines: vec![],
         at: AT,

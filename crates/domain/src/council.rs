@@ -28,7 +28,7 @@ pub use markdown::markdown;
 use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::limits;
-use crate::reject::Reject;
+use crate::reject::{Reject, renewed};
 
 // ---------------------------------------------------------------------------
 // State
@@ -48,6 +48,8 @@ pub struct State {
     pub silences: Vec<Arc<Silence>>,
     /// Everybody who has posted by themselves.
     pub senders: BTreeSet<String>,
+    /// How often the token of a sender was made anew.
+    renewals: BTreeMap<String, u32>,
     pub stage: Stage,
     /// Tokens of all answers and passes, where the providers say.
     pub usage: Usage,
@@ -155,6 +157,10 @@ pub enum Command {
         body: String,
         reply_to: Option<u64>,
     },
+    /// By the operator of the server.
+    RenewToken {
+        sender: String,
+    },
     /// Drops the answer that is being written and those that are owed.
     Stop,
     Close {
@@ -185,9 +191,10 @@ pub fn decide(
         return match command {
             Command::Open(open) => check::open(open, at),
             Command::Settle { .. } => Err(Reject::Stale),
-            Command::Post { .. } | Command::Stop | Command::Close { .. } => {
-                Err(Reject::Unknown("There is no such council.".into()))
-            }
+            Command::Post { .. }
+            | Command::RenewToken { .. }
+            | Command::Stop
+            | Command::Close { .. } => Err(Reject::Unknown("There is no such council.".into())),
         };
     };
     match command {
@@ -199,6 +206,7 @@ pub fn decide(
         Command::Post { sender, body, reply_to, .. } => {
             state.post(sender, body, reply_to, at, nonce)
         }
+        Command::RenewToken { sender } => state.renew_token(sender, at),
         Command::Stop => state.stop(),
         Command::Close { summary, by } => state.close(summary, by, at),
     }
@@ -238,6 +246,11 @@ impl State {
     /// Somebody has posted under this name: from now on it is theirs.
     pub fn is_claimed(&self, name: &str) -> bool {
         self.senders.contains(name)
+    }
+
+    /// How often the token of this sender was made anew.
+    pub fn renewals(&self, sender: &str) -> u32 {
+        self.renewals.get(sender).copied().unwrap_or(0)
     }
 
     /// Who is writing an answer.
@@ -328,6 +341,15 @@ impl State {
             at,
         };
         Ok([posted].into_iter().chain(turn).collect())
+    }
+
+    fn renew_token(&self, sender: String, at: Timestamp) -> Result<Vec<Event>, Reject> {
+        if !self.is_claimed(&sender) {
+            return Err(Reject::Unknown(format!("Nobody has posted here as {sender}.")));
+        }
+        self.is_open()?;
+        let generation = renewed(self.renewals(&sender))?;
+        Ok(vec![Event::TokenRenewed { sender, generation, at }])
     }
 
     fn stop(&self) -> Result<Vec<Event>, Reject> {

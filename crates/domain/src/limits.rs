@@ -40,6 +40,10 @@ pub const AGENT_NAME_BYTES: usize = 80;
 // Whiteboards
 /// Agents of one board.
 pub const BOARD_AGENTS: usize = 256;
+/// Invitations by name of one board.
+pub const BOARD_INVITED: usize = 256;
+/// How often one token or invitation may be made anew.
+pub const RENEWALS: u32 = 1_000;
 /// Posts and annotations that one agent may make on a board. They count per agent:
 /// a limit that all share would tell of blind posts.
 pub const BOARD_POSTS: u32 = 2_000;

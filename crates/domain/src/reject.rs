@@ -1,5 +1,7 @@
 //! Why a command was not accepted, in a form that every way in can show.
 
+use crate::limits;
+
 /// A refusal. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reject {
@@ -17,6 +19,8 @@ pub enum Reject {
     Unknown(String),
     /// Others may do this, not the one who asked.
     Forbidden(String),
+    /// It takes an invitation, and none that counts was shown.
+    NotInvited(String),
     /// The outcome of a call that is not due any more. Its driver drops it.
     Stale,
 }
@@ -52,4 +56,13 @@ pub(crate) fn size(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize
 /// Every wrong field is named at once.
 pub(crate) fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
     if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong)) }
+}
+
+/// What was made anew so many times is made anew once more.
+pub(crate) fn renewed(times: u32) -> Result<u32, Reject> {
+    if times >= limits::RENEWALS {
+        let most = limits::RENEWALS;
+        return Err(Reject::Forbidden(format!("It has been made anew {most} times.")));
+    }
+    Ok(times + 1)
 }

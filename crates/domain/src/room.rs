@@ -4,7 +4,7 @@ use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
 use crate::council;
 use crate::discussion;
-use crate::ids::{CallId, ModelName, Nonce};
+use crate::ids::{AgentName, CallId, ModelName, Nonce};
 use crate::library;
 use crate::limits;
 use crate::reject::Reject;
@@ -109,6 +109,16 @@ impl Room {
 
     pub fn discussion(&self) -> Option<&discussion::State> {
         if let Room::Discussion(state) = self { Some(state) } else { None }
+    }
+
+    /// How often the token of this agent was made anew.
+    pub fn renewals(&self, agent: &AgentName) -> u32 {
+        match self {
+            Room::Whiteboard(state) => state.renewals(agent),
+            Room::Council(state) => state.renewals(&agent.0),
+            // No agent registers there.
+            Room::Boardroom(_) | Room::Discussion(_) | Room::Library(_) => 0,
+        }
     }
 
     pub fn summary(&self) -> Summary {

@@ -16,8 +16,8 @@ use crate::room::{Event, Room};
 use crate::whiteboard::conflict::{Conflict, conflicts};
 pub use crate::whiteboard::line;
 use crate::whiteboard::{
-    self, Action, Annotation, Content, Member, Note, Phase, Post, Readiness, State, Step,
-    Visibility, Vote, readiness,
+    self, Action, Admission, Annotation, Content, Member, Note, Phase, Post, Readiness, State,
+    Step, Visibility, Vote, readiness,
 };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,6 +46,7 @@ pub struct Board<'a> {
     pub deadline: Option<Timestamp>,
     pub opened_by: &'a AgentName,
     pub opened_at: Timestamp,
+    pub admission: Admission,
     pub debate: Visibility,
     pub steps: &'a [Step],
     /// The viewer, when registered.
@@ -119,10 +120,11 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         deadline: state.deadline(),
         opened_by: &state.opened_by,
         opened_at: state.opened_at,
+        admission: state.admission,
         debate: state.debate,
         steps: &state.steps,
         viewer: member,
-        told: told(state, &members, &posts),
+        told: told(state, agent, &members, &posts),
         members,
         has_posted,
         posts,
@@ -133,14 +135,17 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
 }
 
 /// Each of these came with an event; whoever opened the board came with the board.
-fn told(state: &State, members: &[&Member], posts: &[Seen<'_>]) -> u64 {
+fn told(state: &State, agent: Option<&AgentName>, members: &[&Member], posts: &[Seen<'_>]) -> u64 {
     let moves = 1 + state.steps.len();
     let newcomers = members.iter().filter(|member| member.name != state.opened_by).count();
+    let invited = state.invited.iter().filter(|one| sees_member(state, agent, &one.name)).count();
+    let renewed = members.iter().map(|member| u64::from(member.renewals)).sum::<u64>();
+    let renewed = renewed + u64::from(state.invitation);
     let on_post = |seen: &Seen<'_>| {
         let votes = if seen.whole { seen.post.votes_given } else { 0 };
         1 + seen.annotations.len() as u64 + votes
     };
-    (moves + newcomers) as u64 + posts.iter().map(on_post).sum::<u64>()
+    (moves + newcomers + invited) as u64 + renewed + posts.iter().map(on_post).sum::<u64>()
 }
 
 /// Conflicts between posts that everybody sees; there are none to see before that.
@@ -225,8 +230,10 @@ fn sees_event(state: &State, viewer: &Viewer, event: &whiteboard::Event) -> bool
         post.is_none_or(|post| sees_related(state, agent, post))
     };
     match event {
-        Event::Opened { .. } | Event::Transitioned { .. } => true,
-        Event::Registered { agent: newcomer, .. } => sees_member(state, agent, newcomer),
+        Event::Opened { .. } | Event::InvitationRenewed { .. } | Event::Transitioned { .. } => true,
+        Event::Registered { agent: other, .. }
+        | Event::Invited { agent: other, .. }
+        | Event::TokenRenewed { agent: other, .. } => sees_member(state, agent, other),
         Event::Posted { author, .. } => sees_post(state, agent, author),
         Event::Annotated { post, note, .. } => is_for_all(note) || related(post),
         Event::Voted { post, .. } => related(post),
@@ -331,6 +338,9 @@ fn board_words(state: &State, event: &whiteboard::Event) -> String {
         Event::Annotated { body, .. } => body.clone(),
         Event::Voted { reason, .. } => reason.clone().unwrap_or_default(),
         Event::Registered { agent, domain, .. } => agent_words(agent, domain.as_deref()),
+        Event::InvitationRenewed { .. } | Event::Invited { .. } | Event::TokenRenewed { .. } => {
+            String::new()
+        }
         Event::Transitioned { to: Phase::Read, note, .. } => {
             let others = state.members.iter().filter(|member| member.name != state.opened_by);
             let agents = others.map(|member| agent_words(&member.name, member.domain.as_deref()));
@@ -368,7 +378,7 @@ fn next(state: &State, member: Option<&Member>) -> Vec<String> {
     match (state.phase, member) {
         (Phase::Resolve, None) => steps.push("Nobody can register any more; read along."),
         (Phase::Archived, _) => steps.push("The board is archived: read it, or export its record."),
-        (_, None) => steps.push("Register to take part."),
+        (_, None) => steps.push(state.how_to_register()),
         (Phase::Blind, Some(_)) => steps.push(
             "Post what you think, before you know what others think. Others see it when the board \
              goes to read.",

@@ -5,6 +5,7 @@
 //! `view.rs` of this crate: the fields here are not public, so that nothing leaves
 //! a board by another way.
 
+mod admission;
 mod apply;
 mod check;
 pub mod conflict;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use admission::{Admission, Invited, Shown};
 pub use apply::apply;
 pub use event::Event;
 pub use gate::Action;
@@ -42,7 +44,14 @@ pub struct State {
     pub(crate) topic: String,
     pub(crate) project: Option<String>,
     pub(crate) opened_by: AgentName,
+    /// As whom they came in, where that is not the operator of the server.
+    pub(crate) principal: Option<String>,
     pub(crate) opened_at: Timestamp,
+    pub(crate) admission: Admission,
+    /// How often the invitation was made anew.
+    pub(crate) invitation: u32,
+    /// Those who were invited by name.
+    pub(crate) invited: Vec<Invited>,
     pub(crate) debate: Visibility,
     pub(crate) deadlines: Vec<Deadline>,
     pub(crate) phase: Phase,
@@ -97,6 +106,8 @@ pub struct Member {
     pub role: Role,
     pub domain: Option<String>,
     pub since: Timestamp,
+    /// How often its token was made anew.
+    pub(crate) renewals: u32,
     /// How many posts and annotations it has made. Ids count per agent: a counter
     /// that all share would tell of blind posts.
     pub(crate) posts: u32,
@@ -243,12 +254,46 @@ pub struct Step {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
     Open(Open),
-    Register { agent: AgentName, role: Role, domain: Option<String> },
-    Post { agent: AgentName, content: Content },
-    Annotate { agent: AgentName, post: PostId, note: Note, body: String },
-    Vote { agent: AgentName, post: PostId, choice: Choice, reason: Option<String> },
-    Transition { agent: AgentName, to: Phase, note: Option<String> },
-    Settle { call: CallId, outcome: call::Outcome },
+    Register {
+        agent: AgentName,
+        role: Role,
+        domain: Option<String>,
+        shown: Shown,
+    },
+    /// Makes the invitation anew, or invites a newcomer by name.
+    Invite {
+        agent: AgentName,
+        newcomer: Option<(AgentName, Role)>,
+    },
+    /// By the operator of the server, who is no agent of the board.
+    RenewToken {
+        agent: AgentName,
+    },
+    Post {
+        agent: AgentName,
+        content: Content,
+    },
+    Annotate {
+        agent: AgentName,
+        post: PostId,
+        note: Note,
+        body: String,
+    },
+    Vote {
+        agent: AgentName,
+        post: PostId,
+        choice: Choice,
+        reason: Option<String>,
+    },
+    Transition {
+        agent: AgentName,
+        to: Phase,
+        note: Option<String>,
+    },
+    Settle {
+        call: CallId,
+        outcome: call::Outcome,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -257,6 +302,8 @@ pub struct Open {
     pub topic: String,
     pub project: Option<String>,
     pub by: AgentName,
+    pub principal: Option<String>,
+    pub admission: Admission,
     pub debate: Visibility,
     pub deadlines: Vec<Deadline>,
 }
@@ -274,6 +321,8 @@ pub fn decide(
             Command::Open(open) => check::open(open, at),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Register { .. }
+            | Command::Invite { .. }
+            | Command::RenewToken { .. }
             | Command::Post { .. }
             | Command::Annotate { .. }
             | Command::Vote { .. }
@@ -288,7 +337,11 @@ pub fn decide(
             message: "This whiteboard has been opened already.".into(),
             allowed: vec![],
         }),
-        Command::Register { agent, role, domain } => state.register(agent, role, domain, at),
+        Command::Register { agent, role, domain, shown } => {
+            state.register(agent, role, domain, shown, at)
+        }
+        Command::Invite { agent, newcomer } => state.invite(agent, newcomer, at),
+        Command::RenewToken { agent } => state.renew_token(agent, at),
         Command::Post { agent, content } => state.post(agent, content, at),
         Command::Annotate { agent, post, note, body } => {
             state.annotate(agent, &post, note, body, at)
@@ -420,30 +473,6 @@ impl State {
         let ms = i64::try_from(deadline.after_ms).unwrap_or(i64::MAX);
         let until = self.since.checked_add(SignedDuration::from_millis(ms));
         Some(until.unwrap_or(Timestamp::MAX))
-    }
-
-    fn register(
-        &self,
-        agent: AgentName,
-        role: Role,
-        domain: Option<String>,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
-        let domain = domain.map(|d| d.trim().to_owned()).filter(|domain| !domain.is_empty());
-        if let Some(member) = self.member(&agent) {
-            return if member.role == role && member.domain == domain {
-                Ok(vec![])
-            } else {
-                Err(already(member))
-            };
-        }
-        self.gate_newcomer()?;
-        check::register(&agent, domain.as_deref())?;
-        if self.members.len() >= limits::BOARD_AGENTS {
-            let most = limits::BOARD_AGENTS;
-            return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));
-        }
-        Ok(vec![Event::Registered { agent, role, domain, at }])
     }
 
     fn post(
@@ -644,15 +673,6 @@ impl State {
         };
         Err(Reject::Invalid(vec![Wrong::new("challengeId", problem)]))
     }
-}
-
-fn already(member: &Member) -> Reject {
-    let domain = member.domain.as_deref().map(|d| format!(" for {d:?}")).unwrap_or_default();
-    let (name, role) = (&member.name, member.role.name());
-    Reject::Forbidden(format!(
-        "{name} is registered as {role}{domain}. A role is kept for the whole board: go on with it, \
-         or register under another name."
-    ))
 }
 
 /// `a`, `a or b`.

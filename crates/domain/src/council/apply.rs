@@ -18,6 +18,7 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             posts: vec![],
             silences: vec![],
             senders: BTreeSet::new(),
+            renewals: BTreeMap::new(),
             stage: Stage::Open { turn: None, owed: vec![] },
             usage: Usage::default(),
             read: BTreeMap::new(),
@@ -45,6 +46,9 @@ impl State {
                     upto: None,
                     at: *at,
                 });
+            }
+            Event::TokenRenewed { sender, generation, .. } => {
+                self.renewals.insert(sender.clone(), *generation);
             }
             Event::TurnBegan { member, upto, nonce } => {
                 if let Stage::Open { turn, .. } = &mut self.stage {

@@ -76,6 +76,13 @@ pub enum Event {
         partial: String,
     },
     Stopped,
+    /// The operator of the server made a sender's token anew: earlier ones do not
+    /// count any more.
+    TokenRenewed {
+        sender: String,
+        generation: u32,
+        at: Timestamp,
+    },
     Closed {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
@@ -96,6 +103,7 @@ impl Event {
             Event::AnswerFailed { .. } => "answerFailed",
             Event::AnswerStopped { .. } => "answerStopped",
             Event::Stopped => "stopped",
+            Event::TokenRenewed { .. } => "tokenRenewed",
             Event::Closed { .. } => "closed",
         }
     }
@@ -111,7 +119,8 @@ impl Event {
             | Event::Passed { .. }
             | Event::AnswerFailed { .. }
             | Event::AnswerStopped { .. }
-            | Event::Stopped => String::new(),
+            | Event::Stopped
+            | Event::TokenRenewed { .. } => String::new(),
         }
     }
 }

@@ -77,6 +77,7 @@ impl State {
             | Event::AnswerFailed { .. }
             | Event::AnswerStopped { .. }
             | Event::Stopped
+            | Event::TokenRenewed { .. }
             | Event::Closed { .. } => (None, self.last_sequence()),
         };
         let waiting = self.owed().iter().find(|debt| !self.is_settled_by(turn, debt));

@@ -131,6 +131,10 @@ fn hands_back(call: &str, partial: &str) -> Command {
     settle(call, Outcome::Stopped { partial: partial.into() })
 }
 
+fn token_renewed(n: usize, sender: &str, generation: u32) -> Event {
+    Event::TokenRenewed { sender: sender.into(), generation, at: at(n) }
+}
+
 fn close() -> Command {
     Command::Close { summary: None, by: None }
 }
@@ -397,6 +401,23 @@ fn nobody_posts_for_a_member_with_a_model() {
     for name in ["ann", "Ann"] {
         check_refused(four(), vec![], post(name, "Hi."), Reject::Forbidden(why.into()));
     }
+}
+
+#[test]
+fn the_token_of_who_has_posted_is_made_anew_until_the_council_closes() {
+    let renew = |sender: &str| Command::RenewToken { sender: sender.into() };
+    let story = vec![post("bo", "@di Hi."), renew("bo"), renew("bo")];
+    let (state, log) = told(four(), story);
+    assert_eq!(log[2..], [token_renewed(2, "bo", 1), token_renewed(3, "bo", 2)]);
+    assert_eq!((state.renewals("bo"), state.renewals("di")), (2, 0));
+    let unknown = Reject::Unknown("Nobody has posted here as di.".into());
+    check_refused(four(), vec![post("bo", "@di Hi.")], renew("di"), unknown);
+    let many = [post("bo", "@di Hi.")].into_iter().chain((0..1000).map(|_| renew("bo")));
+    let most = Reject::Forbidden("It has been made anew 1000 times.".into());
+    check_refused(four(), many.collect(), renew("bo"), most);
+    let (state, _) = told(four(), vec![post("bo", "@di Hi."), close()]);
+    let late = decide(Some(&state), renew("bo"), at(3), nonce(3));
+    assert!(matches!(late, Err(Reject::NotNow { state: "closed", .. })), "{late:?}");
 }
 
 #[test]

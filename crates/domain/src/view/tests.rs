@@ -13,7 +13,8 @@ use crate::whiteboard::tests::{
     posts, reached, register, told, votes,
 };
 use crate::whiteboard::{
-    Choice, Command, Finding, Open, PostId, PostKind, Role, apply, decide, madr, summarize,
+    Admission, Choice, Command, Finding, Open, PostId, PostKind, Role, Shown, apply, decide, madr,
+    summarize,
 };
 
 /// Who reads along: the four who joined, one who did not, and a stranger.
@@ -146,6 +147,7 @@ fn page(board: &Board<'_>) -> String {
         deadline,
         opened_by,
         opened_at,
+        admission,
         debate,
         steps,
         viewer,
@@ -169,7 +171,7 @@ fn page(board: &Board<'_>) -> String {
     };
     let posts: Vec<String> = posts.iter().map(seen).collect();
     let head = (name, topic, project, phase, since, deadline, opened_by, opened_at, debate, steps);
-    let body = (viewer, members, has_posted, posts, readiness, allowed, next, told);
+    let body = (admission, viewer, members, has_posted, posts, readiness, allowed, next, told);
     format!("{head:?}\n{body:?}")
 }
 
@@ -434,9 +436,15 @@ fn advice_is_for_those_who_see_what_it_is_made_from() {
 // ---------------------------------------------------------------------------
 // All of it arrives, once
 
-fn sessions() -> impl Strategy<Value = (Visibility, Vec<(usize, usize, usize)>)> {
+fn sessions() -> impl Strategy<Value = (Open, Vec<(usize, usize, usize)>)> {
     let debates = prop_oneof![Just(Visibility::Full), Just(Visibility::OwnAndRelated)];
-    (debates, vec((0..6_usize, 0..32_usize, 0..64_usize), 0..60))
+    let admissions = prop_oneof![Just(Admission::Open), Just(Admission::Invited)];
+    let opens = (debates, admissions).prop_map(|(debate, admission)| Open {
+        debate,
+        admission,
+        ..opened()
+    });
+    (opens, vec((0..6_usize, 0..32_usize, 0..64_usize), 0..60))
 }
 
 /// A random command with texts of its own; the last ones move the board on.
@@ -457,9 +465,17 @@ fn command(state: &State, (who, what, pick): (usize, usize, usize), n: i64) -> C
         0..=1 => {
             let role = if pick.is_multiple_of(2) { Role::Specialist } else { Role::Operator };
             let domain = Some(mark(n));
-            Command::Register { agent: agent(&format!("late-{n}")), role, domain }
+            let shown = [Shown::Nothing, Shown::Invitation(0), Shown::Personal][pick % 3];
+            let name = if pick % 5 < 3 { format!("late-{n}") } else { "zoe".to_owned() };
+            Command::Register { agent: agent(&name), role, domain, shown }
         }
-        2..=7 => {
+        2 => Command::RenewToken { agent: agent(who) },
+        3 => {
+            let role = if pick.is_multiple_of(2) { Role::Specialist } else { Role::Operator };
+            let newcomer = (!pick.is_multiple_of(3)).then(|| (agent("zoe"), role));
+            Command::Invite { agent: agent(who), newcomer }
+        }
+        4..=7 => {
             let content = content(kinds[pick % 2], &mark(n));
             Command::Post { agent: agent(who), content: Content { body: "So.".into(), ..content } }
         }
@@ -513,7 +529,12 @@ fn due_to(name: &str, log: &[whiteboard::Event], hiding: bool) -> BTreeSet<usize
         .collect();
     let sees = |event: &Event| match (phase, event) {
         (_, Event::Opened { .. } | Event::Transitioned { .. }) => true,
-        ("blind", Event::Registered { agent, .. }) => leads || agent.0 == name,
+        (
+            "blind",
+            Event::Registered { agent, .. }
+            | Event::Invited { agent, .. }
+            | Event::TokenRenewed { agent, .. },
+        ) => leads || agent.0 == name || agent.0 == "fay",
         ("blind", Event::Posted { author, .. }) => author.0 == name,
         ("debate", Event::Annotated { post, note, .. }) if hiding => {
             let open =
@@ -541,10 +562,11 @@ proptest! {
 
     #[test]
     fn everybody_is_told_all_that_is_theirs_at_once_and_once(
-        (debate, steps) in sessions(),
+        (open, steps) in sessions(),
         ways in vec(0..2_usize, 5),
     ) {
-        let mut session = Session::new(Open { debate, ..opened() });
+        let debate = open.debate;
+        let mut session = Session::new(open);
         for (n, command) in (1..).zip(reached(Phase::Blind)) {
             session.give(command, n);
         }
@@ -612,6 +634,9 @@ fn heard(log: &[whiteboard::Event], places: &BTreeSet<usize>) -> BTreeSet<String
         match &log[*place] {
             Event::Opened { by, .. } => heard.insert(format!("member {by}")),
             Event::Registered { agent, .. } => heard.insert(format!("member {agent}")),
+            Event::InvitationRenewed { .. }
+            | Event::Invited { .. }
+            | Event::TokenRenewed { .. } => false,
             Event::Posted { id, content, .. } => heard.insert(format!("{id} {}", content.title)),
             Event::Annotated { id, post, body, .. } => heard.insert(format!("{post} {id} {body}")),
             Event::Voted { post, by, choice, .. } => votes.insert((post, by), choice).is_some(),

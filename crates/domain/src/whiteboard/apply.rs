@@ -3,18 +3,25 @@
 use std::sync::Arc;
 
 use super::{
-    Annotation, AnnotationId, Event, Member, Note, Phase, Post, PostId, Role, State, Step, Vote,
+    Annotation, AnnotationId, Event, Invited, Member, Note, Phase, Post, PostId, Role, State, Step,
+    Vote,
 };
 use crate::ids::AgentName;
 
 pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
-    if let Event::Opened { name, topic, project, by, debate, deadlines, at } = event {
+    if let Event::Opened { name, topic, project, by, principal, admission, debate, deadlines, at } =
+        event
+    {
         return Some(State {
             name: name.clone(),
             topic: topic.clone(),
             project: project.clone(),
             opened_by: by.clone(),
+            principal: principal.clone(),
             opened_at: *at,
+            admission: *admission,
+            invitation: 0,
+            invited: vec![],
             debate: *debate,
             deadlines: deadlines.clone(),
             phase: Phase::Blind,
@@ -31,7 +38,7 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
 
 impl Member {
     fn new(name: AgentName, role: Role, domain: Option<String>, since: jiff::Timestamp) -> Self {
-        Member { name, role, domain, since, posts: 0, annotations: 0 }
+        Member { name, role, domain, since, renewals: 0, posts: 0, annotations: 0 }
     }
 }
 
@@ -41,6 +48,15 @@ impl State {
             Event::Opened { .. } => {}
             Event::Registered { agent, role, domain, at } => {
                 self.members.push(Member::new(agent.clone(), *role, domain.clone(), *at));
+            }
+            Event::InvitationRenewed { generation, .. } => self.invitation = *generation,
+            Event::Invited { agent, role, .. } => {
+                self.invited.push(Invited { name: agent.clone(), role: *role });
+            }
+            Event::TokenRenewed { agent, generation, .. } => {
+                if let Some(member) = self.members.iter_mut().find(|m| m.name == *agent) {
+                    member.renewals = *generation;
+                }
             }
             Event::Posted { id, author, content, at } => {
                 if let Some(member) = self.members.iter_mut().find(|m| m.name == *author) {

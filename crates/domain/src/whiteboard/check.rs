@@ -36,6 +36,8 @@ pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
         topic: open.topic.trim().to_owned(),
         project,
         by: open.by,
+        principal: open.principal,
+        admission: open.admission,
         debate: open.debate,
         deadlines: open.deadlines,
         at,

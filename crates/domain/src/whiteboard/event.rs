@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{AnnotationId, Choice, Content, Deadline, Note, Phase, PostId, Role, Visibility};
+use super::{
+    Admission, AnnotationId, Choice, Content, Deadline, Note, Phase, PostId, Role, Visibility,
+};
 use crate::ids::AgentName;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -16,6 +18,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         project: Option<String>,
         by: AgentName,
+        /// As whom they came in, where that is not the operator of the server.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        principal: Option<String>,
+        #[serde(default, skip_serializing_if = "Admission::is_open")]
+        admission: Admission,
         #[serde(default)]
         debate: Visibility,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,6 +34,26 @@ pub enum Event {
         role: Role,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         domain: Option<String>,
+        at: Timestamp,
+    },
+    /// The board's invitation was made anew: earlier ones do not count any more.
+    InvitationRenewed {
+        generation: u32,
+        by: AgentName,
+        at: Timestamp,
+    },
+    /// A leader lets a newcomer in, by name and in this role.
+    Invited {
+        agent: AgentName,
+        role: Role,
+        by: AgentName,
+        at: Timestamp,
+    },
+    /// The operator of the server made an agent's token anew: earlier ones do not
+    /// count any more.
+    TokenRenewed {
+        agent: AgentName,
+        generation: u32,
         at: Timestamp,
     },
     Posted {
@@ -67,6 +94,9 @@ impl Event {
         match self {
             Event::Opened { .. } => "opened",
             Event::Registered { .. } => "registered",
+            Event::InvitationRenewed { .. } => "invitationRenewed",
+            Event::Invited { .. } => "invited",
+            Event::TokenRenewed { .. } => "tokenRenewed",
             Event::Posted { .. } => "posted",
             Event::Annotated { .. } => "annotated",
             Event::Voted { .. } => "voted",

@@ -8,6 +8,7 @@ use crate::reject::Reject;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     Register,
+    Invite,
     /// A proposal, a claim or a concern.
     Propose,
     /// An informational post.
@@ -33,8 +34,9 @@ enum Who {
 }
 
 impl Action {
-    pub const ALL: [Action; 12] = [
+    pub const ALL: [Action; 13] = [
         Action::Register,
+        Action::Invite,
         Action::Propose,
         Action::Inform,
         Action::Validate,
@@ -53,6 +55,7 @@ impl Action {
         let [blind, read, validate, debate, resolve, archived] = match self {
             //                      blind    read     validate debate   resolve  archived
             Action::Register => [Anyone, Anyone, Anyone, Anyone, Nobody, Nobody],
+            Action::Invite => [Leaders, Leaders, Leaders, Leaders, Nobody, Nobody],
             Action::Propose => [Members, Nobody, Nobody, Nobody, Nobody, Nobody],
             Action::Inform => [Members, Nobody, Nobody, Members, Nobody, Nobody],
             Action::Validate => [Nobody, Nobody, Members, Nobody, Nobody, Nobody],
@@ -97,6 +100,7 @@ impl Action {
     pub fn name(self) -> &'static str {
         match self {
             Action::Register => "register",
+            Action::Invite => "invite",
             Action::Propose => "post",
             Action::Inform => "post informational",
             Action::Validate => "annotate validation",
@@ -115,6 +119,7 @@ impl Action {
     pub(super) fn verb(self) -> &'static str {
         match self {
             Action::Register => "register",
+            Action::Invite => "invite",
             Action::Propose | Action::Inform => "post",
             Action::Validate => "validate it",
             Action::Challenge => "challenge it",
@@ -184,7 +189,9 @@ impl State {
             (Who::Anyone, Some(_)) => *action != Action::Register,
             (Who::Leaders, Some(member)) => member.role.leads(),
         };
-        Action::ALL.into_iter().filter(may).map(Action::name).collect()
+        // Nobody needs an invitation where everybody may come.
+        let counts = |action: &Action| *action != Action::Invite || !self.admission.is_open();
+        Action::ALL.into_iter().filter(counts).filter(may).map(Action::name).collect()
     }
 
     pub(super) fn not_now(&self, member: Option<&Member>, message: String) -> Reject {

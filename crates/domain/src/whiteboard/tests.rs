@@ -5,6 +5,7 @@
 //! Command number `n` of a story, from 1, is given at `at(n)`. What brought the
 //! board to the phase that the story begins in happened before, from `at(-99)` on.
 
+mod admission;
 mod conflicts;
 mod golden;
 mod properties;
@@ -57,6 +58,8 @@ pub(crate) fn board() -> Open {
         topic: "Which tool builds the docs?".into(),
         project: None,
         by: agent("fay"),
+        principal: None,
+        admission: Admission::Open,
         debate: Visibility::Full,
         deadlines: vec![],
     }
@@ -97,12 +100,13 @@ pub(crate) fn note_id(id: &str) -> AnnotationId {
 }
 
 pub(crate) fn register(name: &str, role: Role) -> Command {
-    Command::Register { agent: agent(name), role, domain: None }
+    Command::Register { agent: agent(name), role, domain: None, shown: Shown::Nothing }
 }
 
 fn register_for(name: &str, domain: &str) -> Command {
     let domain = Some(domain.into());
-    Command::Register { agent: agent(name), role: Role::Specialist, domain }
+    let (role, shown) = (Role::Specialist, Shown::Nothing);
+    Command::Register { agent: agent(name), role, domain, shown }
 }
 
 pub(crate) fn content(kind: PostKind, title: &str) -> Content {
@@ -267,6 +271,8 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
         topic: "Which tool?".into(),
         project: Some("docs".into()),
         by: agent("fay"),
+        principal: None,
+        admission: Admission::Open,
         debate: Visibility::OwnAndRelated,
         deadlines: open.deadlines.clone(),
         at: at(1),
@@ -278,6 +284,7 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
         role: Role::Facilitator,
         domain: None,
         since: at(1),
+        renewals: 0,
         posts: 0,
         annotations: 0,
     };
@@ -288,7 +295,11 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
             topic: "Which tool?".into(),
             project: Some("docs".into()),
             opened_by: agent("fay"),
+            principal: None,
             opened_at: at(1),
+            admission: Admission::Open,
+            invitation: 0,
+            invited: vec![],
             debate: Visibility::OwnAndRelated,
             deadlines: open.deadlines,
             phase: Phase::Blind,
@@ -307,6 +318,8 @@ fn a_board_that_cannot_be_is_refused_with_every_wrong_field() {
         topic: " ".into(),
         project: Some("p".repeat(201)),
         by: agent("@fay"),
+        principal: None,
+        admission: Admission::Open,
         debate: Visibility::Full,
         deadlines: with_deadlines(&[
             (Phase::Archived, 60_000),
@@ -402,6 +415,7 @@ fn a_role_and_a_domain_are_kept() {
             agent: agent("cyd"),
             role: Role::Operator,
             domain: Some("docs".into()),
+            shown: Shown::Nothing,
         },
     ] {
         check_refused(Phase::Blind, vec![register_for("cyd", "docs")], other, reject.clone());

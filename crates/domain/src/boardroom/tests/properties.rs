@@ -196,7 +196,9 @@ impl Drive {
             }
             Err(Reject::Stale) => assert!(matches!(command, Command::Settle { .. })),
             Err(Reject::Unknown(_) | Reject::Invalid(_)) => {}
-            Err(Reject::Forbidden(why)) => panic!("a board forbids nothing: {why}"),
+            Err(Reject::Forbidden(why) | Reject::NotInvited(why)) => {
+                panic!("a board forbids nothing: {why}")
+            }
         }
         self.look();
     }

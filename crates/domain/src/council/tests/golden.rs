@@ -24,6 +24,7 @@ samples! {
     AnswerFailed => [failed("ann", 1, FailureKind::Idle)],
     AnswerStopped => [stopped("ann", 1, "Gr")],
     Stopped => [Event::Stopped],
+    TokenRenewed => [token_renewed(1, "bo", 1)],
     Closed => [
         closed(3),
         Event::Closed { summary: Some("Green.".into()), by: Some("Bo".into()), at: at(3) },

@@ -334,6 +334,7 @@ impl Drive {
             Command::Post { body, .. } => body,
             Command::Settle { outcome: Outcome::Elapsed, .. }
             | Command::Open(_)
+            | Command::RenewToken { .. }
             | Command::Stop
             | Command::Close { .. } => return,
         };
@@ -537,6 +538,7 @@ fn loose_events() -> Vec<Event> {
         failed("cy", 1, FailureKind::Idle),
         stopped("ann", 1, "x"),
         Event::Stopped,
+        token_renewed(1, "nobody", u32::MAX),
         closed(1),
     ]
 }

@@ -7,12 +7,19 @@ const GOLDEN: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/whiteboard-events.json"));
 
 samples! {
-    Opened => [opened(board()), opened(furnished())],
+    Opened => [opened(board()), opened(furnished()), opened(guarded())],
     Registered => [
         registered(1, "ada", Role::Specialist, None),
         registered(2, "pr-reviewer@v1.0.0", Role::Facilitator, Some("docs")),
         registered(3, "olga", Role::Operator, None),
     ],
+    InvitationRenewed => [
+        Event::InvitationRenewed { generation: 1, by: agent("fay"), at: at(3) },
+    ],
+    Invited => [
+        Event::Invited { agent: agent("eve"), role: Role::Operator, by: agent("fay"), at: at(3) },
+    ],
+    TokenRenewed => [Event::TokenRenewed { agent: agent("fay"), generation: 2, at: at(3) }],
     Posted => [
         posted(4, "ada/1", content(PostKind::Proposal, "A")),
         posted(5, "ada/2", targeted(PostKind::Claim, Severity::Critical)),
@@ -68,6 +75,10 @@ fn furnished() -> Open {
         debate: Visibility::OwnAndRelated,
         ..with_deadlines(&deadlines.collect::<Vec<_>>())
     }
+}
+
+fn guarded() -> Open {
+    Open { principal: Some("token-2".into()), admission: Admission::Invited, ..board() }
 }
 
 fn targeted(kind: PostKind, severity: Severity) -> Content {

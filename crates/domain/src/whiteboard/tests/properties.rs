@@ -474,7 +474,8 @@ impl Drive {
                 let told = model.register(who, role, domain.unwrap_or_default());
                 let told = told.map(|done| gists(done, || format!("{who} registered")));
                 let domain = domain.map(Into::into);
-                (Command::Register { agent: agent(who), role, domain }, told)
+                let shown = Shown::Nothing;
+                (Command::Register { agent: agent(who), role, domain, shown }, told)
             }
             Step::Post { who, kind, title } => {
                 let who = NAMES[who];
@@ -614,6 +615,9 @@ fn gist(event: &Event) -> String {
     match event {
         Event::Opened { by, .. } => format!("{by} opened"),
         Event::Registered { agent, .. } => format!("{agent} registered"),
+        Event::InvitationRenewed { .. } | Event::Invited { .. } | Event::TokenRenewed { .. } => {
+            panic!("no step does that: {event:?}")
+        }
         Event::Posted { id, author, .. } => format!("{author} posted {id}"),
         Event::Annotated { id, post, by, .. } => format!("{by} annotated {post} with {id}"),
         Event::Voted { post, by, choice, .. } => format!("{by} voted {choice:?} on {post}"),
@@ -630,6 +634,7 @@ fn kind_of(reject: &Reject) -> &'static str {
         Reject::NotNow { .. } => "not now",
         Reject::Unknown(_) => "unknown",
         Reject::Forbidden(_) => "forbidden",
+        Reject::NotInvited(_) => "not invited",
         Reject::Stale => "stale",
     }
 }

@@ -1,0 +1,233 @@
+//! Who may come onto a board, and by what they show that they may.
+//!
+//! Codes and tokens are made and compared outside: here they are numbers of how often
+//! each was made anew, so that what was shown is known to be the newest.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::gate::Action;
+use super::{Event, Member, Phase, Role, State, check};
+use crate::ids::AgentName;
+use crate::limits;
+use crate::reject::{Reject, renewed};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Admission {
+    /// Anybody registers in any role.
+    #[default]
+    Open,
+    /// Whoever wants to lead needs an invitation, and after the blind phase everybody
+    /// one by name: whoever registers could vote.
+    Invited,
+}
+
+/// Somebody who was invited by name, in this role.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invited {
+    pub name: AgentName,
+    pub role: Role,
+}
+
+/// What whoever registers has shown besides a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shown {
+    Nothing,
+    /// The token of the agent itself.
+    Token,
+    /// The board's invitation, made anew so many times.
+    Invitation(u32),
+    /// The invitation that was made for this name and this role.
+    Personal,
+}
+
+impl Admission {
+    pub fn is_open(&self) -> bool {
+        match self {
+            Admission::Open => true,
+            Admission::Invited => false,
+        }
+    }
+}
+
+impl State {
+    /// How often the board's invitation was made anew; `None` where none is needed.
+    pub fn invitation(&self) -> Option<u32> {
+        (!self.admission.is_open()).then_some(self.invitation)
+    }
+
+    /// How often this agent's token was made anew.
+    pub fn renewals(&self, agent: &AgentName) -> u32 {
+        self.member(agent).map_or(0, |member| member.renewals)
+    }
+
+    pub fn opened_by(&self) -> &AgentName {
+        &self.opened_by
+    }
+
+    /// As whom the opener came in, where that is not the operator of the server.
+    pub fn principal(&self) -> Option<&str> {
+        self.principal.as_deref()
+    }
+
+    pub(super) fn register(
+        &self,
+        agent: AgentName,
+        role: Role,
+        domain: Option<String>,
+        shown: Shown,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        // Before anybody is looked up: a refusal must not tell who is registered.
+        self.admit(&agent, role, shown)?;
+        let domain = domain.map(|d| d.trim().to_owned()).filter(|domain| !domain.is_empty());
+        if let Some(member) = self.member(&agent) {
+            return if member.role == role && member.domain == domain {
+                Ok(vec![])
+            } else {
+                Err(already(member))
+            };
+        }
+        self.gate_newcomer()?;
+        check::register(&agent, domain.as_deref())?;
+        if self.members.len() >= limits::BOARD_AGENTS {
+            let most = limits::BOARD_AGENTS;
+            return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));
+        }
+        Ok(vec![Event::Registered { agent, role, domain, at }])
+    }
+
+    fn admit(&self, agent: &AgentName, role: Role, shown: Shown) -> Result<(), Reject> {
+        let is_invited = |invited: &Invited| invited.name == *agent && invited.role == role;
+        let enough = match (self.admission, shown) {
+            (Admission::Open, _) | (Admission::Invited, Shown::Token) => true,
+            (Admission::Invited, Shown::Personal) => self.invited.iter().any(is_invited),
+            (Admission::Invited, Shown::Invitation(made)) if made == self.invitation => {
+                self.phase == Phase::Blind
+            }
+            (Admission::Invited, Shown::Invitation(_) | Shown::Nothing) => {
+                self.phase == Phase::Blind && !role.leads()
+            }
+        };
+        // Nobody can register any more, with or without an invitation.
+        let over = self.gate_newcomer().is_err();
+        if enough || over { Ok(()) } else { Err(self.not_invited(role, shown)) }
+    }
+
+    fn not_invited(&self, role: Role, shown: Shown) -> Reject {
+        let opener = &self.opened_by;
+        Reject::NotInvited(match (self.phase, shown) {
+            (Phase::Blind, Shown::Invitation(_)) => {
+                format!("This invitation was replaced by a newer one. {opener} hands it out.")
+            }
+            (Phase::Blind, Shown::Nothing | Shown::Token | Shown::Personal) => format!(
+                "To be a {} of this board takes an invitation. {opener}, who opened it, hands it \
+                 out; specialists need none.",
+                role.name()
+            ),
+            (
+                Phase::Read | Phase::Validate | Phase::Debate | Phase::Resolve | Phase::Archived,
+                Shown::Nothing | Shown::Token | Shown::Invitation(_) | Shown::Personal,
+            ) => format!(
+                "After the blind phase one joins this board by a personal invitation only, for \
+                 one's name and role. A facilitator or an operator, such as {opener}, makes it."
+            ),
+        })
+    }
+
+    pub(super) fn invite(
+        &self,
+        agent: AgentName,
+        newcomer: Option<(AgentName, Role)>,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        self.gate(&agent, Action::Invite)?;
+        if self.admission.is_open() {
+            let message = "Anybody may register on this board; it needs no invitations.";
+            return Err(Reject::Forbidden(message.to_owned()));
+        }
+        match newcomer {
+            Some((name, role)) => self.invite_by_name(agent, name, role, at),
+            None => self.renew_invitation(agent, at),
+        }
+    }
+
+    fn invite_by_name(
+        &self,
+        by: AgentName,
+        name: AgentName,
+        role: Role,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        check::register(&name, None)?;
+        if let Some(member) = self.member(&name) {
+            return Err(already(member));
+        }
+        if self.invited.contains(&Invited { name: name.clone(), role }) {
+            return Ok(vec![]);
+        }
+        if self.invited.len() >= limits::BOARD_INVITED {
+            let most = limits::BOARD_INVITED;
+            let message = format!("A board keeps {most} invitations by name.");
+            return Err(Reject::Forbidden(message));
+        }
+        Ok(vec![Event::Invited { agent: name, role, by, at }])
+    }
+
+    fn renew_invitation(&self, by: AgentName, at: Timestamp) -> Result<Vec<Event>, Reject> {
+        if by != self.opened_by {
+            let opener = &self.opened_by;
+            return Err(Reject::Forbidden(format!(
+                "{opener} opened this board and makes its invitation. You may invite somebody by \
+                 name."
+            )));
+        }
+        if self.phase != Phase::Blind {
+            return Err(self.not_now(
+                self.member(&by),
+                "The board's invitation counts in the blind phase; later, invite by name.".into(),
+            ));
+        }
+        let generation = renewed(self.invitation)?;
+        Ok(vec![Event::InvitationRenewed { generation, by, at }])
+    }
+
+    pub(super) fn renew_token(
+        &self,
+        agent: AgentName,
+        at: Timestamp,
+    ) -> Result<Vec<Event>, Reject> {
+        let unknown = || Reject::Unknown(format!("There is no agent {agent} on this board."));
+        let member = self.member(&agent).ok_or_else(unknown)?;
+        if self.is_over() {
+            let message = "A token is of no use here any more.".to_owned();
+            return Err(self.not_now(None, message));
+        }
+        let generation = renewed(member.renewals)?;
+        Ok(vec![Event::TokenRenewed { agent, generation, at }])
+    }
+
+    /// For somebody who is not registered, while one can be.
+    pub(crate) fn how_to_register(&self) -> &'static str {
+        match (self.admission, self.phase) {
+            (Admission::Open, _) => "Register to take part.",
+            (Admission::Invited, Phase::Blind) => {
+                "Register to take part; to lead takes an invitation."
+            }
+            (
+                Admission::Invited,
+                Phase::Read | Phase::Validate | Phase::Debate | Phase::Resolve | Phase::Archived,
+            ) => "Registering takes a personal invitation now; read along, or ask a facilitator.",
+        }
+    }
+}
+
+fn already(member: &Member) -> Reject {
+    let domain = member.domain.as_deref().map(|d| format!(" for {d:?}")).unwrap_or_default();
+    let (name, role) = (&member.name, member.role.name());
+    Reject::Forbidden(format!(
+        "{name} is registered as {role}{domain}. A role is kept for the whole board: go on with it, \
+         or register under another name."
+    ))
+}
