@@ -109,6 +109,9 @@ impl Event {
         match &mut self {
             Event::Opened { topic, .. } => *topic = String::new(),
             Event::Registered { domain, .. } => *domain = None,
+            Event::InvitationRenewed { .. }
+            | Event::Invited { .. }
+            | Event::TokenRenewed { .. } => {}
             Event::Posted { content, .. } => {
                 *content = Content {
                     kind: content.kind,
