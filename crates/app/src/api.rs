@@ -1,12 +1,18 @@
 //! A client of the REST interface: inside this process, or over the net.
 
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request, header};
 use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
+use plenary_domain::limits;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::time::sleep;
 use tower::ServiceExt;
 
 use crate::sse::{Decoder, ServerEvent};
@@ -21,7 +27,22 @@ pub struct Api {
 #[derive(Clone)]
 enum Transport {
     Inside(Router),
-    Remote { client: reqwest::Client, base: String, token: Option<String> },
+    Remote(Remote),
+}
+
+#[derive(Clone)]
+struct Remote {
+    client: reqwest::Client,
+    base: String,
+    token: Option<String>,
+    holder: Option<Arc<Process>>,
+}
+
+/// A process of this machine that holds a data folder.
+pub struct Process {
+    pub pid: u32,
+    pub command: String,
+    pub folder: String,
 }
 
 /// Why a request was not carried out.
@@ -39,19 +60,25 @@ impl ApiError {
     }
 }
 
-type Bytes = BoxStream<'static, Result<bytes::Bytes, String>>;
+type Bytes = BoxStream<'static, Result<bytes::Bytes, ApiError>>;
 
 impl Api {
     pub fn inside(router: Router) -> Self {
         Api { transport: Transport::Inside(router), agent: None }
     }
 
-    pub fn remote(base: &str, token: Option<String>) -> Result<Self, ApiError> {
+    /// A server; `holder` where it is the process that holds the data folder.
+    pub fn remote(
+        base: &str,
+        token: Option<String>,
+        holder: Option<Process>,
+    ) -> Result<Self, ApiError> {
         plenary_providers::install_tls();
         let client = reqwest::Client::builder().no_proxy().build();
         let client = client.map_err(|error| ApiError::new("unreachable", error.to_string()))?;
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Api { transport: Transport::Remote { client, base, token }, agent: None })
+        let remote = Remote { client, base, token, holder: holder.map(Arc::new) };
+        Ok(Api { transport: Transport::Remote(remote), agent: None })
     }
 
     /// The same way in, as an agent of a board or a council.
@@ -101,8 +128,7 @@ impl Api {
         let mut decoder = Decoder::default();
         let events = bytes
             .map_ok(move |chunk| futures::stream::iter(decoder.push(&chunk)).map(Ok))
-            .try_flatten()
-            .map_err(|problem: String| ApiError::new("unreachable", problem));
+            .try_flatten();
         Ok(events.boxed())
     }
 
@@ -154,50 +180,133 @@ pub struct Outgoing<'a> {
 
 impl Transport {
     async fn send(&self, request: Outgoing<'_>) -> Result<(u16, Bytes), ApiError> {
-        let Outgoing { method, path, body, headers } = request;
-        let body = body.map(Value::to_string);
         match self {
-            Transport::Inside(router) => inside(router, method, path, body, headers).await,
-            Transport::Remote { client, base, token } => {
-                let mut request = client.request(method, format!("{base}{path}"));
-                if let Some(body) = body {
-                    request = request.header(header::CONTENT_TYPE, "application/json").body(body);
-                }
-                for (name, value) in headers {
-                    request = request.header(name, value);
-                }
-                if let Some(token) = token {
-                    request = request.bearer_auth(token);
-                }
-                let response = request.send().await.map_err(|_| {
-                    let mut error = ApiError::new(
-                        "unreachable",
-                        format!("no Plenary server answers at {base}"),
-                    );
-                    error.hint =
-                        Some("Start one with `plenary serve`, or leave out --server.".into());
-                    error
-                })?;
-                let status = response.status().as_u16();
-                Ok((status, response.bytes_stream().map_err(|error| error.to_string()).boxed()))
+            Transport::Inside(router) => inside(router, request).await,
+            Transport::Remote(remote) => remote.send(request).await,
+        }
+    }
+}
+
+impl Remote {
+    async fn send(&self, outgoing: Outgoing<'_>) -> Result<(u16, Bytes), ApiError> {
+        let Outgoing { method, path, body, headers } = outgoing;
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        if let Some(body) = body {
+            let request_body = body.to_string();
+            request = request.header(header::CONTENT_TYPE, "application/json").body(request_body);
+        }
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        let sent = self.patiently(limits::SILENCE_MS, request.send()).await?;
+        let response = sent.map_err(|_| {
+            let base = &self.base;
+            let mut error =
+                ApiError::new("unreachable", format!("no Plenary server answers at {base}"));
+            error.hint = Some("Start one with `plenary serve`, or leave out --server.".into());
+            error
+        })?;
+        let status = response.status().as_u16();
+        Ok((status, self.watched(response.bytes_stream()).boxed()))
+    }
+
+    /// The pieces of an answer. A stream may rightly be silent, but not for ever.
+    fn watched(
+        &self,
+        bytes: impl Stream<Item = reqwest::Result<bytes::Bytes>> + Send + Unpin + 'static,
+    ) -> impl Stream<Item = Result<bytes::Bytes, ApiError>> + Send + 'static {
+        let read = |(remote, mut bytes): (Remote, _)| async move {
+            let next = remote.patiently(limits::LOOK_AGAIN_MS, StreamExt::next(&mut bytes)).await?;
+            let broken = |error: reqwest::Error| ApiError::new("unreachable", error.to_string());
+            Ok(next.transpose().map_err(broken)?.map(|piece| (piece, (remote, bytes))))
+        };
+        futures::stream::try_unfold((self.clone(), bytes), read)
+    }
+
+    /// Waits for what may take long, for as long as the server shows that it lives.
+    async fn patiently<T>(
+        &self,
+        silence_ms: u64,
+        work: impl Future<Output = T>,
+    ) -> Result<T, ApiError> {
+        let mut work = pin!(work);
+        let mut silence_ms = silence_ms;
+        loop {
+            let look = async {
+                sleep(Duration::from_millis(silence_ms)).await;
+                self.look().await
+            };
+            tokio::select! {
+                done = &mut work => return Ok(done),
+                lives = look => lives?,
+            }
+            silence_ms = limits::LOOK_AGAIN_MS;
+        }
+    }
+
+    /// One that refuses the connection is left to the request itself to find out.
+    async fn look(&self) -> Result<(), ApiError> {
+        let probe = self.client.get(format!("{}/healthz", self.base));
+        let probe = probe.timeout(Duration::from_millis(limits::LIFE_SIGN_MS));
+        match probe.send().await {
+            Err(error) if error.is_timeout() => Err(self.silent()),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    fn silent(&self) -> ApiError {
+        match &self.holder {
+            Some(holder) => holder.silent(),
+            None => {
+                let base = &self.base;
+                ApiError::new("unreachable", format!("the server at {base} does not answer"))
             }
         }
     }
 }
 
-async fn inside(
-    router: &Router,
-    method: Method,
-    path: &str,
-    body: Option<String>,
-    headers: Vec<(&'static str, String)>,
-) -> Result<(u16, Bytes), ApiError> {
+impl Process {
+    fn silent(&self) -> ApiError {
+        let Process { pid, command, folder } = self;
+        let why = if is_suspended(*pid) { "is suspended and does" } else { "does" };
+        let mut error = ApiError::new(
+            "not-answering",
+            format!(
+                "Process {pid} ({command}), which holds the data folder {folder}, {why} not answer."
+            ),
+        );
+        error.hint = Some(go_on_or_end(*pid));
+        error
+    }
+}
+
+/// What to do about a process that holds the folder and does nothing.
+pub fn go_on_or_end(pid: u32) -> String {
+    format!(
+        "Let it go on with `kill -CONT {pid}`, and what was asked may still be done; or end it with \
+         `kill -KILL {pid}` and try again. What is recorded is kept either way."
+    )
+}
+
+/// Where the system tells it.
+pub fn is_suspended(pid: u32) -> bool {
+    let told = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name in brackets may hold anything; the state follows it.
+    let state = told.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('T' | 't'))
+}
+
+async fn inside(router: &Router, outgoing: Outgoing<'_>) -> Result<(u16, Bytes), ApiError> {
+    let Outgoing { method, path, body, headers } = outgoing;
     let mut request = Request::builder().method(method).uri(path);
     request = request.header(header::CONTENT_TYPE, "application/json");
     for (name, value) in headers {
         request = request.header(name, value);
     }
-    let body = body.map_or_else(Body::empty, Body::from);
+    let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
     let request =
         request.body(body).map_err(|error| ApiError::new("internal", error.to_string()))?;
     let response = match router.clone().oneshot(request).await {
@@ -205,8 +314,8 @@ async fn inside(
         Err(never) => match never {},
     };
     let status = response.status().as_u16();
-    let bytes = response.into_body().into_data_stream().map_err(|error| error.to_string());
-    Ok((status, bytes.boxed()))
+    let broken = |error: axum::Error| ApiError::new("unreachable", error.to_string());
+    Ok((status, response.into_body().into_data_stream().map_err(broken).boxed()))
 }
 
 /// For a part of a path or a query.
@@ -223,7 +332,7 @@ async fn collect(bytes: Bytes) -> Result<Vec<u8>, ApiError> {
         whole.extend_from_slice(&chunk);
         Ok(whole)
     });
-    whole.await.map_err(|problem| ApiError::new("unreachable", problem))
+    whole.await
 }
 
 fn data<T: DeserializeOwned>(mut reply: Value) -> Result<T, ApiError> {
@@ -243,5 +352,35 @@ fn problem(body: &Value) -> ApiError {
         message: text(&error["message"]),
         hint: error["hint"].as_str().map(str::to_owned),
         fields: fields.map(|field| (text(&field["field"]), text(&field["problem"]))).collect(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_rightly_silent_is_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let (tell, looked) = oneshot::channel();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = vec![0; 1024];
+            let length = stream.read(&mut heard).await.unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+            tell.send(String::from_utf8_lossy(&heard[..length]).into_owned()).unwrap();
+        });
+        let Transport::Remote(remote) = Api::remote(&base, None, None).unwrap().transport else {
+            unreachable!()
+        };
+        // Done only once somebody has looked whether the server lives.
+        let heard = remote.patiently(1, looked).await.unwrap().unwrap();
+        assert!(heard.starts_with("GET /healthz "), "{heard}");
     }
 }

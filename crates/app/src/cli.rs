@@ -9,6 +9,7 @@ mod discuss;
 mod doctor;
 mod follow;
 mod list;
+mod markdown;
 mod mcp;
 mod me;
 mod models;
@@ -154,16 +155,16 @@ impl Noun {
 
 /// Says what was wrong, and chooses the exit code for it.
 fn report(error: &ApiError, noun: Noun) -> u8 {
-    terminal::complain(&terminal::clean(&words::message(error, noun)), None);
+    terminal::complain(&words::message(error, noun), None);
     // One wrong field is named in the message already.
     if error.fields.len() > 1 {
         for (field, problem) in &error.fields {
             let field = words::flag(field, noun).unwrap_or_else(|| field.clone());
-            terminal::note(&terminal::clean(&format!("  {field}: {problem}")));
+            terminal::note(&format!("  {field}: {problem}"));
         }
     }
     if let Some(hint) = words::hint(error, noun) {
-        terminal::note(&format!("  → {}", terminal::clean(&hint)));
+        terminal::note(&format!("  → {hint}"));
     }
     match error.code.as_str() {
         "no-model" => exit::NO_MODEL,
@@ -195,5 +196,5 @@ fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
 }
 
 fn print_json(value: &Value) {
-    terminal::say(&serde_json::to_string_pretty(value).unwrap_or_default());
+    terminal::say_document(&serde_json::to_string_pretty(value).unwrap_or_default());
 }

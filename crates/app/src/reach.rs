@@ -11,7 +11,7 @@ use plenary_providers::{Keeping, Providers};
 use plenary_server::{Access, App};
 use plenary_store::{Holder, HolderInfo, SqliteStore};
 
-use crate::api::{Api, ApiError};
+use crate::api::{self, Api, ApiError, Process};
 use crate::config::Config;
 use crate::held::Held;
 use crate::terminal;
@@ -127,23 +127,25 @@ impl Reach {
 
 /// The server that was named, or the one that holds the folder.
 fn through(config: &Config, tell: bool) -> Result<Option<Reach>, ApiError> {
-    let (url, token) = match (&config.server, plenary_store::holder(&config.home)) {
-        (Some(server), _) => (server.clone(), config.tokens.first().cloned()),
-        (None, Some(HolderInfo { url: Some(url), token, pid, .. })) => {
+    let api = match (&config.server, plenary_store::holder(&config.home)) {
+        (Some(server), _) => Api::remote(server, config.tokens.first().cloned(), None)?,
+        (None, Some(HolderInfo { url: Some(url), token, pid, command, .. })) => {
             if tell {
                 terminal::note(&format!("(through the server at {url}, process {pid})"));
             }
-            (url, token)
+            let folder = config.home.display().to_string();
+            Api::remote(&url, token, Some(Process { pid, command, folder }))?
         }
         (None, Some(HolderInfo { url: None, .. }) | None) => return Ok(None),
     };
-    Ok(Some(Reach { api: Api::remote(&url, token)?, held: Holding::Nothing }))
+    Ok(Some(Reach { api, held: Holding::Nothing }))
 }
 
 pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let clock = Arc::new(SystemClock::default());
     let holder = Holder { command: command.to_owned(), since: clock.now() };
-    let store = plenary_store::open(&config.home, holder).await.map_err(store_error)?;
+    let opened = plenary_store::open(&config.home, holder).await;
+    let store = opened.map_err(|error| store_error(config, &error))?;
     let store = Arc::new(store);
     let mut keeping = Keeping::by_this_program();
     keeping.places.push(config.home.clone());
@@ -154,15 +156,17 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     Ok(Own { app: App { engine, tiers: tiers.into(), prices: prices.into(), web_folder }, store })
 }
 
-fn store_error(error: StoreError) -> ApiError {
+fn store_error(config: &Config, error: &StoreError) -> ApiError {
     let mut problem = ApiError::new("store-failed", error.to_string());
     if let StoreError::InUse(_) = error {
+        let holder = plenary_store::holder(&config.home).map(|holder| holder.pid);
         problem.code = "in-use".into();
-        problem.hint = Some(
-            "Start `plenary serve` first to use the folder from several places at once: \
-             every command, and every agent's `plenary mcp`, then goes through it."
+        problem.hint = Some(match holder.filter(|pid| api::is_suspended(*pid)) {
+            Some(pid) => format!("It is suspended. {}", api::go_on_or_end(pid)),
+            None => "Start `plenary serve` first to use the folder from several places at once: \
+                     every command, and every agent's `plenary mcp`, then goes through it."
                 .into(),
-        );
+        });
     }
     problem
 }

@@ -1,5 +1,6 @@
-//! The only place that prints. What models wrote is stripped of escape codes
-//! before it gets here or on the way out.
+//! The only place that prints. No escape code gets out but our own styles, and those
+//! only where a caller says that it has put them in: whatever a model, a server or a
+//! file says, the cursor, the title and the clipboard are out of its reach.
 
 use std::io::{IsTerminal, Write};
 
@@ -13,28 +14,39 @@ pub fn colours(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !no_colour && !dumb
 }
 
-/// Writes to standard output. A reader that has gone away is no error.
+/// Writes plain text to standard output. A reader that has gone away is no error.
 pub fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.write_all(b"\n");
-    let _ = out.flush();
+    write(std::io::stdout().lock(), &clean(text), "\n");
+}
+
+/// Writes text that has styles of our own in it.
+pub fn say_styled(text: &str) {
+    write(std::io::stdout().lock(), &styles_only(text), "\n");
 }
 
 /// Writes a document to standard output: as it is, but to a terminal without the
 /// codes that a model may have put in.
 pub fn say_document(text: &str) {
-    match std::io::stdout().is_terminal() {
-        true => say(&clean(text)),
-        false => say(text),
+    let out = std::io::stdout();
+    match out.is_terminal() {
+        true => say(text),
+        false => write(out.lock(), text, "\n"),
     }
 }
 
 /// Writes a note for the person to standard error.
 pub fn note(text: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = err.write_all(text.as_bytes());
-    let _ = err.write_all(b"\n");
+    write(std::io::stderr().lock(), &clean(text), "\n");
+}
+
+pub fn note_styled(text: &str) {
+    write(std::io::stderr().lock(), &styles_only(text), "\n");
+}
+
+fn write(mut stream: impl Write, text: &str, end: &str) {
+    let _ = stream.write_all(text.as_bytes());
+    let _ = stream.write_all(end.as_bytes());
+    let _ = stream.flush();
 }
 
 /// A part of the terminal's end that is drawn anew until what it shows is settled.
@@ -47,15 +59,15 @@ impl LiveBlock {
     /// Shows these lines below everything else. None is wider than the terminal.
     pub fn draw(&mut self, lines: &[String]) {
         let mut out = self.cleared();
-        lines.iter().for_each(|line| out.extend([line.as_str(), "\n"]));
+        lines.iter().for_each(|line| out.extend([styles_only(line).as_str(), "\n"]));
         self.rows = lines.len();
-        write_err(&out);
+        write(std::io::stderr().lock(), &out, "");
     }
 
     /// Takes the block away; what is said next stands in its place.
     pub fn clear(&mut self) {
         let out = self.cleared();
-        write_err(&out);
+        write(std::io::stderr().lock(), &out, "");
     }
 
     fn cleared(&mut self) -> String {
@@ -66,21 +78,15 @@ impl LiveBlock {
     }
 }
 
-fn write_err(text: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = err.write_all(text.as_bytes());
-    let _ = err.flush();
-}
-
 /// A question to the person; the answer is typed behind it.
 pub fn prompt(text: &str) {
-    write_err(text);
+    write(std::io::stderr().lock(), &clean(text), "");
 }
 
 pub fn complain(message: &str, hint: Option<&str>) {
     let red = colours(&std::io::stderr());
     let (start, end) = if red { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-    note(&format!("{start}plenary:{end} {message}"));
+    note_styled(&format!("{start}plenary:{end} {}", clean(message)));
     if let Some(hint) = hint {
         note(&format!("  → {hint}"));
     }
@@ -154,16 +160,37 @@ pub fn width() -> u16 {
     ratatui::crossterm::terminal::size().map_or(80, |(columns, _)| columns.clamp(20, 100))
 }
 
+/// The end of a text, for a view that shows no more: what grows without bound is not
+/// laid out anew with every piece. It begins with a line where there is one.
+pub fn tail(text: &str, most: usize) -> &str {
+    let Some(from) = text.len().checked_sub(most).filter(|from| *from > 0) else { return text };
+    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let tail = &text[from..];
+    tail.split_once('\n').map_or(tail, |(_, lines)| lines)
+}
+
 /// Text without control characters, so that no model can move the cursor or
 /// change the title. Line breaks and tabs stay.
 pub fn clean(text: &str) -> String {
+    filtered(text, false)
+}
+
+/// The same, but colours and weights stay.
+fn styles_only(text: &str) -> String {
+    filtered(text, true)
+}
+
+fn filtered(text: &str, styles: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
             '\n' => out.push('\n'),
             '\t' => out.push_str("    "),
-            '\x1b' => skip_escape(&mut rest),
+            '\x1b' => {
+                let style = skip_escape(&mut rest).filter(|_| styles);
+                style.iter().for_each(|numbers| out.extend(["\x1b[", numbers, "m"]));
+            }
             // Invisible marks that turn the direction of text can hide words.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
             c if c.is_control() => {}
@@ -173,20 +200,39 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-fn skip_escape(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match rest.next() {
+/// Passes over a code, which ends with its line at the latest. Gives the numbers of a
+/// style, if it is one.
+fn skip_escape(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
+    match rest.next_if(|c| *c != '\n')? {
         // CSI: parameters up to a letter.
-        Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+        '[' => {
+            let mut numbers = String::new();
+            // A code within a code begins anew.
+            while let Some(c) = rest.next_if(|c| !matches!(c, '\n' | '\x1b')) {
+                match c {
+                    'm' => return Some(numbers),
+                    '0'..='9' | ';' => numbers.push(c),
+                    '@'..='~' => return None,
+                    // Another parameter: whatever follows, it is no style of ours.
+                    _ => {
+                        while rest.next_if(|c| *c != '\n' && !('@'..='~').contains(c)).is_some() {}
+                        rest.next_if(|c| *c != '\n');
+                        return None;
+                    }
+                }
+            }
+        }
         // OSC and the like: up to BEL or ESC \.
-        Some(']' | 'P' | '^' | '_') => {
-            while let Some(c) = rest.next() {
+        ']' | 'P' | '^' | '_' | 'X' => {
+            while let Some(c) = rest.next_if(|c| *c != '\n') {
                 if c == '\x07' || (c == '\x1b' && rest.next_if_eq(&'\\').is_some()) {
-                    return;
+                    break;
                 }
             }
         }
         _ => {}
     }
+    None
 }
 
 /// A role's colour; the nearest of 256 where the terminal has no more.
@@ -219,7 +265,7 @@ pub fn duration(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clean;
+    use super::{clean, styles_only, tail};
 
     fn check(text: &str, expected: &str) {
         assert_eq!(clean(text), expected, "{text:?}");
@@ -236,5 +282,33 @@ mod tests {
         check("pay \u{202e}evil\u{202c}", "pay evil");
         check("\x1b", "");
         check("grüße 漢字 🙂", "grüße 漢字 🙂");
+    }
+
+    #[test]
+    fn a_code_without_an_end_takes_no_further_line() {
+        check("\x1b]0;never ended\nnext", "\nnext");
+        check("\x1b[31\nnext", "\nnext");
+        check("\x1b[?31\nnext", "\nnext");
+        check("\x1b\nnext", "\nnext");
+    }
+
+    #[test]
+    fn only_styles_stay_where_we_put_styles() {
+        for (text, expected) in [
+            ("\x1b[1;38;5;33mbold\x1b[0m", "\x1b[1;38;5;33mbold\x1b[0m"),
+            ("\x1b[2J\x1b[3;4Hx\x1b[?25ly\x1b[>4;2mz\x1b[1 q.", "xyz."),
+            ("\x1b]52;c;aGk=\x07\x1b]0;title\x1b\\\x1bPq\x1b\\\x1bc\u{9b}2J", "2J"),
+            ("\x1b[\x1b[2Jx", "x"),
+        ] {
+            assert_eq!(styles_only(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_tail_is_whole_lines_where_there_are_any() {
+        assert_eq!(tail("one\ntwo\nthree", 100), "one\ntwo\nthree");
+        assert_eq!(tail("one\ntwo\nthree", 8), "three");
+        assert_eq!(tail("üüüü", 3), "ü");
+        assert_eq!(tail("", 0), "");
     }
 }

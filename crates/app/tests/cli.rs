@@ -413,3 +413,61 @@ async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     assert!(ran.err.contains("The board was stopped."), "{}", ran.err);
     serving.kill().await;
 }
+
+/// A server may be anybody's.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_escape_codes_of_a_server_reach_the_terminal() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    const EVIL: &str = "\x1b]0;title\x07\x1b[2J\x1b[31mevil\u{9b}1m\u{202e}";
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = vec![0; 8192];
+            let length = stream.read(&mut heard).await.unwrap();
+            let heard = String::from_utf8_lossy(&heard[..length]).into_owned();
+            let error = serde_json::json!({
+                "success": false,
+                "error": {
+                    "code": EVIL, "message": EVIL, "hint": EVIL,
+                    "fields": [{ "field": EVIL, "problem": EVIL }, { "field": EVIL, "problem": EVIL }],
+                },
+            });
+            let provider = serde_json::json!({
+                "name": EVIL, "kind": EVIL, "place": EVIL, "problem": EVIL, "hint": EVIL,
+                "note": EVIL, "ready": false, "models": [EVIL],
+            });
+            let tier = serde_json::json!({ "tier": EVIL, "model": EVIL, "configured": true });
+            let (status, body) = match heard.split(' ').nth(1).unwrap_or_default() {
+                "/api/providers" => (200, serde_json::json!({ "data": [provider] })),
+                "/api/tiers" => (200, serde_json::json!({ "data": [tier] })),
+                _ => (503, error),
+            };
+            let body = body.to_string();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\n\
+                 content-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        }
+    });
+    let home = Home::new(NOWHERE);
+    for command in [
+        &["doctor"][..],
+        &["models"],
+        &["sessions", "list"],
+        &["ask", "Shall we?"],
+        &["discuss", "Shall we?"],
+        &["agents", "list"],
+        &["whiteboard", "state", "x"],
+        &["council", "read", "x"],
+    ] {
+        let ran = home.run(&[command, &["--server", &url]].concat()).await;
+        let all = format!("{}{}", ran.out, ran.err);
+        assert!(all.contains("evil"), "{command:?}: {all}");
+        let codes = ['\x1b', '\x07', '\u{9b}', '\u{202e}'];
+        assert!(!all.contains(codes), "{command:?}: {all:?}");
+    }
+}

@@ -250,6 +250,18 @@ pub const MCP_AGENTS: usize = 256;
 /// clients give a call; a sign of life is sent once a slice.
 pub const MCP_WAIT_SECONDS: u32 = 50;
 pub const MCP_SLICE_SECONDS: u32 = 10;
+/// Bytes of a growing answer that a terminal shows while it grows, and characters of
+/// a line that are laid out at once.
+pub const LIVE_BYTES: usize = 32 * 1024;
+pub const LAID_OUT_CHARS: usize = 4 * 1024;
+/// Columns of a table that is put in order, and how wide it may be.
+pub const TABLE_COLUMNS: usize = 16;
+pub const TABLE_WIDTH: usize = 100;
+/// How long a request may stay silent before we look whether the server lives, how
+/// often we look again, and how long it may take to show that it does.
+pub const SILENCE_MS: u64 = 2_000;
+pub const LOOK_AGAIN_MS: u64 = 20_000;
+pub const LIFE_SIGN_MS: u64 = 8_000;
 /// Bytes of a file of settings.
 pub const CONFIGURATION_BYTES: u64 = 256 * 1024;
 /// How long a request is repeated while the holder of a data folder changes, and

@@ -49,6 +49,11 @@ pub trait Door: Send + Sync {
 
     /// Milliseconds from any beginning, for measuring.
     fn ticks(&self) -> u64;
+
+    /// Where the record is kept, for agents that cannot tell by an address.
+    fn place(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Status and body, or an error in the shape of REST's when none came.
@@ -216,7 +221,11 @@ impl ServerHandler for Server {
         let plenary = Implementation::new("plenary", env!("CARGO_PKG_VERSION"))
             .with_title("Plenary")
             .with_description("Models, agents and people deliberate; the record is kept.");
-        ServerConfig::new(capabilities).with_server_info(plenary).with_instructions(INSTRUCTIONS)
+        let place = self.shared.door.place().map(|place| {
+            format!("\n\nThe record is kept in {place}. Agents meet only where this is the same.")
+        });
+        let instructions = format!("{INSTRUCTIONS}{}", place.unwrap_or_default());
+        ServerConfig::new(capabilities).with_server_info(plenary).with_instructions(instructions)
     }
 
     async fn list_tools(

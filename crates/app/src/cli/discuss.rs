@@ -128,8 +128,8 @@ impl Discuss {
         let path = format!("/api/discussions/{}", draft.id);
         if self.output.is_plain() {
             let estimate = api.get(&format!("{path}/estimate")).await?;
-            terminal::note(&Paper::of(&std::io::stderr()).header(&draft));
-            terminal::note(&Paper::of(&std::io::stderr()).estimate(&estimate));
+            terminal::note_styled(&Paper::of(&std::io::stderr()).header(&draft));
+            terminal::note_styled(&Paper::of(&std::io::stderr()).estimate(&estimate));
             terminal::say(&draft.id);
             terminal::note(&format!("  → plenary sessions start {}", draft.id));
         }
@@ -192,7 +192,7 @@ async fn to_the_end(
     let mut followed = follow::follow(config, api, interrupt, discussion, show, from).await?;
     let reach = followed.reach.take();
     if !quiet && followed.discussion.status == Status::Concluded {
-        terminal::say(&Paper::of(&std::io::stdout()).conclusion(&followed.discussion));
+        terminal::say_styled(&Paper::of(&std::io::stdout()).conclusion(&followed.discussion));
     }
     let written = write(reach.as_ref().map_or(api, |reach| &reach.api), &path, output).await;
     if let Some(reach) = reach {
@@ -228,7 +228,7 @@ fn end(followed: &Followed, quiet: bool) -> u8 {
     match discussion.status {
         Status::Concluded => {
             if !quiet {
-                terminal::note(&Paper::of(&std::io::stderr()).footer(discussion));
+                terminal::note_styled(&Paper::of(&std::io::stderr()).footer(discussion));
             }
             let seats = discussion.participants.iter().chain([&discussion.moderator]);
             let models = seats.filter_map(|seat| seat.model.as_deref());
@@ -253,12 +253,12 @@ pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> 
     if output.is_plain() {
         let discussion: Discussion = api.get(&path).await?;
         let paper = Paper::of(&std::io::stdout());
-        terminal::say(&paper.header(&discussion));
+        terminal::say_styled(&paper.header(&discussion));
         for entry in table::entries(api, &path, 0).await? {
-            terminal::say(&paper.entry(&discussion, &entry));
+            terminal::say_styled(&paper.entry(&discussion, &entry));
         }
         if discussion.conclusion.is_some() {
-            terminal::say(&Paper { wraps: true, ..paper }.conclusion(&discussion));
+            terminal::say_styled(&Paper { wraps: true, ..paper }.conclusion(&discussion));
         }
         if let Some(problem) = &discussion.problem {
             terminal::say(&format!("{}\n", clean(problem)));
@@ -266,7 +266,7 @@ pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> 
         let due = discussion.step.as_ref().map(|_| format!(" · {}", timeline::due(&discussion)));
         let status = discussion.status.name();
         terminal::say(&format!("{status}{}", due.unwrap_or_default()));
-        terminal::note(&Paper::of(&std::io::stderr()).footer(&discussion));
+        terminal::note_styled(&Paper::of(&std::io::stderr()).footer(&discussion));
     }
     write(api, &path, output).await?;
     Ok(exit::DONE)

@@ -35,7 +35,10 @@ impl Doctor {
             Ok(address) => good("address", &format!("`plenary serve` listens on {address}")),
             Err(problem) => bad("address", &problem, "Only `plenary serve` needs it."),
         }
-        let home = config.home.display().to_string();
+        let place = match &config.server {
+            Some(server) => format!("on the server at {server}"),
+            None => config.home.display().to_string(),
+        };
         let reach = match Reach::open(&config, "plenary doctor").await {
             Ok(reach) => reach,
             Err(error) => {
@@ -46,7 +49,7 @@ impl Doctor {
             }
         };
         match reach.api.get::<Value>("/readyz").await {
-            Ok(_) => good("store", &home),
+            Ok(_) => good("store", &place),
             Err(error) => bad("store", &error.message, "See the server's log."),
         }
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;

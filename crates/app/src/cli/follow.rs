@@ -74,7 +74,7 @@ pub async fn follow(
     let ending = result?;
     if show == Show::Panes {
         let styled = terminal::colours(&std::io::stdout());
-        terminal::say(&render::whole(&following.board, styled));
+        terminal::say_styled(&render::whole(&following.board, styled));
     }
     Ok(Followed { board: following.board, ending })
 }

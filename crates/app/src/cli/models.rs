@@ -35,7 +35,7 @@ impl Models {
         let reach = Reach::open(&config, "plenary models").await?;
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         if self.json {
-            terminal::say(&serde_json::to_string_pretty(&providers).unwrap_or_default());
+            terminal::say_document(&serde_json::to_string_pretty(&providers).unwrap_or_default());
         } else {
             print(&providers);
             print_tiers(&reach.api.get::<Vec<Value>>("/api/tiers").await?);

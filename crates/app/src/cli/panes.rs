@@ -2,6 +2,7 @@
 
 use std::io;
 
+use plenary_domain::limits;
 use ratatui::DefaultTerminal;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -12,7 +13,7 @@ use ratatui::widgets::{Block, BorderType, Paragraph, Wrap};
 use tokio::sync::mpsc;
 
 use super::board::{Board, Said};
-use super::render;
+use super::markdown;
 use crate::terminal::{self, clean, role_colour};
 
 /// Narrower columns are stacked.
@@ -303,8 +304,8 @@ fn draw_pane(frame: &mut Frame<'_>, pane: &Pane<'_>, area: Rect, look: &Look<'_>
         .title_bottom(state);
     let inner = block.inner(area);
     let shown = pane.said.shown();
-    let text: Text<'_> =
-        if look.colours { render::markdown(&shown) } else { Text::from(shown.as_str()) };
+    let shown = terminal::tail(&shown, limits::LIVE_BYTES);
+    let text: Text<'_> = if look.colours { markdown::text(shown) } else { Text::from(shown) };
     let paragraph = Paragraph::new(text).wrap(Wrap { trim: false });
     let lines = u16::try_from(paragraph.line_count(inner.width)).unwrap_or(u16::MAX);
     // The end is what is new; scrolling goes up from there.

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
-use ratatui::buffer::Buffer;
+use plenary_domain::limits;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Text};
+use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Paragraph, Widget, Wrap};
 
 use super::board::{Advisor, Board, Synthesis};
+use super::markdown;
 use crate::terminal::{self, clean, role_colour};
 
 /// Tokens, times and the way back to the session.
@@ -70,80 +72,94 @@ pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
     let rule = Style::default().fg(colour).add_modifier(Modifier::BOLD);
     let mut out = ansi(Text::from(Line::styled(format!("▌ {head}"), rule)), width);
     out.push('\n');
-    out.push_str(&ansi(markdown(body), width));
+    out.push_str(&ansi(markdown::text(body), width));
     out
-}
-
-/// Markdown as styled text: without the marks that the styles already tell.
-pub fn markdown(text: &str) -> Text<'_> {
-    let mut text = tui_markdown::from_str(text);
-    for line in &mut text.lines {
-        let Some(first) = line.spans.first_mut() else { continue };
-        let mark = first.content.trim();
-        if !mark.is_empty() && mark.chars().all(|c| c == '#') {
-            line.spans.remove(0);
-        } else if mark == "-" {
-            first.content = first.content.replace('-', "•").into();
-        }
-    }
-    text
 }
 
 /// Lines of plain text, cut between words where they are too long.
 pub fn wrapped(text: &str, width: u16) -> Vec<String> {
-    let (buffer, area) = laid_out(Text::from(text), width);
-    let line = |y: u16| -> String {
-        let mut skip = 0;
-        let mut line = String::new();
-        for x in 0..area.width {
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
-            let symbol = buffer[(x, y)].symbol();
-            line.push_str(symbol);
-            skip = ratatui::text::Span::raw(symbol).width().saturating_sub(1);
-        }
-        line.trim_end().to_owned()
-    };
-    (0..area.height).map(line).collect()
-}
-
-fn laid_out(text: Text<'_>, width: u16) -> (Buffer, Rect) {
-    let paragraph = Paragraph::new(text).wrap(Wrap { trim: false });
-    let height = u16::try_from(paragraph.line_count(width)).unwrap_or(u16::MAX);
-    let area = Rect::new(0, 0, width, height.max(1));
-    let mut buffer = Buffer::empty(area);
-    paragraph.render(area, &mut buffer);
-    (buffer, area)
+    let row = |row: &Row<'_>| row.cells().map(Cell::symbol).collect::<String>();
+    rows(Text::from(text), width, |one| row(one).trim_end().to_owned())
 }
 
 /// Wraps styled text and writes it with escape codes of our own.
 fn ansi(text: Text<'_>, width: u16) -> String {
-    let (buffer, area) = laid_out(text, width);
-    let mut out = String::new();
-    for y in 0..area.height {
+    let row = |row: &Row<'_>| {
         let mut style = Style::default();
         let mut line = String::new();
-        let mut skip = 0;
-        for x in 0..area.width {
-            let cell = &buffer[(x, y)];
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
+        for cell in row.cells() {
             if cell.style() != style {
                 style = cell.style();
                 line.push_str(&codes(style));
             }
             line.push_str(cell.symbol());
-            // A wide character covers the cell after it.
-            skip = ratatui::text::Span::raw(cell.symbol()).width().saturating_sub(1);
         }
-        out.push_str(line.trim_end());
-        out.push_str("\x1b[0m\n");
+        format!("{}\x1b[0m\n", line.trim_end())
+    };
+    rows(text, width, row).concat()
+}
+
+/// A row of the terminal.
+struct Row<'a> {
+    buffer: &'a Buffer,
+    y: u16,
+}
+
+impl Row<'_> {
+    /// A wide character covers the cells after it.
+    fn cells(&self) -> impl Iterator<Item = &Cell> {
+        let mut covered = 0;
+        (0..self.buffer.area.width).map(|x| &self.buffer[(x, self.y)]).filter(move |cell| {
+            if covered > 0 {
+                covered -= 1;
+                return false;
+            }
+            covered = Span::raw(cell.symbol()).width().saturating_sub(1);
+            true
+        })
     }
-    out
+}
+
+/// Lays out one line at a time, and a long one in parts: what this takes grows with the
+/// text, not with how it is spread over lines.
+fn rows<T>(text: Text<'_>, width: u16, shown: impl Fn(&Row<'_>) -> T) -> Vec<T> {
+    let mut rows = vec![];
+    for line in text.lines.into_iter().flat_map(parts) {
+        let paragraph = Paragraph::new(line).wrap(Wrap { trim: false });
+        let height = u16::try_from(paragraph.line_count(width)).unwrap_or(u16::MAX);
+        let area = Rect::new(0, 0, width, height.max(1));
+        let mut buffer = Buffer::empty(area);
+        paragraph.render(area, &mut buffer);
+        rows.extend((0..area.height).map(|y| shown(&Row { buffer: &buffer, y })));
+    }
+    // Nothing at all is one empty row.
+    if rows.is_empty() {
+        let buffer = Buffer::empty(Rect::new(0, 0, width, 1));
+        rows.push(shown(&Row { buffer: &buffer, y: 0 }));
+    }
+    rows
+}
+
+fn parts(line: Line<'_>) -> Vec<Line<'_>> {
+    let style = line.style;
+    let mut parts = vec![vec![]];
+    let mut room = limits::LAID_OUT_CHARS;
+    for span in line.spans {
+        let mut rest = span.content.as_ref();
+        while let Some((cut, _)) = rest.char_indices().nth(room) {
+            let (part, further) = rest.split_at(cut);
+            parts.last_mut().into_iter().for_each(|last| last.push(own(part, span.style)));
+            parts.push(vec![]);
+            (rest, room) = (further, limits::LAID_OUT_CHARS);
+        }
+        room -= rest.chars().count();
+        parts.last_mut().into_iter().for_each(|last| last.push(own(rest, span.style)));
+    }
+    parts.into_iter().map(|spans| Line::from(spans).style(style)).collect()
+}
+
+fn own(text: &str, style: Style) -> Span<'static> {
+    Span::styled(text.to_owned(), style)
 }
 
 fn codes(style: Style) -> String {
@@ -208,4 +224,133 @@ pub fn whole(board: &Board, styled: bool) -> String {
         parts.push(format!("{}\n", clean(failure)));
     }
     parts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What models could write to break a terminal.
+    fn hostile() -> Vec<String> {
+        let size = 24 * 1024;
+        let filled = |unit: &str| unit.repeat(size / unit.len());
+        let mut texts: Vec<String> = [
+            "1. ",
+            "> 1. - ",
+            "> ",
+            "- ",
+            "* ",
+            "+ ",
+            "#",
+            "# ",
+            "\n",
+            "\n\n",
+            " ",
+            "    ",
+            "a",
+            "a ",
+            "*",
+            "**",
+            "***a",
+            "*a **b ",
+            "_",
+            "__a_",
+            "~~",
+            "~~a",
+            "`",
+            "` ",
+            "`` ` ",
+            "```\n",
+            "~~~\n",
+            "[",
+            "]",
+            "[](",
+            "[a](",
+            "[a](b)",
+            "](",
+            "![a](b",
+            "[[a]",
+            "|",
+            "| a ",
+            "|-",
+            "| a | b |\n",
+            "|a|\n|-|\n",
+            "<",
+            "<a>",
+            "&amp;",
+            "\\",
+            "\\*",
+            "1.\n ",
+            "- a\n\n  ",
+            "\u{301}",
+            "e\u{301}\u{302}",
+            "漢",
+            "漢 ",
+            "👩‍👩‍👧‍👦",
+            "👍🏽",
+            "🇩🇪",
+            "\u{200d}",
+            "\u{200b}",
+            "ﷺ",
+            "\u{fe0f}",
+            "\u{ad}",
+            "abcdefghijk ",
+            "a-b",
+            "http://a.b/",
+            "\r\n",
+            "\t",
+        ]
+        .map(filled)
+        .into();
+        // Depth on one line and many lines after it.
+        let deep = |unit: &str, line: &str| {
+            let half = size / 2;
+            unit.repeat(half / unit.len()) + "x\n" + &line.repeat(half / line.len())
+        };
+        texts.extend([deep("1. ", "\n"), deep("> ", "> "), deep("- ", "a\n"), deep("[", "]")]);
+        // Backticks in runs of every length.
+        let runs = (1..1_400).map(|length| "`".repeat(length) + " ");
+        texts.push(runs.collect());
+        texts
+    }
+
+    #[test]
+    fn whatever_a_model_writes_is_shown_whole() {
+        for text in hostile() {
+            let cleaned = clean(&text);
+            let shown = section("head", Color::Green, &cleaned, true);
+            let name: String = text.chars().take(12).collect();
+            // Nothing is repeated for each level of something.
+            assert!(shown.len() < 32 * text.len(), "{name:?}: {} bytes", shown.len());
+            // Letters are neither lost nor made: no row was cut off.
+            let letters = |text: &str| text.matches(['a', 'b', '漢', '🇩']).count();
+            let plain = clean(&shown);
+            let expected = letters(&cleaned) + letters("head");
+            assert_eq!(letters(&plain), expected, "{name:?}");
+            let width = usize::from(terminal::width());
+            let widest =
+                wrapped(&cleaned, width as u16).iter().map(|row| Span::raw(row).width()).max();
+            assert!(widest <= Some(width), "{name:?}: {widest:?}");
+        }
+    }
+
+    #[test]
+    fn long_lines_and_many_lines_are_whole() {
+        let words = "abcdefghijk ".repeat(10_000);
+        let rows = wrapped(&words, 20);
+        assert_eq!(rows.concat().replace(' ', ""), words.replace(' ', ""));
+        let lines = "x\n".repeat(70_000);
+        assert_eq!(wrapped(&lines, 20).len(), 70_000);
+        assert_eq!(wrapped("", 20), [""]);
+        assert_eq!(wrapped("漢字 ab\n\nc", 6), ["漢字", "ab", "", "c"]);
+    }
+
+    #[test]
+    fn styles_are_written_as_codes() {
+        let shown = ansi(markdown::text("## T\n**b** `c`"), 20);
+        assert_eq!(
+            shown,
+            "\x1b[0;1;36mT\x1b[0m\x1b[0m\n\x1b[0;1mb\x1b[0m \x1b[0;97;40mc\x1b[0m\x1b[0m\n"
+        );
+    }
 }

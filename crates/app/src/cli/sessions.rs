@@ -513,7 +513,7 @@ async fn show(api: &Api, path: &str, output: &Output) -> Result<u8, ApiError> {
     if output.is_plain() {
         let styled = terminal::colours(&std::io::stdout());
         terminal::say(&format!("{}\n", clean(board.prompt.trim())));
-        terminal::say(&render::whole(&board, styled));
+        terminal::say_styled(&render::whole(&board, styled));
         terminal::say(&format!("{} · {}", board.status, render::footer(&board)));
     }
     output.write(api, &board.id).await?;

@@ -427,7 +427,7 @@ impl On {
                 let file = file.display();
                 terminal::note(&format!("{} is archived; its record is in {file}.", self.board));
             }
-            None => terminal::say(&record),
+            None => terminal::say_document(&record),
         }
         Ok(())
     }
@@ -442,7 +442,7 @@ impl On {
         if self.json {
             print_json(reply);
         } else {
-            terminal::say(&shown(&value, Ink::of(&std::io::stdout())));
+            terminal::say_styled(&shown(&value, Ink::of(&std::io::stdout())));
         }
         Ok(value)
     }
@@ -450,7 +450,9 @@ impl On {
     fn next(&self, steps: &[String]) {
         if !self.json {
             let ink = Ink::of(&std::io::stderr());
-            steps.iter().for_each(|step| terminal::note(&ink.dim(&format!("  → {}", clean(step)))));
+            steps
+                .iter()
+                .for_each(|step| terminal::note_styled(&ink.dim(&format!("  → {}", clean(step)))));
         }
     }
 }

@@ -258,3 +258,24 @@ async fn who_guesses_has_to_wait() {
     clock.advance(Duration::from_millis(limits::WRONG_TOKEN_MS));
     assert_eq!(enter(&app, "one").await.status(), 200);
 }
+
+/// The configuration refuses one; should another way lead to it, nobody comes in.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_token_opens_nothing() {
+    let app = TestApp::with_access(canned(), guarded(&[""])).await;
+    let get = || app.http.get(format!("{}/api/sessions", app.url));
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, b"");
+    let forged = ring::hmac::sign(&key, b"plenary access cookie 1");
+    let forged: String = forged.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let port = app.url.rsplit(':').next().unwrap();
+    for request in [
+        get(),
+        get().bearer_auth(""),
+        get().header("authorization", "Bearer"),
+        get().header("cookie", format!("plenary-{port}={forged}")),
+    ] {
+        let (status, body) = answer(request).await;
+        assert_eq!(status, 401, "{body}");
+    }
+    assert_eq!(enter(&app, "").await.status(), 401);
+}

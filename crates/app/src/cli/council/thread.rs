@@ -211,8 +211,8 @@ impl Thread {
 
     fn post(&mut self, post: Value) {
         match self.show {
-            Show::Text => terminal::say(&shown(&post)),
-            Show::Lines => terminal::say(&post.to_string()),
+            Show::Text => terminal::say_styled(&shown(&post)),
+            Show::Lines => terminal::say_document(&post.to_string()),
             Show::Nothing => {}
         }
         self.printed.push(post);
@@ -236,7 +236,7 @@ impl Thread {
     fn writing(&self, member: &str) {
         if self.show == Show::Text && std::io::stderr().is_terminal() {
             let ink = terminal::Ink::of(&std::io::stderr());
-            terminal::note(&ink.dim(&format!("{} is writing …", clean(member))));
+            terminal::note_styled(&ink.dim(&format!("{} is writing …", clean(member))));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
+use plenary_domain::limits;
 use serde_json::{Value, json};
 
 use super::person::{Heard, Input, Prompt};
@@ -302,7 +303,7 @@ impl Following<'_> {
     fn say(&mut self, text: &str) {
         if self.show != Show::Nothing {
             self.block.clear();
-            terminal::note(text);
+            terminal::note_styled(text);
         }
     }
 
@@ -335,7 +336,8 @@ impl Following<'_> {
             lines.extend(render::wrapped(held_up, width).iter().map(|line| ink.yellow(line)));
         }
         if matches!(kind, Some(StepKind::Turn | StepKind::Synthesis)) && !now.text.is_empty() {
-            let text = render::wrapped(clean(&now.text).trim(), width);
+            let text = terminal::tail(&now.text, limits::LIVE_BYTES);
+            let text = render::wrapped(clean(text).trim(), width);
             let room = usize::from(terminal::height().saturating_sub(ROWS_LEFT));
             let room = room.saturating_sub(lines.len() + 1);
             // The end is what is new.

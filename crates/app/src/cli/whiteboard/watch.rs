@@ -108,9 +108,9 @@ impl Watch {
             terminal::note("(connected again)");
         }
         if !std::mem::replace(&mut self.began, true) && self.live {
-            terminal::say(&show::head(&board, time::now(), self.ink));
+            terminal::say_styled(&show::head(&board, time::now(), self.ink));
             terminal::say(&clean(&board.topic));
-            terminal::say(
+            terminal::say_styled(
                 &self.ink.dim("Times are UTC. Ctrl-C ends the watching, not the board.\n"),
             );
         }
@@ -160,12 +160,12 @@ impl Watch {
         };
         if self.json {
             data["id"] = number.into();
-            terminal::say(&data.to_string());
+            terminal::say_document(&data.to_string());
             return moved;
         }
         let at = data["at"].as_str().and_then(|at| at.get(11..19)).unwrap_or_default();
         let told = self.told(&event.name, &data["event"]);
-        terminal::say(&format!("{}  {told}", self.ink.dim(&clean(at))));
+        terminal::say_styled(&format!("{}  {told}", self.ink.dim(&clean(at))));
         moved
     }
 
@@ -230,7 +230,7 @@ impl Watch {
             return;
         }
         for step in &board.next {
-            terminal::say(&self.ink.dim(&format!("          → {}", clean(step))));
+            terminal::say_styled(&self.ink.dim(&format!("          → {}", clean(step))));
         }
     }
 
@@ -250,13 +250,13 @@ impl Watch {
         }
         let at = time::now().to_string();
         let at = self.ink.dim(at.get(11..19).unwrap_or_default());
-        terminal::say(&format!("{at}  {} has posted, unseen", self.ink.bold(&clean(name))));
+        terminal::say_styled(&format!("{at}  {} has posted, unseen", self.ink.bold(&clean(name))));
     }
 
     async fn end(&self, api: &Api) -> Result<u8, ApiError> {
         if self.live {
             let summary: super::Summary = api.get(&format!("{}/summary", self.path)).await?;
-            terminal::say(&format!("\n{}", show::outcome(&summary.outcome, self.ink)));
+            terminal::say_styled(&format!("\n{}", show::outcome(&summary.outcome, self.ink)));
         }
         Ok(exit::DONE)
     }
