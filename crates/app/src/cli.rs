@@ -16,6 +16,7 @@ mod panes;
 mod render;
 mod serve;
 mod sessions;
+mod store;
 mod time;
 mod whiteboard;
 mod words;
@@ -56,6 +57,8 @@ enum Command {
     Sessions(sessions::Sessions),
     /// Show what models can be used now, and why others cannot
     Models(models::Models),
+    /// Check what is stored, and copy it
+    Store(store::Store),
     /// Check configuration, store and providers, and say what to do
     Doctor(doctor::Doctor),
     /// Serve REST, live events, MCP and the page on one port
@@ -96,6 +99,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Ask(_)
         | Command::Sessions(_)
         | Command::Models(_)
+        | Command::Store(_)
         | Command::Doctor(_)
         | Command::Serve(_)
         | Command::Mcp(_) => Noun::Sessions,
@@ -108,6 +112,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Agents(agents) => agents.run(config).await,
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
+        Command::Store(store) => store.run(config).await,
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Mcp(mcp) => mcp.run(config).await,

@@ -144,6 +144,9 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let clock = Arc::new(SystemClock::default());
     let holder = Holder { command: command.to_owned(), since: clock.now() };
     let store = plenary_store::open(&config.home, holder).await.map_err(store_error)?;
+    if let Some(told) = store.told() {
+        terminal::complain(told, Some("`plenary store check` looks through what is left."));
+    }
     let store = Arc::new(store);
     let models = Arc::new(Providers::new(config.providers.clone()));
     let engine = Engine::new(store.clone(), models, clock);
@@ -154,13 +157,22 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
 
 fn store_error(error: StoreError) -> ApiError {
     let mut problem = ApiError::new("store-failed", error.to_string());
-    if let StoreError::InUse(_) = error {
-        problem.code = "in-use".into();
-        problem.hint = Some(
-            "Start `plenary serve` first to use the folder from several places at once: \
-             every command, and every agent's `plenary mcp`, then goes through it."
-                .into(),
-        );
+    match error {
+        StoreError::InUse(_) => {
+            problem.code = "in-use".into();
+            problem.hint = Some(
+                "Start `plenary serve` first to use the folder from several places at once: \
+                 every command, and every agent's `plenary mcp`, then goes through it."
+                    .into(),
+            );
+        }
+        StoreError::Damaged(_) => {
+            problem.hint = Some("docs/store.md says how to restore a backup.".into());
+        }
+        StoreError::Failed(_)
+        | StoreError::NotWritten(_)
+        | StoreError::Unreadable(_)
+        | StoreError::Fenced => {}
     }
     problem
 }
