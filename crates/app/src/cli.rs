@@ -17,6 +17,7 @@ mod panes;
 mod render;
 mod serve;
 mod sessions;
+mod store;
 mod time;
 mod trust;
 mod whiteboard;
@@ -61,6 +62,8 @@ enum Command {
     Models(models::Models),
     /// Trust the plenary.toml of this folder, so that all of it counts
     Trust(trust::Trust),
+    /// Check what is stored, and copy it
+    Store(store::Store),
     /// Check configuration, store and providers, and say what to do
     Doctor(doctor::Doctor),
     /// Serve REST, live events, MCP and the page on one port
@@ -111,6 +114,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         | Command::Sessions(_)
         | Command::Models(_)
         | Command::Trust(_)
+        | Command::Store(_)
         | Command::Doctor(_)
         | Command::Serve(_)
         | Command::Mcp(_) => Noun::Sessions,
@@ -124,6 +128,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
         Command::Trust(trust) => trust.run(),
+        Command::Store(store) => store.run(config).await,
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Mcp(mcp) => mcp.run(config).await,

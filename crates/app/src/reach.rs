@@ -146,6 +146,9 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let holder = Holder { command: command.to_owned(), since: clock.now() };
     let opened = plenary_store::open(&config.home, holder).await;
     let store = opened.map_err(|error| store_error(config, &error))?;
+    if let Some(told) = store.told() {
+        terminal::complain(told, Some("`plenary store check` looks through what is left."));
+    }
     let store = Arc::new(store);
     let mut keeping = Keeping::by_this_program();
     keeping.places.push(config.home.clone());
@@ -158,15 +161,25 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
 
 fn store_error(config: &Config, error: &StoreError) -> ApiError {
     let mut problem = ApiError::new("store-failed", error.to_string());
-    if let StoreError::InUse(_) = error {
-        let holder = plenary_store::holder(&config.home).map(|holder| holder.pid);
-        problem.code = "in-use".into();
-        problem.hint = Some(match holder.filter(|pid| api::is_suspended(*pid)) {
-            Some(pid) => format!("It is suspended. {}", api::go_on_or_end(pid)),
-            None => "Start `plenary serve` first to use the folder from several places at once: \
-                     every command, and every agent's `plenary mcp`, then goes through it."
-                .into(),
-        });
+    match error {
+        StoreError::InUse(_) => {
+            let holder = plenary_store::holder(&config.home).map(|holder| holder.pid);
+            problem.code = "in-use".into();
+            problem.hint = Some(match holder.filter(|pid| api::is_suspended(*pid)) {
+                Some(pid) => format!("It is suspended. {}", api::go_on_or_end(pid)),
+                None => "Start `plenary serve` first to use the folder from several places at \
+                         once: every command, and every agent's `plenary mcp`, then goes through \
+                         it."
+                    .into(),
+            });
+        }
+        StoreError::Damaged(_) => {
+            problem.hint = Some("docs/store.md says how to restore a backup.".into());
+        }
+        StoreError::Failed(_)
+        | StoreError::NotWritten(_)
+        | StoreError::Unreadable(_)
+        | StoreError::Fenced => {}
     }
     problem
 }

@@ -213,8 +213,22 @@ pub const MEASURED_FRESH_MS: u64 = 30_000;
 pub const COMMANDS_GATHERED: usize = 256;
 /// Times that a command is decided again because another writer was first.
 pub const DECISIONS: u32 = 16;
-/// Days that an idempotency key is remembered.
+/// Days that an idempotency key is remembered at least, and how many of the newest are
+/// remembered however old they are: a clock that is wrong must not take them.
 pub const IDEMPOTENCY_DAYS: i64 = 7;
+pub const IDEMPOTENCY_KEPT: u32 = 10_000;
+/// Events after which old keys are looked for, and how many go at once.
+pub const IDEMPOTENCY_SWEEP_EVENTS: u64 = 1_000;
+pub const IDEMPOTENCY_SWEPT: u32 = 2_000;
+/// How long the answer to whether the store is well holds good, and how long it may
+/// take; bytes that must be left on its disk.
+pub const READY_FRESH_MS: u64 = 1_000;
+pub const READY_MS: u64 = 5_000;
+pub const DISK_LEAST_BYTES: u64 = 16 * 1024 * 1024;
+/// How long a deadline may be off after the clock was set or the machine suspended.
+pub const CLOCK_LOOK_MS: u64 = 5_000;
+/// Things that are named when a store is checked.
+pub const DAMAGE_TOLD: usize = 100;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES: usize = 200;
 

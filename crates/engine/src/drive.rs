@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plenary_domain::room::Command;
-use plenary_domain::{Ask, Call, CallId, Outcome, SessionId, Timestamp, Usage, Work};
+use plenary_domain::{Ask, Call, CallId, Outcome, SessionId, Usage, Work};
 
 use tokio::task::JoinHandle;
 
@@ -179,7 +179,7 @@ impl Engine {
     ) {
         let (outcome, attempt) = match call.work {
             Work::Sleep { until } => {
-                self.sleep_until(until).await;
+                self.clock.sleep_until(until).await;
                 (Outcome::Elapsed, None)
             }
             Work::Ask => {
@@ -245,14 +245,6 @@ impl Engine {
             tracing::error!(session = %id, %call, %error, "an outcome could not be kept yet");
             self.clock.sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-    }
-
-    async fn sleep_until(&self, until: Timestamp) {
-        let now = self.clock.now();
-        let left = until.as_millisecond().saturating_sub(now.as_millisecond());
-        if left > 0 {
-            self.clock.sleep(Duration::from_millis(left as u64)).await;
         }
     }
 }

@@ -14,8 +14,9 @@ mod measured;
 pub mod meter;
 mod names;
 pub mod ports;
+mod refold;
 mod submit;
-#[cfg(feature = "testkit")]
+#[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 mod watch;
 
@@ -23,4 +24,5 @@ pub use clock::SystemClock;
 pub use engine::{Engine, EngineError, Snapshot};
 pub use live::{Delta, Frame, Retrying, Underway, Waiting};
 pub use measured::Latencies;
+pub use refold::Refold;
 pub use submit::By;

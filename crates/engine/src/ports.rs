@@ -21,7 +21,8 @@ pub trait Store: Send + Sync {
 
     /// Appends one after the other in one transaction, each as `append` would, up to
     /// the first that is not written; those after it are left out. Answers for all
-    /// that were tried. After an error none of them was carried out.
+    /// that were tried. After `NotWritten` none of them was carried out; after another
+    /// error all of them may have been.
     async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError>;
 
     /// The session of this kind with this name, or `None`.
@@ -98,7 +99,8 @@ pub trait Store: Send + Sync {
     /// deriving what nobody outside may work out, and are never shown.
     async fn secret(&self) -> Result<[u8; 32], StoreError>;
 
-    /// Writes nothing and waits for the disk: whether the store is well.
+    /// Writes something that nobody reads and waits for the disk: whether the store can
+    /// keep what it is given.
     async fn check(&self) -> Result<(), StoreError>;
 }
 
@@ -263,9 +265,16 @@ pub enum StoreError {
     /// Another process uses the data folder; the text names it.
     #[error("{0}")]
     InUse(String),
-    /// The disk or the database failed; trying again later may help.
+    /// The disk or the database failed; trying again later may help. What was to be
+    /// written may be there all the same, now or after a restart.
     #[error("the store failed: {0}")]
     Failed(String),
+    /// The same, and it is certain that nothing was written.
+    #[error("the store failed: {0}")]
+    NotWritten(String),
+    /// There was a store, and it is damaged or missing; the text says what to do.
+    #[error("{0}")]
+    Damaged(String),
     /// What is stored cannot be read by this version of the program.
     #[error("the store holds something that this version cannot read: {0}")]
     Unreadable(String),
@@ -350,4 +359,7 @@ pub trait Clock: Send + Sync {
     /// Milliseconds on a clock that only goes forward.
     fn ticks(&self) -> u64;
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
+    /// Until `now` comes to this time, also when that clock is set meanwhile, or the
+    /// machine is suspended.
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()>;
 }

@@ -329,7 +329,7 @@ pub(crate) async fn through<T: Send + 'static>(
     work: impl Future<Output = Result<T, EngineError>> + Send + 'static,
 ) -> Result<T, EngineError> {
     tokio::spawn(work).await.unwrap_or_else(|error| {
-        Err(StoreError::Failed(format!("a command was not carried through: {error}")).into())
+        Err(StoreError::Failed(format!("a command did not come to its end: {error}")).into())
     })
 }
 

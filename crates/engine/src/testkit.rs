@@ -1,6 +1,6 @@
 //! A clock that tests move by hand, so that no test sleeps.
 
-use std::ops::RangeInclusive;
+use std::ops::{RangeBounds, RangeInclusive};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,49 +21,102 @@ pub struct ManualClock {
 #[derive(Default)]
 struct Inner {
     now_ms: u64,
-    sleepers: Vec<(u64, oneshot::Sender<()>)>,
+    /// How far the wall clock was set forward or back.
+    set_ms: i64,
+    sleepers: Vec<Sleeper>,
+}
+
+struct Sleeper {
+    until: Until,
+    wake: oneshot::Sender<()>,
+}
+
+#[derive(Clone, Copy)]
+enum Until {
+    Ticks(u64),
+    Wall(i64),
+}
+
+impl Inner {
+    fn wall_ms(&self) -> i64 {
+        // An arbitrary day, so that records made in tests look like records.
+        let epoch_ms = 1_800_000_000_000;
+        epoch_ms + self.now_ms as i64 + self.set_ms
+    }
+
+    fn left(&self, until: Until) -> Duration {
+        Duration::from_millis(match until {
+            Until::Ticks(until) => until.saturating_sub(self.now_ms),
+            Until::Wall(until) => u64::try_from(until - self.wall_ms()).unwrap_or(0),
+        })
+    }
+
+    /// Those that sleep for a time in this range, counted from now.
+    fn asleep(&self, range: impl RangeBounds<Duration>) -> usize {
+        let wanted = |sleeper: &&Sleeper| {
+            !sleeper.wake.is_canceled() && range.contains(&self.left(sleeper.until))
+        };
+        self.sleepers.iter().filter(wanted).count()
+    }
 }
 
 impl ManualClock {
     /// Moves the time on and wakes whoever slept until then.
     pub fn advance(&self, time: Duration) {
+        self.change(|inner| inner.now_ms += time.as_millis() as u64);
+    }
+
+    /// Somebody sets the wall clock; no time passes.
+    pub fn set_forward(&self, time: Duration) {
+        self.change(|inner| inner.set_ms += time.as_millis() as i64);
+    }
+
+    pub fn set_back(&self, time: Duration) {
+        self.change(|inner| inner.set_ms -= time.as_millis() as i64);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Inner)) {
         let mut inner = self.lock();
-        inner.now_ms += time.as_millis() as u64;
-        let now = inner.now_ms;
+        change(&mut inner);
         let (over, asleep) = std::mem::take(&mut inner.sleepers)
             .into_iter()
-            .partition::<Vec<_>, _>(|(until, _)| *until <= now);
+            .partition::<Vec<_>, _>(|sleeper| inner.left(sleeper.until).is_zero());
         inner.sleepers = asleep;
         drop(inner);
-        for (_, wake) in over {
-            let _ = wake.send(());
+        for sleeper in over {
+            let _ = sleeper.wake.send(());
         }
     }
 
     /// How many sleep for at least this long from now.
     pub fn sleepers(&self, at_least: Duration) -> usize {
-        let inner = self.lock();
-        let from = inner.now_ms + at_least.as_millis() as u64;
-        inner.sleepers.iter().filter(|(until, wake)| *until >= from && !wake.is_canceled()).count()
+        self.lock().asleep(at_least..)
     }
 
     /// Returns when so many sleep for a time in this range, counted from now.
     pub async fn until_asleep(&self, count: usize, range: RangeInclusive<Duration>) {
         loop {
             let fell_asleep = self.fell_asleep.notified();
-            let asleep = {
-                let inner = self.lock();
-                let left = |until: u64| Duration::from_millis(until.saturating_sub(inner.now_ms));
-                let wanted = |(until, wake): &&(u64, oneshot::Sender<()>)| {
-                    !wake.is_canceled() && range.contains(&left(*until))
-                };
-                inner.sleepers.iter().filter(wanted).count()
-            };
-            if asleep >= count {
+            if self.lock().asleep(range.clone()) >= count {
                 return;
             }
             fell_asleep.await;
         }
+    }
+
+    fn sleeper(&self, until: impl FnOnce(&Inner) -> Until) -> BoxFuture<'static, ()> {
+        let mut inner = self.lock();
+        let until = until(&inner);
+        if inner.left(until).is_zero() {
+            return Box::pin(std::future::ready(()));
+        }
+        let (wake, woken) = oneshot::channel();
+        inner.sleepers.push(Sleeper { until, wake });
+        drop(inner);
+        self.fell_asleep.notify_waiters();
+        Box::pin(async move {
+            let _ = woken.await;
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -73,9 +126,7 @@ impl ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        // An arbitrary day, so that records made in tests look like records.
-        let epoch_ms = 1_800_000_000_000;
-        let now = epoch_ms + self.lock().now_ms as i64;
+        let now = self.lock().wall_ms();
         Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
@@ -84,17 +135,10 @@ impl Clock for ManualClock {
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
-        let mut inner = self.lock();
-        if time.is_zero() {
-            return Box::pin(std::future::ready(()));
-        }
-        let (wake, woken) = oneshot::channel();
-        let until = inner.now_ms + time.as_millis() as u64;
-        inner.sleepers.push((until, wake));
-        drop(inner);
-        self.fell_asleep.notify_waiters();
-        Box::pin(async move {
-            let _ = woken.await;
-        })
+        self.sleeper(|inner| Until::Ticks(inner.now_ms + time.as_millis() as u64))
+    }
+
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
+        self.sleeper(|_| Until::Wall(until.as_millisecond()))
     }
 }

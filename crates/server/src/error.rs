@@ -244,8 +244,21 @@ impl From<Reject> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the store failed");
-        Problem::new(Code::StoreFailed, "The store could not be read or written.")
-            .hint("Nothing was changed. `plenary doctor` says what is wrong.")
+        let problem = Problem::new(Code::StoreFailed, "The store could not be read or written.");
+        match error {
+            // A request writes once, so this is all of it.
+            StoreError::NotWritten(_) => problem
+                .hint("Nothing was changed. `plenary doctor` says what is wrong; then try again."),
+            // It may have been a read after the write.
+            StoreError::Failed(_)
+            | StoreError::Damaged(_)
+            | StoreError::Unreadable(_)
+            | StoreError::InUse(_)
+            | StoreError::Fenced => problem.hint(
+                "`plenary doctor` says what is wrong. A change may have been carried out all the \
+                 same: repeat it with the same Idempotency-Key, which carries nothing out twice.",
+            ),
+        }
     }
 }
 
@@ -289,7 +302,10 @@ pub async fn method_not_allowed() -> Problem {
 
 pub fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
     Problem::new(Code::Internal, "Something went wrong inside Plenary.")
-        .hint("Please report it, with the server's log.")
+        .hint(
+            "Please report it, with the server's log. A change may have been carried out all the \
+             same.",
+        )
         .into_response()
 }
 
@@ -309,7 +325,7 @@ pub enum ReadProblems {
     /// There is no such thing.
     #[response(status = 404)]
     NotFound(ProblemBody),
-    /// The store failed; nothing was changed.
+    /// The store failed.
     #[response(status = 503)]
     StoreFailed(ProblemBody),
 }
@@ -345,7 +361,7 @@ pub enum WriteProblems {
     /// Too much at once; `Retry-After` says when to try again.
     #[response(status = 429)]
     Busy(ProblemBody),
-    /// The store failed; nothing was changed.
+    /// The store failed; the hint says whether something may have been changed.
     #[response(status = 503)]
     StoreFailed(ProblemBody),
 }
@@ -356,6 +372,7 @@ mod tests {
 
     use axum::http::StatusCode;
     use plenary_engine::EngineError;
+    use plenary_engine::ports::StoreError;
 
     use super::{Code, Problem};
 
@@ -389,6 +406,24 @@ mod tests {
              A name is never used twice, also after its session was removed.",
         );
         assert_eq!(Code::Taken.status(), StatusCode::CONFLICT);
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_unchanged_that_may_have_changed() {
+        let message = "The store could not be read or written.";
+        check(
+            StoreError::NotWritten("the disk is full".into()).into(),
+            Code::StoreFailed,
+            message,
+            "Nothing was changed. `plenary doctor` says what is wrong; then try again.",
+        );
+        check(
+            StoreError::Failed("the disk is full".into()).into(),
+            Code::StoreFailed,
+            message,
+            "`plenary doctor` says what is wrong. A change may have been carried out all the \
+             same: repeat it with the same Idempotency-Key, which carries nothing out twice.",
+        );
     }
 
     #[test]

@@ -9,4 +9,4 @@ mod lock;
 mod sqlite;
 
 pub use lock::{Holder, HolderInfo, holder};
-pub use sqlite::{SqliteStore, open};
+pub use sqlite::{Backup, Inspection, SqliteStore, Words, backup, inspect, open};

@@ -7,13 +7,13 @@ use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use plenary_domain::Timestamp;
 use plenary_engine::ports::StoreError;
 use serde::{Deserialize, Serialize};
 
-const LOCK_FILE: &str = "plenary.lock";
+pub(crate) const LOCK_FILE: &str = "plenary.lock";
 
 /// More than any holder writes; a longer file is not ours.
 const HOLDER_BYTES: u64 = 64 * 1024;
@@ -53,7 +53,7 @@ pub fn holder(folder: &Path) -> Option<HolderInfo> {
 
 /// The lock of a data folder, given back when it is dropped.
 pub(crate) struct Lock {
-    file: Arc<File>,
+    file: File,
     info: Mutex<HolderInfo>,
 }
 
@@ -78,7 +78,7 @@ impl Lock {
             since: holder.since,
         };
         write(&file, &info).map_err(|error| cannot_lock(folder, &error))?;
-        Ok(Lock { file: Arc::new(file), info: Mutex::new(info) })
+        Ok(Lock { file, info: Mutex::new(info) })
     }
 
     /// Tells other processes where this one listens.
@@ -89,11 +89,6 @@ impl Lock {
         write(&self.file, &info).map_err(|error| {
             StoreError::Failed(format!("the lock file cannot be written: {error}"))
         })
-    }
-
-    /// The locked file, for waiting on the disk that holds the folder.
-    pub(crate) fn file(&self) -> Arc<File> {
-        self.file.clone()
     }
 }
 

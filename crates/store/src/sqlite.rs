@@ -4,30 +4,36 @@ mod append;
 mod batch;
 mod drive;
 mod failure;
+mod found;
+mod inspect;
+mod place;
 mod reads;
 mod rows;
+mod wal;
 mod words;
 mod writer;
 
-use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use plenary_domain::{CallId, SessionId, limits};
+use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow,
     Store, StoreError, StoredEvent,
 };
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqlSafeStr, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, SqlSafeStr, SqlitePool};
 
-use crate::lock::{Holder, Lock, open_private};
-use drive::{BeginAttempt, Check, Claim, SaveDraft};
+use crate::lock::{Holder, LOCK_FILE, Lock};
+use drive::{Beat, BeginAttempt, Claim, SaveDraft};
 use failure::{closed, failure, migration_failure};
+use place::{Place, beside};
 use writer::Writer;
+
+pub use inspect::{Backup, Inspection, Words, backup, inspect};
 
 const DATABASE_FILE: &str = "plenary.sqlite3";
 
@@ -44,8 +50,6 @@ const WAL_BYTES: &str = "67108864";
 const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE_MS: u64 = 20;
 
-const MS_PER_DAY: i64 = 24 * 3_600_000;
-
 /// Opens the log in a data folder, making both when they are not there, and
 /// keeps other processes away from the folder until the store is closed or
 /// dropped. A dropped store may still be writing what had been given to it;
@@ -53,32 +57,65 @@ const MS_PER_DAY: i64 = 24 * 3_600_000;
 pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreError> {
     make_folder(folder)?;
     let lock = take_lock(folder, &holder).await?;
+    let told = found::prepare(folder, holder.since).await?;
     let file = folder.join(DATABASE_FILE);
-    if !file.is_file() {
-        make_private(&file)?;
-    }
     let mut connection = writing(&file).connect().await.map_err(failure)?;
     migrations().run_direct(None, &mut connection, false).await.map_err(migration_failure)?;
-    forget_old_answers(&mut connection, &holder).await.map_err(failure)?;
+    // Nothing of an earlier crash is left in the log: see `wal.rs`.
+    sqlx::query("pragma wal_checkpoint(truncate)")
+        .execute(&mut connection)
+        .await
+        .map_err(failure)?;
+    let readers = open_readers(&file).await.map_err(failure)?;
+    let secret = reads::secret(&readers).await?;
+    let files = [file.clone(), beside(&file, "-wal"), folder.join(LOCK_FILE)];
+    let place = Place::of(files).map_err(|error| {
+        StoreError::Failed(format!("the data folder {} cannot be read: {error}", folder.display()))
+    })?;
+    let place = Arc::new(place);
+    let writer = Writer::start(connection, place.clone());
+    // The first write makes the log's name last, for which a file has to be opened.
+    writer.write(Beat).await?;
+    Ok(SqliteStore { writer, readers, place, secret, told, lock: Mutex::new(Some(lock)) })
+}
 
+/// All at once and for good: where no file can be opened any more, what was written
+/// must still be readable.
+async fn open_readers(file: &Path) -> Result<SqlitePool, sqlx::Error> {
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
         .test_before_acquire(false)
         .max_lifetime(None)
         .idle_timeout(None)
-        .connect_lazy_with(options(&file).read_only(true));
-    Ok(SqliteStore { writer: Writer::start(connection), readers, lock: Mutex::new(Some(lock)) })
+        .connect_lazy_with(reading(file));
+    let mut open = Vec::new();
+    for _ in 0..READERS {
+        let mut reader = readers.acquire().await?;
+        // The log is opened by the first that is read.
+        sqlx::query("select 1 from secret").execute(&mut *reader).await?;
+        open.push(reader);
+    }
+    Ok(readers)
 }
 
 /// The log of all sessions in one data folder.
 pub struct SqliteStore {
     writer: Writer,
     readers: SqlitePool,
+    place: Arc<Place>,
+    /// Read once: whoever has written must get their token, whatever has happened since.
+    secret: [u8; 32],
+    told: Option<String>,
     /// Given back by `close`, or when the store is dropped.
     lock: Mutex<Option<Lock>>,
 }
 
 impl SqliteStore {
+    /// What was wrong with the store when it was opened, in sentences for its user.
+    pub fn told(&self) -> Option<&str> {
+        self.told.as_deref()
+    }
+
     /// Tells other processes where this one listens, and the token that lets
     /// them speak to it.
     pub fn announce(&self, url: &str, token: &str) -> Result<(), StoreError> {
@@ -201,25 +238,18 @@ impl Store for SqliteStore {
     }
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {
-        reads::secret(&self.readers).await
+        Ok(self.secret)
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.writer.write(Check).await?;
-        // The lock's file, because it is ours alone: opening the database's file
-        // beside SQLite and closing it would give SQLite's own locks away.
-        let file = self.with_lock(|lock| Ok(lock.file()))?;
-        tokio::task::spawn_blocking(move || file.sync_all())
-            .await
-            .map_err(io::Error::other)
-            .flatten()
-            .map_err(|error| StoreError::Failed(format!("the disk does not answer: {error}")))
+        self.place.has_room().map_err(StoreError::Failed)?;
+        self.writer.write(Beat).await
     }
 }
 
 fn needs_an_event(append: &Append) -> Result<(), StoreError> {
     match append.events.is_empty() {
-        true => Err(StoreError::Failed("an append needs an event".into())),
+        true => Err(StoreError::NotWritten("an append needs an event".into())),
         false => Ok(()),
     }
 }
@@ -235,17 +265,6 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
     builder.create(folder).map_err(|error| {
         StoreError::Failed(format!("the data folder {} cannot be made: {error}", folder.display()))
     })
-}
-
-/// SQLite makes its other files with the rights of this one. It is left alone
-/// once it is there: closing it beside SQLite would give SQLite's locks away.
-fn make_private(file: &Path) -> Result<(), StoreError> {
-    match open_private(file) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            Err(StoreError::Failed(format!("{} cannot be opened: {error}", file.display())))
-        }
-    }
 }
 
 async fn take_lock(folder: &Path, holder: &Holder) -> Result<Lock, StoreError> {
@@ -265,12 +284,17 @@ fn options(file: &Path) -> SqliteConnectOptions {
         .filename(file)
         .foreign_keys(true)
         .busy_timeout(Duration::from_millis(BUSY_MS))
+        // A large sort must not need a file.
+        .pragma("temp_store", "memory")
         .disable_statement_logging()
+}
+
+fn reading(file: &Path) -> SqliteConnectOptions {
+    options(file).read_only(true)
 }
 
 fn writing(file: &Path) -> SqliteConnectOptions {
     options(file)
-        .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         // Anything less loses acknowledged writes when the power goes.
         .synchronous(SqliteSynchronous::Full)
@@ -283,20 +307,10 @@ fn migrations() -> Migrator {
         migration(2, "names", include_str!("../migrations/sqlite/0002_names.sql")),
         migration(3, "secret", include_str!("../migrations/sqlite/0003_secret.sql")),
         migration(4, "waits_for", include_str!("../migrations/sqlite/0004_waits_for.sql")),
+        migration(5, "beat", include_str!("../migrations/sqlite/0005_beat.sql")),
     ])
 }
 
 fn migration(version: i64, name: &'static str, sql: &'static str) -> Migration {
     Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
-}
-
-async fn forget_old_answers(
-    connection: &mut SqliteConnection,
-    holder: &Holder,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from idempotency where at < ?")
-        .bind(holder.since.as_millisecond() - limits::IDEMPOTENCY_DAYS * MS_PER_DAY)
-        .execute(connection)
-        .await?;
-    Ok(())
 }

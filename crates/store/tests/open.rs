@@ -123,7 +123,7 @@ async fn closing_leaves_one_file_and_ends_all_use() {
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     // The write-ahead log has gone into the database.
-    assert_eq!(left, ["plenary.lock", DATABASE]);
+    assert_eq!(left, ["plenary.lock", "plenary.made", DATABASE]);
 
     let answers = [
         store.append(append(2)).await.map(|_| ()),
@@ -139,19 +139,75 @@ async fn closing_leaves_one_file_and_ends_all_use() {
     assert_eq!(store.position().await.unwrap(), 1);
 }
 
+/// Keys of these numbers that are remembered.
+async fn remembered(store: &SqliteStore, keys: &[u128]) -> Vec<u128> {
+    let mut remembered = vec![];
+    for key in keys {
+        if store.idempotent("ada", &key.to_string()).await.unwrap().is_some() {
+            remembered.push(*key);
+        }
+    }
+    remembered
+}
+
+/// Events enough that old keys are looked for, on a day.
+async fn busy(store: &SqliteStore, session: u128, day: i64) {
+    let event = append(1).events.remove(0);
+    let open = Append {
+        events: vec![event; limits::IDEMPOTENCY_SWEEP_EVENTS as usize],
+        idempotency: None,
+        at: on_day(day),
+        ..append(session)
+    };
+    assert!(matches!(store.append(open).await, Ok(Appended::Written { .. })));
+}
+
+/// A clock that is ahead, at a start or for a while, makes no repeated request a second
+/// one.
 #[tokio::test]
-async fn old_idempotency_keys_are_forgotten() {
+async fn a_clock_that_jumps_takes_no_idempotency_keys() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;
     store.append(append(1)).await.unwrap();
     store.close().await.unwrap();
-    for (day, kept) in [(limits::IDEMPOTENCY_DAYS, true), (limits::IDEMPOTENCY_DAYS + 1, false)] {
+    for day in [limits::IDEMPOTENCY_DAYS + 1, 4_000, 0] {
         let store = open_at(folder.path(), day).await.unwrap();
-        let answer = store.idempotent("ada", "1").await.unwrap();
-        assert_eq!(answer.is_some(), kept, "{day}");
-        assert_eq!(store.position().await.unwrap(), 1);
+        assert_eq!(remembered(&store, &[1]).await, [1], "{day}");
+        busy(&store, 100 + day as u128, day).await;
+        assert_eq!(remembered(&store, &[1]).await, [1], "{day}");
         store.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn old_idempotency_keys_are_forgotten_once_there_are_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    store.append(append(1)).await.unwrap();
+    store.append(Append { at: on_day(1), ..append(2) }).await.unwrap();
+    store.close().await.unwrap();
+    // As many as are kept in any case, all of them newer.
+    let mut other =
+        SqliteConnectOptions::new().filename(folder.path().join(DATABASE)).connect().await.unwrap();
+    sqlx::query(
+        "with recursive number (n) as (select 1 union all select n + 1 from number where n < ?1)
+         insert into idempotency
+             select 'bob', n, 'hash', (select id from stream limit 1), 1, ?2 + n from number",
+    )
+    .bind(limits::IDEMPOTENCY_KEPT)
+    .bind(on_day(1).as_millisecond())
+    .execute(&mut other)
+    .await
+    .unwrap();
+    other.close().await.unwrap();
+    let store = open(folder.path()).await;
+    busy(&store, 3, limits::IDEMPOTENCY_DAYS).await;
+    assert_eq!(remembered(&store, &[1, 2]).await, [1, 2], "not a day too soon");
+    busy(&store, 4, limits::IDEMPOTENCY_DAYS + 1).await;
+    assert_eq!(remembered(&store, &[1, 2]).await, [2]);
+    busy(&store, 5, limits::IDEMPOTENCY_DAYS + 2).await;
+    assert_eq!(remembered(&store, &[1, 2]).await, [] as [u128; 0]);
+    assert!(store.idempotent("bob", "1").await.unwrap().is_some(), "those are kept");
 }
 
 #[tokio::test]

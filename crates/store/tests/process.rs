@@ -1,22 +1,20 @@
 //! Two processes and one data folder: who gets it, and what a killed one leaves.
-//!
-//! The other process is this test's own binary, started again for one test with
-//! the folder in its environment.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod other;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
+use other::{Other, folder_of_child, say, this_test};
 use plenary_domain::{SessionId, Timestamp};
 use plenary_engine::ports::{Append, Appended, NewEvent, Store, StoreError};
-use plenary_store::{Holder, SqliteStore, holder, open};
+use plenary_store::{SqliteStore, holder, open};
 use uuid::Uuid;
 
-const FOLDER: &str = "PLENARY_STORE_TEST_FOLDER";
 const WRITERS: u128 = 6;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -166,73 +164,4 @@ async fn hold(folder: &Path) {
     say("announced");
     // Until it is killed.
     std::io::stdin().read_exact(&mut byte).ok();
-}
-
-fn this_test() -> Holder {
-    Holder { command: "plenary test".into(), since: Timestamp::UNIX_EPOCH }
-}
-
-fn folder_of_child() -> Option<PathBuf> {
-    std::env::var_os(FOLDER).map(PathBuf::from)
-}
-
-/// The test harness prints on the same pipe, without ending its line.
-const MARK: &str = "child: ";
-
-fn say(line: &str) {
-    println!("\n{MARK}{line}");
-}
-
-/// This binary a second time, as another process.
-struct Other {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Other {
-    fn start(test: &str, folder: &Path) -> Other {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", test, "--nocapture"])
-            .env(FOLDER, folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        Other { process, output }
-    }
-
-    /// The next thing that it says; `None` at its end. A line that the kill cut
-    /// was not said.
-    fn line(&mut self) -> Option<String> {
-        loop {
-            let mut line = String::new();
-            self.output.read_line(&mut line).unwrap();
-            let whole = line.strip_suffix('\n')?;
-            if let Some(said) = whole.strip_prefix(MARK) {
-                return Some(said.to_owned());
-            }
-        }
-    }
-
-    fn go_on(&mut self) {
-        use std::io::Write;
-        let input = self.process.stdin.as_mut().unwrap();
-        input.write_all(b"\n").unwrap();
-        input.flush().unwrap();
-    }
-
-    /// SIGKILL: it gets no chance to tidy up.
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
-impl Drop for Other {
-    /// A failed assertion must not leave a process behind.
-    fn drop(&mut self) {
-        self.process.kill().ok();
-        self.process.wait().ok();
-    }
 }

@@ -23,6 +23,15 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
                     .into(),
             )
         }
+        ("store-failed", _)
+            if told.as_ref().is_some_and(|told| told.contains("Idempotency-Key")) =>
+        {
+            Some(
+                "`plenary doctor` says what is wrong. A change may have been carried out all the \
+                 same: look before you repeat it."
+                    .into(),
+            )
+        }
         ("unauthorized", _) => Some("Set PLENARY_TOKEN to a token of that server.".into()),
         _ => told,
     }

@@ -1,11 +1,17 @@
 //! For whoever watches over the server.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use plenary_domain::limits;
+use plenary_engine::ports::StoreError;
+use tokio::sync::Mutex;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -14,7 +20,11 @@ use crate::error::{Problem, ReadProblems};
 use crate::views::{Nothing, Reply, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(metrics))
+    OpenApiRouter::new()
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
+        .routes(routes!(metrics))
+        .layer(Extension(Arc::new(Ready::default())))
 }
 
 /// The process lives.
@@ -24,12 +34,42 @@ async fn healthz() -> impl IntoResponse {
     reply(Nothing {})
 }
 
-/// The store answers.
+/// The store takes what it is given: something was written to it within the last second.
 #[utoipa::path(get, path = "/readyz", tag = "health",
     responses((status = 200, body = Reply<Nothing>), ReadProblems))]
-async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Problem> {
-    app.engine.check().await?;
+async fn readyz(
+    State(app): State<App>,
+    Extension(ready): Extension<Arc<Ready>>,
+) -> Result<impl IntoResponse, Problem> {
+    // Anybody may ask, so the reason stays in the log.
+    let ready = ready.check(&app).await;
+    ready.map_err(|problem| problem.hint("The server's log says why."))?;
     Ok(reply(Nothing {}))
+}
+
+/// The last look at the store, and when it was. Anybody may ask, so all who ask within
+/// a while share one write.
+#[derive(Default)]
+struct Ready(Mutex<Option<(u64, Result<(), Problem>)>>);
+
+impl Ready {
+    async fn check(&self, app: &App) -> Result<(), Problem> {
+        let mut last = self.0.lock().await;
+        let clock = app.engine.clock();
+        if let Some((at, found)) = &*last
+            && clock.ticks().saturating_sub(*at) < limits::READY_FRESH_MS
+        {
+            return found.clone();
+        }
+        let found = tokio::select! {
+            found = app.engine.check() => found.map_err(Problem::from),
+            () = clock.sleep(Duration::from_millis(limits::READY_MS)) => {
+                Err(StoreError::Failed("the disk does not answer".into()).into())
+            }
+        };
+        *last = Some((clock.ticks(), found.clone()));
+        found
+    }
 }
 
 /// Counters for Prometheus.

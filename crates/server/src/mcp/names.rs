@@ -43,7 +43,8 @@ pub fn rename(value: Value, name: fn(&str) -> String) -> Value {
     }
 }
 
-/// Renames the fields that a sentence quotes in backticks.
+/// Renames the fields that a sentence quotes in backticks, and the header that is an
+/// argument of tools.
 pub fn in_words(sentence: &str) -> String {
     let is_field = |part: &str| {
         part.starts_with(|letter: char| letter.is_ascii_lowercase())
@@ -53,7 +54,7 @@ pub fn in_words(sentence: &str) -> String {
         true if is_field(part) => snake(part),
         _ => part.to_owned(),
     });
-    parts.collect::<Vec<_>>().join("`")
+    parts.collect::<Vec<_>>().join("`").replace("Idempotency-Key", "idempotency_key")
 }
 
 /// The known name that was probably meant.
@@ -88,6 +89,7 @@ mod tests {
         let renamed =
             "`quorum.grace_seconds`: Ask JohnDoe about `GET /api/openApi` or `camel_case`.";
         assert_eq!(in_words(sentence), renamed);
+        assert_eq!(in_words("The same Idempotency-Key."), "The same idempotency_key.");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the interface promises: errors, idempotency, and a true document.
 
+use std::time::Duration;
+
 use plenary_domain::limits;
 use plenary_scripted::Gate;
 use plenary_scripted::{Reply, Script};
@@ -389,7 +391,18 @@ async fn whoever_watches_over_the_server_sees_how_it_is() {
     app.until_metric("plenary_calls_running", |calls| calls == 0).await;
     app.until_metric("plenary_readers", |readers| readers == 0).await;
     app.until_metric("plenary_sessions_loaded", |rooms| rooms == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_cannot_be_written_shows() {
+    let (app, clock) = TestApp::with_clock(canned()).await;
+    assert_eq!(app.get("/readyz").await.0, 200);
     app.store.close().await.unwrap();
-    let (status, body) = app.get("/readyz").await;
-    assert_eq!((status, &body["error"]["code"]), (503, &json!("store-failed")));
+    // Whoever asks again at once is told the same, and it costs no write.
+    assert_eq!(app.get("/readyz").await.0, 200);
+    clock.advance(Duration::from_millis(limits::READY_FRESH_MS));
+    for _ in 0..2 {
+        let (status, body) = app.get("/readyz").await;
+        assert_eq!((status, &body["error"]["code"]), (503, &json!("store-failed")));
+    }
 }

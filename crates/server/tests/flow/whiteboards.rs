@@ -269,6 +269,31 @@ async fn at_its_deadline_a_board_goes_on_by_the_clock() {
     assert_eq!(by, [Value::Null, Value::Null, json!("fay"), json!("fay")]);
 }
 
+/// Timers run on another clock than deadlines are written by.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deadline_goes_by_the_clock_on_the_wall_also_when_that_is_set() {
+    let (app, clock) = TestApp::with_clock(canned()).await;
+    let deadlines = json!({ "deadlines": { "blindSeconds": 3600, "readSeconds": 60 } });
+    let board = Whiteboard::open(&app, "jumped", deadlines).await;
+    let mut events = app.events(&board.at("/events"), None).await;
+    let asleep = async |seconds| {
+        let time = Duration::from_secs(seconds);
+        tokio::time::timeout(SAFETY, clock.until_asleep(1, time..=time)).await.unwrap();
+    };
+    asleep(3600).await;
+    clock.set_forward(Duration::from_secs(2 * 3600));
+    events.until("transitioned").await;
+    asleep(60).await;
+    clock.set_back(Duration::from_secs(3600));
+    // As long as it would have taken, and it is not time yet.
+    clock.advance(Duration::from_secs(60));
+    asleep(3600).await;
+    assert_eq!(board.seen("", "").await["phase"], "read");
+    clock.advance(Duration::from_secs(3600));
+    events.until("transitioned").await;
+    assert_eq!(board.seen("", "").await["phase"], "validate");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_that_passed_while_nobody_ran_is_kept_after_a_restart() {
     let (app, clock) = TestApp::with_clock(canned()).await;

@@ -1,7 +1,7 @@
 //! Adding to the log, and taking a session out of it.
 
 use async_trait::async_trait;
-use plenary_domain::SessionId;
+use plenary_domain::{SessionId, Timestamp, limits};
 use plenary_engine::ports::{Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
@@ -9,6 +9,8 @@ use uuid::Uuid;
 use super::batch::{Batch, EventToInsert};
 use super::rows::{position, signed, state_name, unsigned};
 use super::writer::Write;
+
+const MS_PER_DAY: i64 = 24 * 3_600_000;
 
 /// Bits of a search row's id that hold the event's version.
 pub(super) const VERSION_BITS: u32 = 24;
@@ -37,6 +39,10 @@ impl Write for Append {
         let version = self.expected + self.events.len() as u64;
         if let Some(idempotency) = &self.idempotency {
             keep_answer(&mut batch.connection, self, idempotency, version).await?;
+        }
+        let turn = |position: &u64| position.is_multiple_of(limits::IDEMPOTENCY_SWEEP_EVENTS);
+        if positions.iter().flatten().any(turn) {
+            forget_old_answers(&mut batch.connection, self.at).await?;
         }
         Ok(Appended::Written { version, positions })
     }
@@ -317,6 +323,27 @@ async fn keep_answer(
     .bind(append.session.0)
     .bind(signed(version))
     .bind(append.at.as_millisecond())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Keys go by age and by number, while the log grows and never because of a start: a
+/// clock that is days ahead for a while must not make a repeated request a second one.
+async fn forget_old_answers(
+    connection: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "delete from idempotency where (principal, key) in (
+             select principal, key from idempotency
+             where at < ?1
+                 and at < (select at from idempotency order by at desc limit 1 offset ?2 - 1)
+             order by at limit ?3)",
+    )
+    .bind(now.as_millisecond() - limits::IDEMPOTENCY_DAYS * MS_PER_DAY)
+    .bind(limits::IDEMPOTENCY_KEPT)
+    .bind(limits::IDEMPOTENCY_SWEPT)
     .execute(connection)
     .await?;
     Ok(())

@@ -4,14 +4,19 @@
 //! back. No write looks at events or words, so those of a whole transaction can
 //! share a few statements. Whoever deletes some of them flushes first.
 
+use std::sync::Arc;
+
 use plenary_domain::SessionId;
 use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
+
+use super::place::Place;
 
 /// Rows of one insert. A statement is kept prepared for each number of rows.
 const ROWS: usize = 32;
 
 pub(super) struct Batch {
     pub(super) connection: SqliteConnection,
+    pub(super) place: Arc<Place>,
     /// With their numbers.
     events: Vec<(i64, EventToInsert)>,
     words: Vec<(i64, String)>,
@@ -40,8 +45,8 @@ pub(super) struct EventToInsert {
 }
 
 impl Batch {
-    pub(super) fn new(connection: SqliteConnection) -> Batch {
-        Batch { connection, events: Vec::new(), words: Vec::new(), next: None }
+    pub(super) fn new(connection: SqliteConnection, place: Arc<Place>) -> Batch {
+        Batch { connection, place, events: Vec::new(), words: Vec::new(), next: None }
     }
 
     pub(super) async fn execute(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {

@@ -46,20 +46,16 @@ pub(super) async fn events(
     after: u64,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    sqlx::query_as(
-        "select stream_id, kind, event.version, position, type, actor, payload, at
-         from event join stream on stream.id = stream_id
-         where stream_id = ? and event.version > ? order by event.version limit ?",
-    )
-    .bind(id.0)
-    .bind(signed(after))
-    .bind(limit)
-    .fetch_all(pool)
-    .await
-    .map_err(failure)?
-    .into_iter()
-    .map(rows::event)
-    .collect()
+    sqlx::query_as(rows::EVENTS)
+        .bind(id.0)
+        .bind(signed(after))
+        .bind(limit)
+        .fetch_all(pool)
+        .await
+        .map_err(failure)?
+        .into_iter()
+        .map(rows::event)
+        .collect()
 }
 
 pub(super) async fn events_of_all(

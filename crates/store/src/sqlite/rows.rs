@@ -96,6 +96,12 @@ pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
     })
 }
 
+/// Of one session after a version, at most so many.
+pub(super) const EVENTS: &str =
+    "select stream_id, kind, event.version, position, type, actor, payload, at
+     from event join stream on stream.id = stream_id
+     where stream_id = ? and event.version > ? order by event.version limit ?";
+
 pub(super) type EventTuple = (Uuid, String, i64, i64, String, String, String, i64);
 
 pub(super) fn event(row: EventTuple) -> Result<StoredEvent, StoreError> {

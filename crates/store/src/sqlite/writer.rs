@@ -11,7 +11,8 @@ use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::batch::Batch;
-use super::failure::{closed, failure};
+use super::failure::{closed, failure, failure_before};
+use super::place::Place;
 
 /// One write, as plain data. It may be run a second time after a rollback, so it
 /// keeps nothing from an earlier run.
@@ -30,10 +31,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: SqliteConnection) -> Writer {
+    pub(crate) fn start(connection: SqliteConnection, place: Arc<Place>) -> Writer {
         let (queue, waiting) = mpsc::channel(limits::WRITES_WAITING);
         let closing = Arc::new(Notify::new());
-        let task = tokio::spawn(work(Batch::new(connection), waiting, closing.clone()));
+        let task = tokio::spawn(work(Batch::new(connection, place), waiting, closing.clone()));
         Writer { queue, closing, task: Mutex::new(Some(task)) }
     }
 
@@ -43,7 +44,7 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Pending { write, answer: None, reply });
         self.queue.send(job).await.map_err(|_| closed())?;
-        answer.await.map_err(|_| closed())?
+        answer.await.map_err(|_| StoreError::Failed("its writer has ended".into()))?
     }
 
     /// Carries out what waits, moves the log into the database file, and ends.
@@ -101,19 +102,22 @@ async fn commit(batch: &mut Batch, group: &mut Vec<Box<dyn Job>>) {
 }
 
 enum Broken {
+    /// Before the first statement.
+    Before(StoreError),
     InJob(sqlx::Error),
+    /// What is in the log by then may count after a crash, though it was rolled back.
     AtCommit(sqlx::Error),
 }
 
 impl Broken {
     fn into_error(self) -> StoreError {
-        match self {
-            Broken::InJob(error) | Broken::AtCommit(error) => {
-                let error = failure(error);
-                tracing::error!(%error, "a write was rolled back");
-                error
-            }
-        }
+        let error = match self {
+            Broken::Before(error) => error,
+            Broken::InJob(error) => failure_before(error),
+            Broken::AtCommit(error) => failure(error),
+        };
+        tracing::error!(%error, "a write was rolled back");
+        error
     }
 }
 
@@ -132,8 +136,10 @@ async fn together(batch: &mut Batch, jobs: &mut [Box<dyn Job>]) -> Result<(), Br
 }
 
 async fn run(batch: &mut Batch, jobs: &mut [Box<dyn Job>]) -> Result<(), Broken> {
+    let in_place = batch.place.check().map_err(StoreError::NotWritten);
+    in_place.map_err(Broken::Before)?;
     let begun = batch.execute("begin immediate").await;
-    begun.map_err(Broken::AtCommit)?;
+    begun.map_err(|error| Broken::Before(failure_before(error)))?;
     for job in jobs {
         job.run(batch).await.map_err(Broken::InJob)?;
     }

@@ -389,7 +389,7 @@ pub async fn needs_an_event(fixture: impl Fixture) {
     let store = fixture.store();
     let nothing = Append { events: vec![], ..opening(id(1)) };
     let answer = store.append(nothing).await;
-    assert!(matches!(answer, Err(StoreError::Failed(_))), "{answer:?}");
+    assert!(matches!(answer, Err(StoreError::NotWritten(_))), "{answer:?}");
     assert_eq!(store.session(id(1)).await.unwrap(), None);
 }
 

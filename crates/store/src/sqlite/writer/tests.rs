@@ -25,11 +25,11 @@ impl Write for Statement {
 
 async fn batch(folder: &Path) -> Batch {
     let file = folder.join("test.sqlite3");
-    let mut connection = writing(&file).connect().await.unwrap();
+    let mut connection = writing(&file).create_if_missing(true).connect().await.unwrap();
     let migrations = migrations();
     let made = migrations.run_direct(None, &mut connection, false).await;
     made.unwrap();
-    Batch::new(connection)
+    Batch::new(connection, Arc::default())
 }
 
 fn pending<W: Write>(write: W) -> (Box<dyn Job>, Answer<W>) {

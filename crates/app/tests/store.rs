@@ -1,0 +1,267 @@
+//! The store under the real program: what is said when it fails, what is found when it
+//! is damaged, and what a backup is worth.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use serde_json::{Value, json};
+use support::{Home, NOWHERE, SAFETY, Serving};
+
+const DATABASE: &str = "plenary.sqlite3";
+const LOG: &str = "plenary.sqlite3-wal";
+
+fn file(home: &Home, name: &str) -> PathBuf {
+    home.path().join("data").join(name)
+}
+
+/// A client that keeps its one connection.
+struct Client {
+    http: reqwest::Client,
+    url: String,
+}
+
+impl Client {
+    async fn of(serving: &Serving) -> Client {
+        plenary_providers::install_tls();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = Client { http, url: serving.url.clone() };
+        assert_eq!(client.get("/healthz").await.0, 200);
+        client
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        answer(self.http.get(format!("{}{path}", self.url))).await
+    }
+
+    async fn open(&self, board: &str) -> (u16, Value) {
+        let body = json!({ "boardId": board, "topic": "Which one?", "openedBy": "lead" });
+        let url = format!("{}/api/whiteboards", self.url);
+        answer(self.http.post(url).header("idempotency-key", board).json(&body)).await
+    }
+
+    /// Asks until the answer is this.
+    async fn until_ready(&self, status: u16) -> Value {
+        let ready = async {
+            loop {
+                let (found, body) = self.get("/readyz").await;
+                if found == status {
+                    return body;
+                }
+            }
+        };
+        tokio::time::timeout(SAFETY, ready).await.expect("it shows")
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap())
+}
+
+/// Sets what a running process may still use; `None` is as much as this one may.
+fn limit(serving: &Serving, what: Resource, to: Option<u64>) {
+    let pid = Pid::from_raw(i32::try_from(serving.pid()).unwrap());
+    // Only the soft limit: anybody may raise that again.
+    let maximum = getrlimit(what).maximum;
+    prlimit(pid, what, Rlimit { current: to.or(maximum), maximum }).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_file_handle_to_spare_everything_is_carried_out_and_answered() {
+    let home = Home::new(NOWHERE);
+    let serving = home.serve().await;
+    let client = Client::of(&serving).await;
+    // No file can be opened from now on, nor a connection taken.
+    limit(&serving, Resource::Nofile, Some(1));
+    for board in ["one", "two", "three"] {
+        let (status, opened) = client.open(board).await;
+        assert_eq!(status, 201, "{opened}");
+        let token = opened["data"]["agentToken"].as_str().unwrap();
+        let url = format!("{}/api/whiteboards/{board}/posts", client.url);
+        let post = json!({ "type": "proposal", "title": "This", "body": "Yes." });
+        let (status, posted) =
+            answer(client.http.post(url).header("agent-token", token).json(&post)).await;
+        assert_eq!(status, 200, "{posted}");
+    }
+    assert_eq!(client.get("/readyz").await.0, 200);
+    assert_eq!(client.get("/api/whiteboards").await.1["meta"]["total"], 3);
+    serving.kill().await;
+    // Nor was any of it said only.
+    let checked = home.run(&["store", "check"]).await;
+    assert_eq!((checked.code, checked.err.as_str()), (Some(0), ""), "{}", checked.out);
+    assert!(checked.out.contains("sessions: 3"), "{}", checked.out);
+}
+
+/// A disk that takes no more: a file that may not grow is the same to a program.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_have_happened_is_said_so_and_a_repeat_brings_the_token() {
+    let home = Home::new(NOWHERE);
+    let plain = home.command(&[]);
+    let mut command = tokio::process::Command::new("/bin/sh");
+    command
+        // The signal that comes with it would end the program; a full disk sends none.
+        .args(["-c", "trap '' XFSZ; exec \"$0\" serve --listen 127.0.0.1:0"])
+        .arg(plain.as_std().get_program())
+        .env_clear()
+        .envs(plain.as_std().get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(home.path())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    let serving = home.serving(command).await;
+    let client = Client::of(&serving).await;
+    client.until_ready(200).await;
+    let size = fs::metadata(file(&home, LOG)).unwrap().len();
+    limit(&serving, Resource::Fsize, Some(size));
+    let (status, told) = client.open("docs").await;
+    assert_eq!((status, &told["error"]["code"]), (503, &json!("store-failed")));
+    let hint = told["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("may have been carried out"), "{hint}");
+    assert!(hint.contains("same Idempotency-Key") && !hint.contains("Nothing"), "{hint}");
+    let told = client.until_ready(503).await;
+    assert_eq!(told["error"]["hint"], "The server's log says why.");
+
+    limit(&serving, Resource::Fsize, None);
+    client.until_ready(200).await;
+    let (status, opened) = client.open("docs").await;
+    assert_eq!(status, 201, "{opened}");
+    let token = opened["data"]["agentToken"].as_str().unwrap();
+    // Once more, as whoever has lost the answer would.
+    let (status, again) = client.open("docs").await;
+    assert_eq!((status, again["data"]["agentToken"].as_str()), (201, Some(token)));
+    assert_eq!(client.get("/api/whiteboards").await.1["meta"]["total"], 1);
+    serving.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_was_removed_shows() {
+    let home = Home::new(NOWHERE);
+    let serving = home.serve().await;
+    let client = Client::of(&serving).await;
+    assert_eq!(client.open("docs").await.0, 201);
+    client.until_ready(200).await;
+    fs::remove_dir_all(home.path().join("data")).unwrap();
+    client.until_ready(503).await;
+    let (status, told) = client.open("more").await;
+    assert_eq!(status, 503);
+    let hint = told["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("Nothing was changed."), "{hint}");
+    serving.kill().await;
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_log_is_told_to_whoever_opens_the_store() {
+    let home = Home::new(NOWHERE);
+    let serving = home.serve().await;
+    let client = Client::of(&serving).await;
+    for board in ["one", "two", "three", "four"] {
+        assert_eq!(client.open(board).await.0, 201);
+    }
+    serving.kill().await;
+    let log = fs::read(file(&home, LOG)).unwrap();
+    // The page of the frame in the middle.
+    let frames = (log.len() - 32) / (24 + 4096);
+    flip(&file(&home, LOG), 32 + frames / 2 * (24 + 4096) + 1_000);
+    let checked = home.run(&["store", "check"]).await;
+    assert_eq!(checked.code, Some(1));
+    assert!(checked.out.contains("wrong The write-ahead log is damaged"), "{}", checked.out);
+    let refused = home.run(&["store", "backup", "copy"]).await;
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("no backup was made"), "{}", refused.err);
+    assert!(!home.path().join("copy").exists());
+
+    let listed = home.run(&["whiteboard", "list"]).await;
+    assert_eq!(listed.code, Some(0));
+    assert!(listed.out.contains("one") && !listed.out.contains("four"), "{}", listed.out);
+    assert!(listed.err.contains("transactions, which had been carried out, are lost"));
+    let kept = listed.err.split(" kept as ").nth(1).unwrap().split(" and ").next().unwrap();
+    let found = fs::read(kept).unwrap();
+    assert_eq!(found.len(), log.len());
+    // Once: it is in the past, and its traces are named.
+    assert_eq!(home.run(&["whiteboard", "list"]).await.err, "");
+    let checked = home.run(&["store", "check"]).await;
+    assert_eq!(checked.code, Some(0), "{}", checked.out);
+    assert!(checked.out.contains(kept), "{}", checked.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn help_of_the_store() {
+    let home = Home::new(NOWHERE);
+    for command in [&[][..], &["check"], &["backup"]] {
+        let ran = home.run(&[&["store"], command, &["--help"]].concat()).await;
+        assert_snapshot!([&["help_store"], command].concat().join("_"), ran.shown());
+    }
+}
+
+const OPEN: [&str; 6] = ["whiteboard", "open", "docs", "Which one?", "--as", "lead"];
+
+/// Made while a server writes, restored by putting the file in its place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_can_be_restored() {
+    let home = Home::new(NOWHERE);
+    let serving = home.serve().await;
+    assert_eq!(home.run(&OPEN).await.code, Some(0));
+    let checked = home.run(&["store", "check", "--json"]).await;
+    let told: Value = serde_json::from_str(&checked.out).unwrap();
+    assert_eq!((&told["sessions"], &told["problems"]), (&json!(1), &json!([])));
+    let made = home.run(&["store", "backup", "copy"]).await;
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let again = home.run(&["store", "backup", "copy"]).await;
+    assert_eq!(again.code, Some(1));
+    assert!(again.err.contains("is there already"), "{}", again.err);
+    let post = ["whiteboard", "post", "docs", "--as", "lead", "--type", "proposal"];
+    let post = [&post[..], &["--title", "Too late", "Not in the backup."]].concat();
+    assert_eq!(home.run(&post).await.code, Some(0));
+    serving.kill().await;
+
+    for name in [DATABASE, LOG, "plenary.sqlite3-shm"] {
+        fs::remove_file(file(&home, name)).unwrap();
+    }
+    let missed = home.run(&["whiteboard", "list"]).await;
+    assert_eq!(missed.code, Some(1));
+    assert_snapshot!("missed", missed.shown());
+    fs::copy(home.path().join("copy"), file(&home, DATABASE)).unwrap();
+    let state = home.run(&["whiteboard", "state", "docs", "--as", "lead", "--json"]).await;
+    assert_eq!(state.code, Some(0), "{}", state.err);
+    assert!(!state.out.contains("Too late"));
+    // The agent's token, kept on this side, still fits.
+    assert_eq!(home.run(&post).await.code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_store_is_said() {
+    let home = Home::new(NOWHERE);
+    let story: &[&[&str]] = &[
+        &["store", "check"],
+        &["store", "backup", "copy"],
+        &OPEN,
+        &["store", "check"],
+        &["store", "check", "--server", "http://127.0.0.1:1"],
+        &["store", "backup", "nowhere/copy"],
+    ];
+    assert_snapshot!("story", home.story(story).await);
+    // A word inside an event.
+    let database = file(&home, DATABASE);
+    let mut bytes = fs::read(&database).unwrap();
+    let at = bytes
+        .windows(10)
+        .position(|ten| ten == b"\"openedBy\"" || ten == b"{\"type\":\"o")
+        .unwrap();
+    bytes[at] = b'?';
+    fs::write(&database, &bytes).unwrap();
+    assert_snapshot!("damaged_event", home.run(&["store", "check"]).await.shown());
+    fs::write(&database, "").unwrap();
+    assert_snapshot!("empty", home.story(&[&["store", "check"], &["whiteboard", "list"]]).await);
+}
