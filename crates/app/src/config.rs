@@ -13,6 +13,7 @@ use plenary_providers::{
 use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
 
+use crate::serving::{self, Serving};
 use crate::weights;
 
 const FILE: &str = "plenary.toml";
@@ -33,6 +34,7 @@ pub struct Config {
     pub prices: Prices,
     /// The interface as files, for whoever works on it.
     pub web_folder: Option<PathBuf>,
+    pub serving: Serving,
 }
 
 #[derive(Default, Deserialize)]
@@ -51,6 +53,8 @@ struct File {
     currency: Option<String>,
     #[serde(default)]
     providers: BTreeMap<String, Provider>,
+    #[serde(default)]
+    serve: serving::Written,
     #[serde(default)]
     tiers: TierModels,
     /// By `provider/model`.
@@ -131,6 +135,7 @@ impl Config {
             tokens: set("PLENARY_TOKEN").map_or(settings.tokens, listed),
             hosts: set("PLENARY_HOSTS").map_or(settings.hosts, listed),
             server: set("PLENARY_SERVER").or(settings.server),
+            serving: settings.serve.settle(&set)?,
             tiers: tiers(settings.tiers, &set)?,
             prices: prices(settings.prices, currency, &providers)?,
             web_folder: web_folder(

@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod held;
 mod reach;
+mod serving;
 mod sse;
 mod terminal;
 mod tokens;

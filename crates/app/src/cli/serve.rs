@@ -14,7 +14,7 @@ use super::{exit, usage};
 use crate::api::ApiError;
 use crate::config::Config;
 use crate::held::Held;
-use crate::terminal;
+use crate::{serving, terminal};
 
 const COMMAND: &str = "plenary serve";
 
@@ -37,6 +37,10 @@ impl Serve {
             tokens: config.tokens.clone(),
             ..Access::default()
         };
+        serving::raise_files();
+        if let Some(shortage) = config.serving.shortage() {
+            terminal::note(&shortage);
+        }
         let held = take(&config, address, access).await?;
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
