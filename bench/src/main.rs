@@ -13,6 +13,7 @@ mod crash;
 mod discussions;
 mod figures;
 mod frames;
+mod idle;
 mod load;
 mod plenary;
 mod posts;
@@ -48,6 +49,8 @@ enum What {
     Crash(crash::Crash),
     /// Readers that never read, beside one that does
     Readers(readers::Readers),
+    /// Thousands of live readers with nothing to read, and an event for all of them
+    Idle(idle::Idle),
     /// Writes per second, against the disk's own rate
     Store(store::Store),
     /// Posts per second on one whiteboard, against the store alone
@@ -59,6 +62,9 @@ enum What {
     /// The peer of `board`, in a process of its own
     #[command(hide = true)]
     Bare(bare::Bare),
+    /// The peer of `idle`, in a process of its own
+    #[command(hide = true)]
+    Writer(idle::Writer),
     /// The model server of the others
     #[command(hide = true)]
     Scripted(scripted::Pace),
@@ -79,6 +85,8 @@ async fn main() -> ExitCode {
         What::Load(load) => load.run().await,
         What::Crash(crash) => crash.run().await,
         What::Readers(readers) => readers.run().await,
+        What::Idle(idle) => idle.run().await,
+        What::Writer(writer) => writer.run().await,
         What::Store(store) => store.run().await,
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),

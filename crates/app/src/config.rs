@@ -16,6 +16,7 @@ use plenary_providers::{
 use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
 
+use crate::serving::{self, Serving};
 use crate::trust::Trusted;
 use crate::weights;
 use layers::Ignored;
@@ -40,6 +41,7 @@ pub struct Config {
     pub prices: Prices,
     /// The interface as files, for whoever works on it.
     pub web_folder: Option<PathBuf>,
+    pub serving: Serving,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -56,6 +58,8 @@ pub struct File {
     currency: Option<String>,
     #[serde(default)]
     providers: BTreeMap<String, Provider>,
+    #[serde(default)]
+    serve: serving::Written,
     #[serde(default)]
     tiers: TierModels,
     /// By `provider/model`.
@@ -131,6 +135,7 @@ impl Config {
             tokens: tokens(set("PLENARY_TOKEN"), settings.tokens)?,
             hosts: hosts.unwrap_or_default(),
             server: set("PLENARY_SERVER").or(settings.server),
+            serving: settings.serve.settle(&set)?,
             tiers: tiers(settings.tiers, &set)?,
             prices: prices(settings.prices, currency, &providers)?,
             web_folder: web_folder(

@@ -45,10 +45,12 @@ impl Held {
         };
         let token = uuid::Uuid::new_v4().simple().to_string();
         own.store.announce(&reached, &token).map_err(|error| failed(&error))?;
-        let access = Access { local_token: Some(token), ..access };
+        let proxies = config.serving.proxies.clone();
+        let access = Access { local_token: Some(token), proxies, ..access };
         let router = plenary_server::router(own.app.clone(), access);
         let (over, ended) = oneshot::channel::<()>();
-        let serving = tokio::spawn(plenary_server::serve(listener, router, async {
+        let connections = own.app.capacity.connections;
+        let serving = tokio::spawn(plenary_server::serve(listener, router, connections, async {
             let _ = ended.await;
         }));
         Ok(Held { own, address, resumed, over, serving })

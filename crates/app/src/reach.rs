@@ -156,7 +156,9 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let engine = Engine::new(store.clone(), models, clock);
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
     let web_folder = config.web_folder.as_deref().map(Arc::from);
-    Ok(Own { app: App { engine, tiers: tiers.into(), prices: prices.into(), web_folder }, store })
+    let capacity = config.serving.capacity();
+    let (tiers, prices) = (tiers.into(), prices.into());
+    Ok(Own { app: App { engine, tiers, prices, web_folder, capacity }, store })
 }
 
 fn store_error(config: &Config, error: &StoreError) -> ApiError {

@@ -242,21 +242,52 @@ pub const READER_PAGE: u32 = 8;
 
 /// Wrong fields of a body that are named at once.
 pub const WRONG_FIELDS: usize = 32;
-/// Bytes of a request body, request headers, and open connections.
+/// Bytes of a request body, and of one whose sender has not shown a token.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
+pub const STRANGER_BODY_BYTES: usize = SOCKET_BYTES;
+/// Time for a body: for its first bytes, for so many more a second, and for all of it.
+pub const BODY_FIRST_MS: u64 = 10_000;
+pub const BODY_BYTES_PER_SECOND: u64 = 8 * 1024;
+pub const BODY_MS: u64 = 120_000;
+/// Bytes of request headers, their number, and their time. A connection on which
+/// nothing is asked for ends after that time too.
 pub const HEADER_BYTES: usize = 32 * 1024;
 pub const HEADERS: usize = 64;
 pub const HEADER_MS: u64 = 10_000;
-pub const CONNECTIONS: usize = 4_096;
-/// Wrong tokens that may be typed in a row, and the time after which there is one more.
+/// Connections at once unless set otherwise, and the least that may be set.
+pub const CONNECTIONS: usize = 16_384;
+pub const CONNECTIONS_LEAST: usize = 16;
+/// The most places of any kind that may be set.
+pub const PLACES_MOST: usize = 1_000_000;
+/// Of all places, the part that callers without a token may hold, and the part that
+/// is kept for newcomers, who have to get in before they can show a token; and how
+/// many that are at most.
+pub const STRANGERS_PART: usize = 4;
+pub const STRANGERS: usize = 2_048;
+pub const NEWCOMERS_PART: usize = 16;
+pub const NEWCOMERS: usize = 256;
+/// Files of this process that are kept for other things than connections, and the part
+/// of all that are kept where that is fewer.
+pub const FILES_KEPT: usize = 512;
+pub const FILES_KEPT_PART: usize = 4;
+/// Wrong tokens that may be typed in a row at one address, and the time after which
+/// there is one more.
 pub const WRONG_TOKENS: u32 = 10;
 pub const WRONG_TOKEN_MS: u64 = 6_000;
+/// The same for all addresses together, and the longest that anybody then waits for a
+/// token to be compared.
+pub const WRONG_TOKENS_ALL: u32 = 1_000;
+pub const WRONG_TOKEN_ALL_MS: u64 = 60;
+pub const WRONG_TOKEN_WAIT_MS: u64 = 5_000;
+/// Addresses whose wrong tokens are remembered.
+pub const WRONG_TOKEN_ADDRESSES: usize = 4_096;
 /// How long a browser keeps the cookie that it got for a token.
 pub const COOKIE_SECONDS: u64 = 90 * 24 * 3_600;
 /// A request that waits for a session: default and most.
 pub const WAIT_SECONDS: u32 = 30;
 pub const WAIT_MOST_SECONDS: u32 = 600;
-/// MCP: sessions over HTTP, how long one may be idle, and agents that one holds.
+/// MCP: sessions over HTTP unless set otherwise, how long one may be idle where places
+/// are not short, and agents that one holds.
 pub const MCP_SESSIONS: usize = 1_024;
 pub const MCP_IDLE_MS: u64 = 3_600_000;
 pub const MCP_AGENTS: usize = 256;
@@ -282,8 +313,8 @@ pub const CONFIGURATION_BYTES: u64 = 256 * 1024;
 /// the pause in between.
 pub const HANDOVER_MS: u64 = 15_000;
 pub const HANDOVER_PAUSE_MS: u64 = 200;
-/// Socket.IO: clients at once, how long one may take to say who it is, bytes of what
-/// one says at once, and discussions that one may name.
+/// Socket.IO: clients at once unless set otherwise, how long one may take to say who it
+/// is, bytes of what one says at once, and discussions that one may name.
 pub const SOCKETS: usize = 1_024;
 pub const SOCKET_CONNECT_MS: u64 = 10_000;
 pub const SOCKET_BYTES: usize = 64 * 1024;
@@ -296,8 +327,9 @@ pub const SOCKET_PACKETS: usize = 64;
 pub const SOCKET_PAUSE_MS: u64 = 50;
 /// Events that are kept in the words of Socket.IO, for all clients together.
 pub const SOCKET_NEWS: usize = 256;
-/// Time in which a websocket must take at least something of what is sent to it.
-pub const SOCKET_STALL_MS: u64 = 30_000;
+/// Time in which a client must take at least something of what is sent to it. Readers
+/// of event streams may pause.
+pub const STALL_MS: u64 = 30_000;
 /// A comment is sent to silent event streams this often.
 pub const KEEP_ALIVE_MS: u64 = 15_000;
 

@@ -5,18 +5,21 @@
 mod cookie;
 mod tries;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::body::HttpBody as _;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::{Code, Problem};
+use crate::listen::Peer;
 use crate::{socket, web};
 
 pub use cookie::{forget, give};
-pub use tries::Tries;
+pub use tries::{Source, Tries};
 
 /// Where a browser comes in with a token.
 pub const ADDRESS: &str = "/api/access";
@@ -30,6 +33,8 @@ pub struct Access {
     pub local_token: Option<String>,
     /// Names under which the server may be addressed; empty means any.
     pub hosts: Vec<String>,
+    /// Who may say in `X-Forwarded-For` where a request comes from, besides this machine.
+    pub proxies: Vec<IpAddr>,
     /// For calls inside this process, which have no caller.
     pub inside: bool,
 }
@@ -50,7 +55,9 @@ pub async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match admit(&access, request.method(), request.uri().path(), request.headers()) {
+    let admitted = admit(&access, request.method(), request.uri().path(), request.headers());
+    let admitted = admitted.and_then(|who| stand(&access, &request, who));
+    match admitted {
         Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
         }
@@ -58,6 +65,35 @@ pub async fn check(
         Err(problem) => return problem.into_response(),
     }
     next.run(request).await
+}
+
+/// Whether the caller keeps its connection where there are too many: with a token, or
+/// where none is wanted, by a request that has come whole. Who watches over the server
+/// gets in as newcomers do.
+fn stand(
+    access: &Access,
+    request: &Request,
+    who: Option<Principal>,
+) -> Result<Option<Principal>, Problem> {
+    let Some(peer) = request.extensions().get::<Peer>() else { return Ok(who) };
+    let has_proof = || access.caller(request.method(), request.headers()).is_ok();
+    let is_known = !is_watch(request.uri().path())
+        && (access.wants_token() || request.body().is_end_stream())
+        && (who.is_some() || has_proof());
+    if !is_known {
+        peer.doubt();
+        return Ok(who);
+    }
+    match (peer.prove(), &who) {
+        (Err(problem), Some(_)) => Err(problem),
+        // Everybody may have what this one asks for.
+        (Err(_), None) | (Ok(()), _) => Ok(who),
+    }
+}
+
+/// Whoever watches over the server needs no token to see that it lives.
+fn is_watch(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
 }
 
 /// `None` for whoever proves itself later, or needs no proof.
@@ -78,8 +114,7 @@ fn admit(
     if socket::is_handshake(path) || web::is_page(method, path) || path == ADDRESS {
         return Ok(None);
     }
-    // Whoever watches over the server needs no token to see that it lives.
-    if matches!(path, "/healthz" | "/readyz") {
+    if is_watch(path) {
         return Ok(Some(Principal("local".into())));
     }
     access.caller(method, headers).map(Some)

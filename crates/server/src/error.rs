@@ -30,6 +30,7 @@ pub enum Code {
     Taken,
     NoModel,
     TooLarge,
+    TooSlow,
     UnsupportedMediaType,
     InvalidInput,
     IdempotencyKeyReused,
@@ -40,7 +41,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 21] = [
+    pub const ALL: [Code; 22] = [
         Code::InvalidJson,
         Code::InvalidQuery,
         Code::InvalidHeader,
@@ -55,6 +56,7 @@ impl Code {
         Code::Taken,
         Code::NoModel,
         Code::TooLarge,
+        Code::TooSlow,
         Code::UnsupportedMediaType,
         Code::InvalidInput,
         Code::IdempotencyKeyReused,
@@ -75,6 +77,7 @@ impl Code {
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::NotNow | Code::Taken | Code::NoModel => StatusCode::CONFLICT,
             Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::InvalidInput | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Code::Busy | Code::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
@@ -325,6 +328,9 @@ pub enum ReadProblems {
     /// There is no such thing.
     #[response(status = 404)]
     NotFound(ProblemBody),
+    /// Too much at once; `Retry-After` says when to try again.
+    #[response(status = 429)]
+    Busy(ProblemBody),
     /// The store failed.
     #[response(status = 503)]
     StoreFailed(ProblemBody),
@@ -346,6 +352,9 @@ pub enum WriteProblems {
     /// There is no such thing.
     #[response(status = 404)]
     NotFound(ProblemBody),
+    /// The body came too slowly.
+    #[response(status = 408)]
+    TooSlow(ProblemBody),
     /// Not in this state; the answer names the state and what is possible.
     #[response(status = 409)]
     NotNow(ProblemBody),

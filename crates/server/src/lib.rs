@@ -11,6 +11,8 @@ mod idempotency;
 mod listen;
 mod live;
 pub mod mcp;
+mod pace;
+mod places;
 mod prices;
 mod socket;
 mod tiers;
@@ -28,6 +30,7 @@ use utoipa::OpenApi;
 pub use auth::Access;
 pub use error::Code;
 pub use listen::serve;
+pub use places::Capacity;
 pub use prices::{Price, Prices};
 pub use tiers::Tiers;
 
@@ -38,19 +41,21 @@ pub struct App {
     pub prices: Arc<Prices>,
     /// Where the interface is served from instead of the binary, by whoever works on it.
     pub web_folder: Option<Arc<Path>>,
+    pub capacity: Capacity,
 }
 
 impl App {
     /// With nothing set about models.
     pub fn new(engine: Arc<Engine>) -> Self {
-        App { engine, tiers: Arc::default(), prices: Arc::default(), web_folder: None }
+        let (tiers, prices, capacity) = Default::default();
+        App { engine, tiers, prices, web_folder: None, capacity }
     }
 }
 
 /// Everything on one port. `access` says who may come in.
 pub fn router(app: App, access: Access) -> Router {
     let (rest, document) = http::routes().split_for_parts();
-    let engine = app.engine.clone();
+    let (engine, capacity) = (app.engine.clone(), app.capacity);
     let json = serde_json::to_value(&document).unwrap_or_default();
     let access = Arc::new(access);
     let rest = rest
@@ -62,10 +67,12 @@ pub fn router(app: App, access: Access) -> Router {
         .layer(Extension(Arc::new(auth::Tries::default())))
         .layer(CatchPanicLayer::custom(error::panicked));
     let door: Arc<dyn mcp::Door> = Arc::new(mcp::http::Inside::new(rest.clone(), engine.clone()));
-    let mcp = mcp::http::routes(door.clone(), &json, &access);
-    let socket = socket::routes(door, engine, access.clone());
+    let mcp = mcp::http::routes(door.clone(), &json, &access, capacity.mcp_sessions);
+    let timed = (engine.clone(), access.clone());
+    let socket = socket::routes(door, engine, access.clone(), capacity.socket_clients);
     rest.merge(mcp)
         .merge(socket)
+        .layer(axum::middleware::from_fn_with_state(timed, pace::keep))
         .layer(axum::middleware::from_fn_with_state(access, auth::check))
         .layer(axum::middleware::map_response(web::as_told))
         .layer(CatchPanicLayer::custom(error::panicked))

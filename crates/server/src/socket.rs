@@ -6,6 +6,7 @@
 //! nobody waiting, and misses nothing as long as it lives.
 
 mod command;
+mod guests;
 mod handshake;
 mod news;
 mod session;
@@ -16,17 +17,17 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
 use plenary_domain::limits;
 use plenary_engine::Engine;
 use socketioxide::handler::ConnectHandler;
 use socketioxide::{ParserConfig, SocketIo};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 
 use crate::auth::Access;
-use crate::error::{Code, Problem};
+use crate::error::Problem;
 use crate::mcp::Door;
 use command::Ear;
+use guests::{Guest, Guests};
 use handshake::Handshake;
 use news::News;
 use session::Session;
@@ -46,7 +47,12 @@ struct Hall {
     news: News,
 }
 
-pub fn routes(door: Arc<dyn Door>, engine: Arc<Engine>, access: Arc<Access>) -> Router {
+pub fn routes(
+    door: Arc<dyn Door>,
+    engine: Arc<Engine>,
+    access: Arc<Access>,
+    clients: usize,
+) -> Router {
     let (service, io) = SocketIo::builder()
         .connect_timeout(Duration::from_millis(limits::SOCKET_CONNECT_MS))
         .max_payload(limits::SOCKET_BYTES as u64)
@@ -56,29 +62,14 @@ pub fn routes(door: Arc<dyn Door>, engine: Arc<Engine>, access: Arc<Access>) -> 
         // No command has anything binary.
         .with_parser(ParserConfig::common().max_incoming_binaries(0))
         .build_svc();
+    let route = |router: Router, path| router.route_service(path, service.clone());
+    let library = PATHS.into_iter().fold(Router::new(), route);
+    let guests = Guests::new(clients, library.clone());
     let hall = Arc::new(Hall { door, engine, access, news: News::default() });
     let admit = move |handshake: Handshake| admit(hall.clone(), handshake);
     io.ns("/", (async || {}).with(admit));
-    let places = Arc::new(Semaphore::new(limits::SOCKETS));
-    let bounded = move |request: Request, next: Next| place(places.clone(), request, next);
-    let route = |router: Router, path| router.route_service(path, service.clone());
-    PATHS.into_iter().fold(Router::new(), route).layer(middleware::from_fn(bounded))
-}
-
-/// Refuses to begin more than the limit. The place lives in the first request, which
-/// the library keeps as long as the client.
-async fn place(places: Arc<Semaphore>, mut request: Request, next: Next) -> Response {
-    let query = request.uri().query().unwrap_or_default();
-    let begins = !query.split('&').any(|part| part.starts_with("sid="));
-    if begins {
-        let Ok(place) = places.try_acquire_owned() else {
-            return Problem::new(Code::Busy, "Too many Socket.IO clients are connected.")
-                .hint("Close some, or try again later.")
-                .into_response();
-        };
-        request.extensions_mut().insert(Arc::new(place));
-    }
-    next.run(request).await
+    let received = move |request: Request, next: Next| guests.clone().receive(request, next);
+    library.layer(middleware::from_fn(received))
 }
 
 /// Everything is set up before the client hears that it is connected, so that nothing
@@ -86,6 +77,9 @@ async fn place(places: Arc<Semaphore>, mut request: Request, next: Next) -> Resp
 async fn admit(hall: Arc<Hall>, handshake: Handshake) -> Result<(), Problem> {
     let caller = handshake.caller(&hall.access)?;
     let scope = handshake.scope()?;
+    if let Some(guest) = handshake.socket.req_parts().extensions.get::<Arc<Guest>>() {
+        guest.prove()?;
+    }
     let after = hall.engine.position().await?;
     let (say, said) = mpsc::channel(limits::SOCKET_COMMANDS);
     handshake.socket.on_fallback(Ear(say));

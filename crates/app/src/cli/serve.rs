@@ -14,7 +14,7 @@ use crate::api::ApiError;
 use crate::config::Config;
 use crate::held::Held;
 use crate::signals::Interrupt;
-use crate::terminal;
+use crate::{serving, terminal};
 
 const COMMAND: &str = "plenary serve";
 
@@ -38,6 +38,10 @@ impl Serve {
             ..Access::default()
         };
         let mut interrupt = Interrupt::listen()?;
+        serving::raise_files();
+        if let Some(shortage) = config.serving.shortage() {
+            terminal::note(&shortage);
+        }
         let held = take(&config, address, access).await?;
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {

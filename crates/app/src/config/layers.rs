@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use plenary_domain::limits;
 
 use super::{FILE, File, Models, Provider, TierModels};
+use crate::serving;
 use crate::trust::{self, Standing, Trusted};
 
 /// What all files say together.
@@ -163,6 +164,7 @@ impl File {
             web_folder,
             currency,
             providers,
+            serve,
             tiers,
             prices,
         } = self;
@@ -173,6 +175,7 @@ impl File {
             ("hosts", hosts.is_some()),
             ("server", server.is_some()),
             ("web_folder", web_folder.is_some()),
+            ("serve", serve != serving::Written::default()),
         ];
         let names = single.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.into());
         let names = names.chain(providers.keys().map(|name| format!("providers.{name}")));
@@ -197,6 +200,7 @@ impl File {
             web_folder: self.web_folder.or(under.web_folder),
             currency: self.currency.or(under.currency),
             providers,
+            serve: self.serve.over(under.serve),
             tiers: TierModels {
                 fast: self.tiers.fast.or(under.tiers.fast),
                 balanced: self.tiers.balanced.or(under.tiers.balanced),

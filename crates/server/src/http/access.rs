@@ -13,9 +13,10 @@ use utoipa_axum::routes;
 
 use super::sessions::Empty;
 use crate::App;
-use crate::auth::{self, Access, Tries};
+use crate::auth::{self, Access, Source, Tries};
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::Change;
+use crate::listen::Peer;
 use crate::views::{Reply, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -56,6 +57,7 @@ async fn enter(
     State(app): State<App>,
     Extension(access): Extension<Arc<Access>>,
     Extension(tries): Extension<Arc<Tries>>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
     Change { body, .. }: Change<NewAccess>,
 ) -> Result<Response, Problem> {
@@ -63,7 +65,10 @@ async fn enter(
     if !access.wants_token() {
         return Ok(reply(view).into_response());
     }
-    tries.take(app.engine.clock().ticks(), || access.place(&body.token))?;
+    let clock = app.engine.clock();
+    clock.sleep(tries.pause(clock.ticks())).await;
+    let from = Source::of(peer.as_deref(), &access.proxies, &headers);
+    tries.take(from, clock.ticks(), || access.place(&body.token))?;
     Ok(with_cookie(view, auth::give(&body.token, &headers)))
 }
 

@@ -1,14 +1,15 @@
 //! MCP over streamable HTTP, behind the same checks as everything else.
 
+mod held;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{Method, header};
+use axum::http::header;
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
 use axum::routing::any_service;
 use futures::future::BoxFuture;
 use plenary_domain::limits;
@@ -20,9 +21,14 @@ use tower::ServiceExt;
 
 use super::{Door, Reply, Server};
 use crate::auth::{Access, Principal};
-use crate::error::{Code, Problem};
+use held::Sessions;
 
-pub fn routes(door: Arc<dyn Door>, document: &Value, access: &Access) -> Router {
+pub fn routes(
+    door: Arc<dyn Door>,
+    document: &Value,
+    access: &Access,
+    most_sessions: usize,
+) -> Router {
     let server = Server::new(door, document);
     let mut sessions = SessionConfig::default();
     sessions.keep_alive = Some(Duration::from_millis(limits::MCP_IDLE_MS));
@@ -38,7 +44,8 @@ pub fn routes(door: Arc<dyn Door>, document: &Value, access: &Access) -> Router 
         manager.clone(),
         config,
     );
-    let bounded = move |request: Request, next: Next| admit(manager.clone(), request, next);
+    let sessions = Sessions::new(most_sessions, manager);
+    let bounded = move |request: Request, next: Next| sessions.clone().receive(request, next);
     Router::new().route("/mcp", any_service(service)).layer(middleware::from_fn(bounded))
 }
 
@@ -52,19 +59,6 @@ fn origins(hosts: &[String]) -> Vec<String> {
     };
     let both = |host: String| [format!("http://{host}:*"), format!("https://{host}:*")];
     hosts.iter().map(bracketed).flat_map(both).collect()
-}
-
-/// Refuses to begin more sessions than the limit. They end when they were idle for
-/// long, or when their client says so.
-async fn admit(manager: Arc<LocalSessionManager>, request: Request, next: Next) -> Response {
-    let begins =
-        request.method() == Method::POST && !request.headers().contains_key("mcp-session-id");
-    if begins && manager.sessions.read().await.len() >= limits::MCP_SESSIONS {
-        return Problem::new(Code::Busy, "Too many MCP sessions are open.")
-            .hint("Close some, or try again later.")
-            .into_response();
-    }
-    next.run(request).await
 }
 
 /// The REST interface in this process, without the check of tokens, which whoever

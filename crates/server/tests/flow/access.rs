@@ -1,5 +1,6 @@
 //! Who may come in.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -255,6 +256,14 @@ async fn who_guesses_has_to_wait() {
     let get = || app.http.get(format!("{}/api/sessions", app.url));
     assert_eq!(answer(get().header("cookie", in_already)).await.0, 200);
     assert_eq!(answer(get().bearer_auth("one")).await.0, 200);
+    // Nor is whoever types elsewhere, even through the same proxy on this machine.
+    let elsewhere = async |address: &str| {
+        let request = app.http.post(format!("{}/api/access", app.url));
+        let request = request.header("x-forwarded-for", format!("192.0.2.1, {address}"));
+        request.json(&json!({ "token": "one" })).send().await.unwrap().status()
+    };
+    assert_eq!(elsewhere("192.0.2.7").await, 200);
+    assert_eq!(elsewhere("127.0.0.1").await, 429);
     clock.advance(Duration::from_millis(limits::WRONG_TOKEN_MS));
     assert_eq!(enter(&app, "one").await.status(), 200);
 }
@@ -278,4 +287,26 @@ async fn an_empty_token_opens_nothing() {
         assert_eq!(status, 401, "{body}");
     }
     assert_eq!(enter(&app, "").await.status(), 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_many_guess_everybody_waits_and_gets_in() {
+    let clock = Arc::new(ManualClock::default());
+    let setup = Setup { access: guarded(&["one"]), clock: clock.clone(), ..Setup::default() };
+    let app = setup.start(canned()).await;
+    let enter = async |address: u32, token: &str| {
+        let request = app.http.post(format!("{}/api/access", app.url));
+        let request = request.header("x-forwarded-for", Ipv4Addr::from_bits(address).to_string());
+        request.json(&json!({ "token": token })).send().await.unwrap().status()
+    };
+    for address in 0..limits::WRONG_TOKENS_ALL {
+        assert_eq!(enter(0x0b00_0000 + address, "oen").await, 401);
+    }
+    let pause = Duration::from_millis(limits::WRONG_TOKEN_ALL_MS);
+    let waits = async {
+        clock.until_asleep(1, pause..=pause).await;
+        clock.advance(pause);
+    };
+    let (status, ()) = tokio::join!(enter(0x0c00_0000, "one"), waits);
+    assert_eq!(status, 200);
 }

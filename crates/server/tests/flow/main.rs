@@ -11,6 +11,7 @@ mod boards;
 mod commands;
 mod contract;
 mod councils;
+mod crowd;
 mod discussions;
 mod faults;
 mod limits;

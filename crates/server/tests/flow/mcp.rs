@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use plenary_domain::limits;
 use plenary_scripted::{Gate, Reply, When};
-use plenary_server::Access;
+use plenary_server::{Access, Capacity};
 use serde_json::{Value, json};
 
-use crate::support::{SAFETY, TestApp, answer, canned};
+use crate::support::{SAFETY, Setup, TestApp, answer, canned};
 
 /// One MCP session.
 pub struct Client<'a> {
@@ -350,22 +350,33 @@ async fn a_session_ends_when_its_client_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_are_bounded_in_number() {
-    let app = TestApp::start(canned()).await;
-    let begin = async || post(&app, &hello()).send().await.unwrap();
-    let mut first = None;
-    for _ in 0..limits::MCP_SESSIONS / 64 {
-        let begun = futures::future::join_all((0..64).map(|_| begin())).await;
-        assert!(begun.iter().all(|response| response.status() == 200));
-        first = begun.into_iter().next();
-    }
+async fn of_too_many_sessions_the_one_that_was_idle_for_longest_goes() {
+    let capacity = Capacity { mcp_sessions: 2, ..Capacity::default() };
+    let app = Setup { capacity, ..Setup::default() }.start(canned()).await;
+    let (one, _) = Client::start(&app, None).await;
+    let (two, _) = Client::start(&app, None).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    one.ask("tools/list", json!({})).await;
+    let (three, _) = Client::start(&app, None).await;
+    let gone = async { while two.request(&list).send().await.unwrap().status() != 404 {} };
+    tokio::time::timeout(SAFETY, gone).await.expect("the second has given way");
+    one.ask("tools/list", json!({})).await;
+    // Whoever listens is not idle.
+    let listen = async |client: &Client<'_>| {
+        let request = app.http.get(format!("{}/mcp", app.url));
+        let request = request.header("accept", "text/event-stream");
+        let stream = request.header("mcp-session-id", &client.session).send().await.unwrap();
+        assert_eq!(stream.status(), 200);
+        stream
+    };
+    let (_first, third) = (listen(&one).await, listen(&three).await);
     let (status, body) = answer(post(&app, &hello())).await;
     assert_eq!((status, &body["error"]["code"]), (429, &json!("busy")), "{body}");
-    // One that ends makes room for another.
-    let session = first.unwrap().headers()["mcp-session-id"].clone();
-    let end = app.http.delete(format!("{}/mcp", app.url)).header("mcp-session-id", session);
-    assert!(end.send().await.unwrap().status().is_success());
-    assert_eq!(begin().await.status(), 200);
+    drop(third);
+    let begun = async { while post(&app, &hello()).send().await.unwrap().status() != 200 {} };
+    tokio::time::timeout(SAFETY, begun).await.expect("the third is idle now");
+    // The one that still listens is still there.
+    one.ask("tools/list", json!({})).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

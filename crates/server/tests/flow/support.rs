@@ -10,7 +10,7 @@ use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
-use plenary_server::{Access, App, Prices, Tiers};
+use plenary_server::{Access, App, Capacity, Prices, Tiers};
 use plenary_store::{Holder, SqliteStore};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -68,6 +68,7 @@ pub struct Setup {
     pub tiers: Tiers,
     pub prices: Prices,
     pub web_folder: Option<Arc<Path>>,
+    pub capacity: Capacity,
     /// Providers besides the usual ones, given where the models are.
     pub more: fn(&str) -> Vec<ProviderConfig>,
 }
@@ -80,6 +81,7 @@ impl Default for Setup {
             tiers: Tiers::default(),
             prices: Prices::default(),
             web_folder: None,
+            capacity: Capacity::default(),
             more: |_| vec![],
         }
     }
@@ -112,7 +114,7 @@ impl TestApp {
     }
 
     async fn build(script: Script, setup: Setup) -> TestApp {
-        let Setup { access, clock, tiers, prices, web_folder, more } = setup;
+        let Setup { access, clock, tiers, prices, web_folder, capacity, more } = setup;
         plenary_providers::install_tls();
         let scripted = Scripted::start(script).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -122,7 +124,7 @@ impl TestApp {
         all.extend(more(&scripted.url()));
         let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock);
         let (tiers, prices) = (tiers.into(), prices.into());
-        let app = App { tiers, prices, web_folder, ..App::new(engine) };
+        let app = App { tiers, prices, web_folder, capacity, ..App::new(engine) };
         let router = plenary_server::router(app, access);
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         // Small, so that a client which does not read is soon felt by the server.
@@ -131,7 +133,7 @@ impl TestApp {
         let listener = socket.listen(1024).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (over, ended) = oneshot::channel::<()>();
-        tokio::spawn(plenary_server::serve(listener, router, async {
+        tokio::spawn(plenary_server::serve(listener, router, capacity.connections, async {
             let _ = ended.await;
         }));
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
