@@ -138,6 +138,8 @@ pub const FOLDER_BYTES: usize = 4 * 1024;
 pub const TOOLS: usize = 64;
 pub const TOOL_BYTES: usize = 200;
 
+/// Bytes of the words that say why a call failed, or why somebody was not heard.
+pub const FAILURE_BYTES: usize = 32 * 1024;
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.
@@ -220,8 +222,10 @@ pub const PAGE_MOST: u32 = 200;
 /// Events read from the log in one go.
 pub const EVENTS_PAGE: u32 = 500;
 
-/// Wrong fields of a body that are named at once.
+/// Wrong fields that an error names, and the characters of each field and its problem.
 pub const WRONG_FIELDS: usize = 32;
+pub const WRONG_FIELD_CHARS: usize = 200;
+pub const WRONG_PROBLEM_CHARS: usize = 1_000;
 /// Bytes of a request body, request headers, and open connections.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
 pub const HEADER_BYTES: usize = 32 * 1024;

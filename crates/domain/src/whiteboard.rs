@@ -438,7 +438,7 @@ impl State {
             };
         }
         self.gate_newcomer()?;
-        check::register(&agent, domain.as_deref())?;
+        check::register(&agent, domain.as_deref(), &self.members)?;
         if self.members.len() >= limits::BOARD_AGENTS {
             let most = limits::BOARD_AGENTS;
             return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));

@@ -283,6 +283,7 @@ fn migrations() -> Migrator {
         migration(2, "names", include_str!("../migrations/sqlite/0002_names.sql")),
         migration(3, "secret", include_str!("../migrations/sqlite/0003_secret.sql")),
         migration(4, "waits_for", include_str!("../migrations/sqlite/0004_waits_for.sql")),
+        migration(5, "imported", include_str!("../migrations/sqlite/0005_imported.sql")),
     ])
 }
 

@@ -1404,7 +1404,17 @@ export interface components {
             failure?: string;
             /** Format: uuid */
             id: string;
-            /** Format: uuid */
+            /** @description Held elsewhere and taken over from a record, which whoever wrote it answers for. */
+            imported: boolean;
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
+            importedAt?: string;
+            /**
+             * Format: uuid
+             * @description The board's id there, where the record says it.
+             */
             importedFrom?: string;
             prompt: string;
             quorum?: components["schemas"]["QuorumView"];

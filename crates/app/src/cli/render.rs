@@ -14,6 +14,10 @@ use crate::terminal::{self, clean, role_colour};
 /// Tokens, times and the way back to the session.
 pub fn footer(board: &Board) -> String {
     let mut out = format!("session {}", board.id);
+    if let Some(at) = board.imported_at.as_deref() {
+        let day = at.get(..10).unwrap_or(at);
+        let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
+    }
     if let (Some(input), Some(output)) = (board.usage.input_tokens, board.usage.output_tokens) {
         let _ = write!(out, " · {input} tokens in, {output} out");
     }
@@ -63,6 +67,7 @@ pub fn ballot(synthesis: &Synthesis, styled: bool) -> Option<String> {
 
 /// A head, and what it stands over.
 pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
+    let body = &under(body, styled);
     if !styled {
         return format!("=== {head} ===\n\n{body}\n");
     }
@@ -72,6 +77,18 @@ pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
     out.push('\n');
     out.push_str(&ansi(markdown(body), width));
     out
+}
+
+/// What somebody wrote, in which no line looks like a head of ours.
+fn under(body: &str, styled: bool) -> String {
+    if styled {
+        return body.replace('▌', "|");
+    }
+    let line = |line: &str| match line.trim_start().starts_with("===") {
+        true => format!("  {line}"),
+        false => line.to_owned(),
+    };
+    body.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Markdown as styled text: without the marks that the styles already tell.
