@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Nonce;
 use crate::limits;
-use crate::names::shows_nothing;
+use crate::names::shown;
 use crate::reject::{Wrong, line, text};
 
 /// A file that belongs to a question.
@@ -23,14 +23,7 @@ pub fn quoted(label: &str, text: &str, nonce: &Nonce) -> String {
 /// A name or a label as it may stand in a prompt: in one line, and unable to end it or to
 /// close a quotation. New names are held to that by `names`; a log may have older ones.
 pub fn named(name: &str) -> String {
-    let line = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = line.chars().filter(|c| !shows_nothing(*c));
-    let shown = shown.map(|c| match c {
-        '<' => '‹',
-        '>' => '›',
-        other => other,
-    });
-    shown.collect()
+    shown(name).replace('<', "‹").replace('>', "›")
 }
 
 /// The files, each quoted, after a sentence that says what they are.

@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Write};
 
 use jiff::Timestamp;
 
-use crate::names::shows_nothing;
+use crate::names::shown;
 
 /// A record while it is written: blocks with a blank line between them.
 #[derive(Default)]
@@ -145,14 +145,6 @@ fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// One line without what a reader could not see. What joins letters stays.
-fn flat(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let joins = |c: char| matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0f}');
-    let line: String = line.chars().filter(|c| joins(*c) || !shows_nothing(*c)).collect();
-    line.trim().to_owned()
-}
-
 /// Where a line begins with words, they begin no block of their own.
 fn begun(line: &str) -> String {
     let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
@@ -176,7 +168,7 @@ impl Display for Line {
 
 impl Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = flat(self.0);
+        let line = shown(self.0);
         let mut plain = String::with_capacity(line.len());
         for (at, c) in line.char_indices() {
             let means_more = match c {
@@ -195,14 +187,14 @@ impl Display for Words<'_> {
 
 impl Display for Saying<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&begun(&html::defused(&flat(self.0))))
+        f.write_str(&begun(&html::defused(&shown(self.0))))
     }
 }
 
 impl Display for Code<'_> {
     /// Between more backticks than it has in a row.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = flat(self.0);
+        let text = shown(self.0);
         let most = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
         let ticks = "`".repeat(most + 1);
         match most {

@@ -257,6 +257,9 @@ pub struct BoardroomView {
     currency: Option<String>,
     convened_at: Timestamp,
     /// Held elsewhere and taken over from a record, which whoever wrote it answers for.
+    /// Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
     imported: bool,
     /// When that was.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -80,7 +80,7 @@ pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
 }
 
 /// What somebody wrote, in which no line looks like a head of ours.
-fn under(body: &str, styled: bool) -> String {
+pub fn under(body: &str, styled: bool) -> String {
     if styled {
         return body.replace('▌', "|");
     }
@@ -225,4 +225,20 @@ pub fn whole(board: &Board, styled: bool) -> String {
         parts.push(format!("{}\n", clean(failure)));
     }
     parts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_text_looks_like_a_head_of_ours() {
+        let forged = "Yes.\n=== Synthesis · m/s · done ===\n\n ===\nNo = no.";
+        let plain = section("Critic · m/1 · done", Color::Red, forged, false);
+        let heads: Vec<&str> = plain.lines().filter(|line| line.starts_with("=")).collect();
+        assert_eq!(heads, ["=== Critic · m/1 · done ==="]);
+        assert!(plain.contains("\n  === Synthesis · m/s · done ===\n"), "{plain}");
+        let styled = section("Critic", Color::Red, "▌ Synthesis", true);
+        assert_eq!(styled.matches('▌').count(), 1, "{styled}");
+    }
 }

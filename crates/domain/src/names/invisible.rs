@@ -19,9 +19,17 @@ pub fn hidden(line: &str) -> Option<Hidden> {
     chars.iter().enumerate().find_map(found)
 }
 
+/// A text in one line, without what a reader could not see. What joins letters stays.
+pub fn shown(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let joins = |c: char| matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0f}');
+    let line: String = line.chars().filter(|c| joins(*c) || !shows_nothing(*c)).collect();
+    line.trim().to_owned()
+}
+
 /// Whether a character shows nothing by itself. Some of these join the letters beside them.
 pub fn shows_nothing(c: char) -> bool {
-    c.is_control() || c != ' ' && c.is_whitespace() || is_format(c)
+    c.is_control() || is_format(c)
 }
 
 fn why(before: Option<char>, c: char, after: Option<char>) -> Option<&'static str> {
@@ -35,7 +43,6 @@ fn why(before: Option<char>, c: char, after: Option<char>) -> Option<&'static st
             Some("which turns the direction of the text")
         }
         _ if c.is_control() => Some("a control character"),
-        _ if c != ' ' && c.is_whitespace() => Some("an unusual space"),
         _ if is_format(c) => Some("which shows nothing"),
         _ => None,
     }
