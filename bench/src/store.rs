@@ -128,6 +128,7 @@ fn append(session: SessionId, expected: u64) -> Append {
         status: "open",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "bench".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

@@ -97,6 +97,7 @@ fn append(session: SessionId, expected: u64) -> Outcome<Append> {
         status: "blind",
         active: false,
         waits_for: vec![],
+        imported: false,
         actor: "agent-1".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

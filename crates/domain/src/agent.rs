@@ -16,6 +16,7 @@ use crate::call::Workspace;
 use crate::discussion::Format;
 use crate::ids::ModelName;
 use crate::models::distance;
+use crate::names::are_same;
 
 pub use builtin::built_in;
 
@@ -111,7 +112,7 @@ pub struct Bounds {
 pub fn find(agents: &[Arc<Agent>], written: &str) -> Result<Arc<Agent>, String> {
     let wanted = written.trim().to_lowercase();
     let by_id = agents.iter().find(|agent| agent.id.0 == wanted);
-    let by_name = || agents.iter().find(|agent| agent.name.to_lowercase() == wanted);
+    let by_name = || agents.iter().find(|agent| are_same(&agent.name, written));
     by_id.or_else(by_name).cloned().ok_or_else(|| {
         let near = near(agents, &wanted);
         match near.is_empty() {

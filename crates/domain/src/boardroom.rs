@@ -58,8 +58,16 @@ pub struct State {
     /// Numbered from 1; the last one is the current one.
     pub syntheses: Vec<Synthesis>,
     pub convened_at: Timestamp,
-    pub imported_from: Option<SessionId>,
+    /// Held elsewhere, and taken over from a record.
+    pub imported: Option<Imported>,
     nonce: Nonce,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Imported {
+    /// The board's id there, where the record says it.
+    pub from: Option<SessionId>,
+    pub at: Timestamp,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

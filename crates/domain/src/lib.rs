@@ -17,6 +17,7 @@ pub mod limits;
 pub mod models;
 pub mod names;
 mod quote;
+mod record;
 pub mod reject;
 pub mod room;
 mod spoken;

@@ -142,6 +142,8 @@ pub const FOLDER_BYTES: usize = 4 * 1024;
 pub const TOOLS: usize = 64;
 pub const TOOL_BYTES: usize = 200;
 
+/// Bytes of the words that say why a call failed, or why somebody was not heard.
+pub const FAILURE_BYTES: usize = 32 * 1024;
 /// Bytes that one model may answer before its answer is refused as too long.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.
@@ -240,8 +242,10 @@ pub const EVENTS_PAGE: u32 = 500;
 /// The same for a live reader, who holds them until they are sent.
 pub const READER_PAGE: u32 = 8;
 
-/// Wrong fields of a body that are named at once.
+/// Wrong fields that an error names, and the characters of each field and its problem.
 pub const WRONG_FIELDS: usize = 32;
+pub const WRONG_FIELD_CHARS: usize = 200;
+pub const WRONG_PROBLEM_CHARS: usize = 1_000;
 /// Bytes of a request body, and of one whose sender has not shown a token.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
 pub const STRANGER_BODY_BYTES: usize = SOCKET_BYTES;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Nonce;
 use crate::limits;
-use crate::reject::{Wrong, text};
+use crate::names::shown;
+use crate::reject::{Wrong, line, text};
 
 /// A file that belongs to a question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -15,8 +16,14 @@ pub struct ContextFile {
 }
 
 pub fn quoted(label: &str, text: &str, nonce: &Nonce) -> String {
-    let label: String = label.chars().filter(|c| !c.is_control()).collect();
+    let label = named(label);
     format!("<<<{} {label}>>>\n{}\n<<<{} end>>>\n", nonce.0, text.trim_end(), nonce.0)
+}
+
+/// A name or a label as it may stand in a prompt: in one line, and unable to end it or to
+/// close a quotation. New names are held to that by `names`; a log may have older ones.
+pub fn named(name: &str) -> String {
+    shown(name).replace('<', "‹").replace('>', "›")
 }
 
 /// The files, each quoted, after a sentence that says what they are.
@@ -54,8 +61,10 @@ pub fn check_files(wrong: &mut Vec<Wrong>, files: &[ContextFile]) {
         let most = limits::CONTEXT_FILES;
         wrong.push(Wrong::new("context", format!("at most {most} files can be attached")));
     }
-    for (place, file) in files.iter().enumerate() {
-        text(wrong, &format!("context[{place}].name"), &file.name, limits::MODEL_NAME_BYTES);
+    for (place, file) in files.iter().enumerate().take(limits::WRONG_FIELDS) {
+        let field = format!("context[{place}].name");
+        text(wrong, &field, &file.name, limits::MODEL_NAME_BYTES);
+        line(wrong, &field, &file.name);
         text(wrong, &format!("context[{place}].text"), &file.text, limits::CONTEXT_FILE_BYTES);
     }
     let bytes: usize = files.iter().map(|file| file.text.len()).sum();

@@ -1,6 +1,7 @@
 //! Why a command was not accepted, in a form that every way in can show.
 
 use crate::limits;
+use crate::names::{check_line, check_name};
 
 /// A refusal. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,11 +47,48 @@ pub(crate) fn text(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize
     size(wrong, field, value, most);
 }
 
+/// A line that shows all that it holds.
+pub(crate) fn line(wrong: &mut Vec<Wrong>, field: &str, value: &str) {
+    wrong.extend(check_line(value).err().map(|problem| Wrong::new(field, problem)));
+}
+
+/// What somebody or something is called, in any script.
+pub(crate) fn name(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
+    text(wrong, field, value, most);
+    wrong.extend(check_name(value).err().map(|problem| Wrong::new(field, problem)));
+}
+
 pub(crate) fn size(wrong: &mut Vec<Wrong>, field: &str, value: &str, most: usize) {
     if value.len() > most {
         let len = value.len();
         wrong.push(Wrong::new(field, format!("is {len} bytes long; at most {most} are allowed")));
     }
+}
+
+/// What is wrong in a sentence, and the fields: of very many only the first are named,
+/// because an answer must not be larger than what it answers.
+pub fn told(wrong: impl IntoIterator<Item = Wrong>) -> (String, Vec<Wrong>) {
+    let mut wrong = wrong.into_iter();
+    let named: Vec<Wrong> = wrong.by_ref().take(limits::WRONG_FIELDS).map(shortened).collect();
+    let (first, more) = (named.len(), wrong.count());
+    let message = match (named.as_slice(), more) {
+        ([one], 0) => format!("`{}`: {}", one.field, one.problem),
+        (_, 0) => format!("{first} fields are wrong."),
+        (_, more) => {
+            let all = first + more;
+            format!("{all} fields are wrong: {first} are named here, and {more} more are not.")
+        }
+    };
+    (message, named)
+}
+
+fn shortened(wrong: Wrong) -> Wrong {
+    let short = |text: String, most: usize| match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    };
+    let field = short(wrong.field, limits::WRONG_FIELD_CHARS);
+    Wrong { field, problem: short(wrong.problem, limits::WRONG_PROBLEM_CHARS) }
 }
 
 /// Every wrong field is named at once.
@@ -65,4 +103,33 @@ pub(crate) fn renewed(times: u32) -> Result<u32, Reject> {
         return Err(Reject::Forbidden(format!("It has been made anew {most} times.")));
     }
     Ok(times + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(count: usize, message: &str, named: usize) {
+        let wrong = (0..count).map(|n| Wrong::new(format!("events[{n}]"), "is wrong"));
+        let (told, wrong) = told(wrong);
+        assert_eq!((told.as_str(), wrong.len()), (message, named));
+    }
+
+    #[test]
+    fn of_very_many_wrong_fields_the_first_are_named() {
+        check(1, "`events[0]`: is wrong", 1);
+        check(32, "32 fields are wrong.", 32);
+        let many = "300000 fields are wrong: 32 are named here, and 299968 more are not.";
+        check(300_000, many, limits::WRONG_FIELDS);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_in_short() {
+        let long = "ä".repeat(3_000_000);
+        let (message, wrong) = told([Wrong::new(long.as_str(), long.as_str())]);
+        let chars = limits::WRONG_FIELD_CHARS + limits::WRONG_PROBLEM_CHARS + 2;
+        assert_eq!(wrong[0].field.chars().count() + wrong[0].problem.chars().count(), chars);
+        assert!(message.chars().count() < chars + 8);
+    }
 }

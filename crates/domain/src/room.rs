@@ -80,6 +80,8 @@ pub struct Summary {
     pub active: bool,
     /// People whose reply is awaited.
     pub waits_for: Vec<String>,
+    /// Taken over from a record of elsewhere; said once, like the name.
+    pub imported: bool,
 }
 
 /// How far a session is, in steps and in a sentence.
@@ -133,6 +135,7 @@ impl Room {
                 status: state.status(),
                 active,
                 waits_for,
+                imported: state.imported.is_some(),
             },
             Room::Whiteboard(state) => Summary {
                 kind: "whiteboard",
@@ -142,6 +145,7 @@ impl Room {
                 status: state.phase.name(),
                 active,
                 waits_for,
+                imported: false,
             },
             Room::Council(state) => Summary {
                 kind: "council",
@@ -151,6 +155,7 @@ impl Room {
                 status: state.status(),
                 active,
                 waits_for,
+                imported: false,
             },
             Room::Discussion(state) => Summary {
                 kind: "discussion",
@@ -160,6 +165,7 @@ impl Room {
                 status: state.status(),
                 active,
                 waits_for,
+                imported: false,
             },
             Room::Library(_) => Summary {
                 kind: library::KIND,
@@ -169,6 +175,7 @@ impl Room {
                 status: "open",
                 active,
                 waits_for,
+                imported: false,
             },
         }
     }

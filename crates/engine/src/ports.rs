@@ -116,6 +116,8 @@ pub struct Append {
     /// and the project.
     pub name: Option<String>,
     pub project: Option<String>,
+    /// Set by an append that opens, like the name.
+    pub imported: bool,
     pub title: String,
     pub status: &'static str,
     pub active: bool,
@@ -214,6 +216,8 @@ pub struct SessionRow {
     pub active: bool,
     /// People whose reply is awaited.
     pub waits_for: Vec<String>,
+    /// Taken over from a record of elsewhere.
+    pub imported: bool,
     pub version: u64,
     pub epoch: u64,
     pub created_at: Timestamp,

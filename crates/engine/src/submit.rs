@@ -263,6 +263,7 @@ impl Engine {
             kind: summary.kind,
             name: summary.name,
             project: summary.project,
+            imported: summary.imported,
             title: summary.title,
             status: summary.status,
             active: summary.active,

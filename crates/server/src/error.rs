@@ -5,7 +5,8 @@ use std::fmt;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use plenary_domain::Reject;
+use plenary_domain::reject::told;
+use plenary_domain::{Reject, Wrong};
 use plenary_engine::EngineError;
 use plenary_engine::ports::StoreError;
 use serde::Serialize;
@@ -113,7 +114,7 @@ pub struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     hint: Option<String>,
-    /// Every wrong field.
+    /// Every wrong field, up to a limit; `message` says how many there are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     fields: Vec<FieldBody>,
@@ -171,15 +172,10 @@ impl Problem {
 
     /// Wrong input, with every wrong field.
     pub fn invalid(fields: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut problem = Problem::new(Code::InvalidInput, "");
-        for (field, wrong) in fields {
-            problem = problem.field(field, wrong);
-        }
-        problem.0.message = match problem.0.fields.as_slice() {
-            [one] => format!("`{}`: {}", one.field, one.problem),
-            many => format!("{} fields are wrong.", many.len()),
-        };
-        problem
+        let wrong = fields.into_iter().map(|(field, problem)| Wrong { field, problem });
+        let (message, wrong) = told(wrong);
+        let problem = Problem::new(Code::InvalidInput, message);
+        wrong.into_iter().fold(problem, |problem, wrong| problem.field(wrong.field, wrong.problem))
     }
 
     /// As it stands in a body.

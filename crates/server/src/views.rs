@@ -100,6 +100,11 @@ pub struct SessionView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     waits_for: Vec<String>,
+    /// Held elsewhere and taken over from a record, which whoever wrote it answers for.
+    /// Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    imported: bool,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -115,6 +120,7 @@ impl From<SessionRow> for SessionView {
             status: row.status,
             active: row.active,
             waits_for: row.waits_for,
+            imported: row.imported,
             created_at: row.created_at,
             updated_at: row.updated_at,
         }
@@ -250,6 +256,16 @@ pub struct BoardroomView {
     #[schema(nullable = false)]
     currency: Option<String>,
     convened_at: Timestamp,
+    /// Held elsewhere and taken over from a record, which whoever wrote it answers for.
+    /// Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    imported: bool,
+    /// When that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    imported_at: Option<Timestamp>,
+    /// The board's id there, where the record says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     imported_from: Option<Uuid>,
@@ -514,7 +530,9 @@ pub fn boardroom(
         cost,
         currency: cost.map(|_| beside.prices.currency.clone()),
         convened_at: state.convened_at,
-        imported_from: state.imported_from.map(|id| id.0),
+        imported: state.imported.is_some(),
+        imported_at: state.imported.map(|imported| imported.at),
+        imported_from: state.imported.and_then(|imported| imported.from).map(|id| id.0),
     }
 }
 

@@ -308,6 +308,7 @@ fn migrations() -> Migrator {
         migration(3, "secret", include_str!("../migrations/sqlite/0003_secret.sql")),
         migration(4, "waits_for", include_str!("../migrations/sqlite/0004_waits_for.sql")),
         migration(5, "beat", include_str!("../migrations/sqlite/0005_beat.sql")),
+        migration(6, "imported", include_str!("../migrations/sqlite/0006_imported.sql")),
     ])
 }
 

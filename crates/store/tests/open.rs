@@ -43,6 +43,7 @@ fn append(number: u128) -> Append {
         status: "open",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "ada".into(),
         at: on_day(0),
         events: vec![NewEvent {
@@ -273,7 +274,7 @@ async fn first_release(folder: &Path) {
               'me', null, 1000, 2000);
          insert into event values
              (4, x'00000000000000000000000000000001', 1, 'opened', 'ada', '{}', 1000),
-             (6, x'00000000000000000000000000000001', 2, 'said', 'ada', '{}', 2000);
+             (6, x'00000000000000000000000000000001', 2, 'imported', 'ada', '{}', 2000);
          update sqlite_sequence set seq = 9 where name = 'event';
          insert into removed values (x'00000000000000000000000000000002');
          insert into search (rowid, words) values (7 << 24, 'a title');",
@@ -298,6 +299,7 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         status: "open".into(),
         active: true,
         waits_for: vec![],
+        imported: true,
         version: 2,
         epoch: 3,
         created_at: at(1_000),

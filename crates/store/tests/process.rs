@@ -79,6 +79,7 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
         status: "open",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "child".into(),
         at: Timestamp::UNIX_EPOCH,
         events: (expected + 1..=expected + events)

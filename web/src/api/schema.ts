@@ -1404,7 +1404,20 @@ export interface components {
             failure?: string;
             /** Format: uuid */
             id: string;
-            /** Format: uuid */
+            /**
+             * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
+             *     Absent where it is false.
+             */
+            imported?: boolean;
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
+            importedAt?: string;
+            /**
+             * Format: uuid
+             * @description The board's id there, where the record says it.
+             */
             importedFrom?: string;
             prompt: string;
             quorum?: components["schemas"]["QuorumView"];
@@ -1721,7 +1734,7 @@ export interface components {
             /** @description With `not-now`: what can be done in this state. */
             allowed?: string[];
             code: components["schemas"]["Code"];
-            /** @description Every wrong field. */
+            /** @description Every wrong field, up to a limit; `message` says how many there are. */
             fields?: components["schemas"]["FieldBody"][];
             /** @description What would be right, or what to do. */
             hint?: string;
@@ -2394,7 +2407,20 @@ export interface components {
                 failure?: string;
                 /** Format: uuid */
                 id: string;
-                /** Format: uuid */
+                /**
+                 * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
+                 *     Absent where it is false.
+                 */
+                imported?: boolean;
+                /**
+                 * Format: date-time
+                 * @description When that was.
+                 */
+                importedAt?: string;
+                /**
+                 * Format: uuid
+                 * @description The board's id there, where the record says it.
+                 */
                 importedFrom?: string;
                 prompt: string;
                 quorum?: components["schemas"]["QuorumView"];
@@ -2778,6 +2804,11 @@ export interface components {
                 createdAt: string;
                 /** Format: uuid */
                 id: string;
+                /**
+                 * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
+                 *     Absent where it is false.
+                 */
+                imported?: boolean;
                 /** @description The form: `boardroom`. */
                 kind: string;
                 /** @description Means this session among those of its kind; absent where a kind has no names. */
@@ -3070,6 +3101,11 @@ export interface components {
             createdAt: string;
             /** Format: uuid */
             id: string;
+            /**
+             * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
+             *     Absent where it is false.
+             */
+            imported?: boolean;
             /** @description The form: `boardroom`. */
             kind: string;
             /** @description Means this session among those of its kind; absent where a kind has no names. */

@@ -53,6 +53,11 @@ export function Head(props: Props) {
         <Question prompt={board.prompt} />
       </div>
       <div className="board-tools no-print">
+        {board.imported && (
+          <span className="badge" title="Held elsewhere: as true as whoever wrote the record.">
+            Imported
+          </span>
+        )}
         <StatusBadge status={board.status} word={statusInWords(board)} />
         {isNarrow && can("synthesize") && board.status === "answering" && (
           <Button disabled={command.isPending} onClick={() => command.mutate({ do: "synthesize" })}>

@@ -18,6 +18,7 @@ export function SessionRow({ session, now }: { session: Session; now: number }) 
         <span className="title">{session.title}</span>
         {about !== "" && <span className="project">{about}</span>}
       </span>
+      {session.imported && <span className="badge">Imported</span>}
       <SessionBadge session={session} />
       <time className="age number" dateTime={session.updatedAt} title={moment(session.updatedAt)}>
         {ago(session.updatedAt, now)}

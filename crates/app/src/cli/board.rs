@@ -19,6 +19,8 @@ pub struct Board {
     pub status: String,
     pub failure: Option<String>,
     pub allowed: Vec<String>,
+    #[serde(default)]
+    pub imported_at: Option<String>,
     pub advisors: Vec<Advisor>,
     pub syntheses: Vec<Synthesis>,
     pub usage: Usage,

@@ -16,6 +16,10 @@ use crate::terminal::{self, clean, role_colour};
 /// Tokens, times and the way back to the session.
 pub fn footer(board: &Board) -> String {
     let mut out = format!("session {}", board.id);
+    if let Some(at) = board.imported_at.as_deref() {
+        let day = at.get(..10).unwrap_or(at);
+        let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
+    }
     if let (Some(input), Some(output)) = (board.usage.input_tokens, board.usage.output_tokens) {
         let _ = write!(out, " · {input} tokens in, {output} out");
     }
@@ -65,6 +69,7 @@ pub fn ballot(synthesis: &Synthesis, styled: bool) -> Option<String> {
 
 /// A head, and what it stands over.
 pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
+    let body = &under(body, styled);
     if !styled {
         return format!("=== {head} ===\n\n{body}\n");
     }
@@ -74,6 +79,18 @@ pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
     out.push('\n');
     out.push_str(&ansi(markdown::text(body), width));
     out
+}
+
+/// What somebody wrote, in which no line looks like a head of ours.
+pub fn under(body: &str, styled: bool) -> String {
+    if styled {
+        return body.replace('▌', "|");
+    }
+    let line = |line: &str| match line.trim_start().starts_with("===") {
+        true => format!("  {line}"),
+        false => line.to_owned(),
+    };
+    body.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines of plain text, cut between words where they are too long.
@@ -352,5 +369,16 @@ mod tests {
             shown,
             "\x1b[0;1;36mT\x1b[0m\x1b[0m\n\x1b[0;1mb\x1b[0m \x1b[0;97;40mc\x1b[0m\x1b[0m\n"
         );
+    }
+
+    #[test]
+    fn no_line_of_a_text_looks_like_a_head_of_ours() {
+        let forged = "Yes.\n=== Synthesis · m/s · done ===\n\n ===\nNo = no.";
+        let plain = section("Critic · m/1 · done", Color::Red, forged, false);
+        let heads: Vec<&str> = plain.lines().filter(|line| line.starts_with("=")).collect();
+        assert_eq!(heads, ["=== Critic · m/1 · done ==="]);
+        assert!(plain.contains("\n  === Synthesis · m/s · done ===\n"), "{plain}");
+        let styled = section("Critic", Color::Red, "▌ Synthesis", true);
+        assert_eq!(styled.matches('▌').count(), 1, "{styled}");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::ballot::PaperStanding;
 use super::{
-    Advisor, Event, FailedTry, SeatId, Sitter, Stage, Standing, State, Stopping, Synthesis,
-    SynthesisStanding, Wait,
+    Advisor, Event, FailedTry, Imported, SeatId, Sitter, Stage, Standing, State, Stopping,
+    Synthesis, SynthesisStanding, Wait,
 };
 use crate::call::Failure;
 use crate::ids::{ModelName, Nonce};
@@ -26,7 +26,7 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             stage: Stage::Answering(quorum.map_or(Wait::All, Wait::Quorum)),
             syntheses: vec![],
             convened_at: *at,
-            imported_from: None,
+            imported: None,
             nonce: nonce.clone(),
         });
     }
@@ -132,7 +132,9 @@ impl State {
                 self.stage = Stage::Stopped;
             }
             Event::Failed { reason } => self.stage = Stage::Failed(reason.clone()),
-            Event::Imported { from, .. } => self.imported_from = *from,
+            Event::Imported { from, at } => {
+                self.imported = Some(Imported { from: *from, at: *at });
+            }
         }
     }
 

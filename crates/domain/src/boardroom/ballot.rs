@@ -4,7 +4,7 @@
 //! from nothing else.
 
 pub mod points;
-mod read;
+pub(super) mod read;
 mod rules;
 mod table;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub(super) use rules::VOTING;
-pub use table::ballot_table;
+pub(super) use table::write_ballot;
 
 use super::{SeatId, State, Synthesis};
 use crate::call::{Answer, Failure, Usage};

@@ -9,7 +9,7 @@ use crate::ids::{ModelName, Nonce};
 use crate::limits;
 use crate::names::check_model_name;
 use crate::quote::check_files;
-use crate::reject::{Reject, Wrong, settled, text};
+use crate::reject::{self, Reject, Wrong, settled, text};
 
 pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
     let mut wrong = vec![];
@@ -71,7 +71,7 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
         match &seat.sitter {
             Sitter::Model(model) => model_name(wrong, &field("model"), model),
             Sitter::Person { name, reply_by } => {
-                text(wrong, &field("person"), name, limits::MODEL_NAME_BYTES);
+                reject::name(wrong, &field("person"), name, limits::MODEL_NAME_BYTES);
                 let latest = later(at, limits::REPLY_MOST_MS);
                 if reply_by.is_some_and(|by| by <= at || by > latest) {
                     let problem = "must lie between now and 30 days from now";

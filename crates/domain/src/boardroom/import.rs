@@ -3,13 +3,14 @@
 
 use jiff::Timestamp;
 
+use super::ballot::{points, read::read};
 use super::{
-    Advisor, Command, Convene, Event, SeatId, Sitter, Stage, Standing, State, Synthesis,
-    SynthesisStanding, Wait, apply, check,
+    Advisor, Command, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis,
+    SynthesisStanding, Wait, apply, check, verdict,
 };
 use crate::ids::{ModelName, Nonce, SessionId};
 use crate::limits;
-use crate::reject::{Reject, Wrong};
+use crate::reject::{Reject, Wrong, settled, size};
 
 /// The record as it is, but for the nonce, which its author knows and could have
 /// put into a file; and whatever was running there does not run here.
@@ -19,21 +20,33 @@ pub fn import(
     at: Timestamp,
     fresh: Nonce,
 ) -> Result<Vec<Event>, Reject> {
-    let wrong = |field: String, problem| Reject::Invalid(vec![Wrong::new(field, problem)]);
+    let refused = |field: &str, problem| Reject::Invalid(vec![Wrong::new(field, problem)]);
+    if events.len() > limits::IMPORT_EVENTS {
+        let most = limits::IMPORT_EVENTS;
+        return Err(refused("events", format!("at most {most} can be imported")));
+    }
     let Some(Event::Convened { nonce, .. }) = events.first_mut() else {
         let problem = "the first event of a board's record must be `convened`";
-        return Err(wrong("events".into(), problem));
+        return Err(refused("events", problem.to_owned()));
     };
     *nonce = fresh;
     let mut state: Option<State> = None;
+    let mut wrong = vec![];
     for (place, event) in events.iter().enumerate() {
-        match &state {
+        let field = format!("events[{place}]");
+        limits_hold(&mut wrong, &format!("{field}.event"), event);
+        let follows = match &state {
             None => begins(event)?,
-            Some(state) => follows(state, event)
-                .map_err(|problem| wrong(format!("events[{place}]"), problem))?,
+            Some(state) => follows(state, event).and_then(|()| agrees(state, event)),
+        };
+        if let Err(problem) = follows {
+            // What comes after was to follow from this.
+            wrong.push(Wrong::new(field, problem));
+            break;
         }
         state = apply(state, event);
     }
+    settled(wrong)?;
     let running = |state: &State| !state.is_over();
     if state.as_ref().is_some_and(running) {
         state = apply(state, &Event::Stopped);
@@ -44,10 +57,10 @@ pub fn import(
     Ok(events)
 }
 
-fn begins(event: &Event) -> Result<(), Reject> {
+fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
     let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } = event
     else {
-        return Ok(());
+        return Ok(Ok(()));
     };
     let convene = Convene {
         prompt: prompt.to_string(),
@@ -57,7 +70,145 @@ fn begins(event: &Event) -> Result<(), Reject> {
         quorum: *quorum,
         ballot: *ballot,
     };
-    super::decide(None, Command::Convene(convene), *at, nonce.clone()).map(|_| ())
+    match super::decide(None, Command::Convene(convene), *at, nonce.clone()) {
+        Ok(_) => Ok(Ok(())),
+        Err(Reject::Invalid(wrong)) => {
+            Err(Reject::Invalid(wrong.into_iter().map(placed).collect()))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// A wrong field of a board that is convened, by its place in the record.
+fn placed(wrong: Wrong) -> Wrong {
+    let field = match wrong.field.as_str() {
+        "synthesizer" => "synthesizers".to_owned(),
+        other => other.replacen("advisors", "seats", 1),
+    };
+    Wrong::new(format!("events[0].event.{field}"), wrong.problem)
+}
+
+/// No text of a record is longer than one that is made here.
+fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
+    let mut check =
+        |name: &str, text: &str, most| size(wrong, &format!("{field}.{name}"), text, most);
+    match event {
+        // Held to its limits where a board is convened.
+        Event::Convened { .. } => {}
+        Event::AdvisorAnswered { answer, .. }
+        | Event::Synthesized { answer, .. }
+        | Event::BallotCast { answer: Some(answer), .. } => {
+            check("answer.text", &answer.text, limits::ANSWER_BYTES);
+            check("answer.reasoning", &answer.reasoning, limits::ANSWER_BYTES);
+        }
+        Event::AdvisorFailed { failure, partial, .. }
+        | Event::SynthesisFailed { failure, partial, .. }
+        | Event::BallotFailed { failure, partial, .. } => {
+            check("failure.message", &failure.message, limits::FAILURE_BYTES);
+            check("partial", partial, limits::ANSWER_BYTES);
+        }
+        Event::AdvisorStopped { partial, .. }
+        | Event::SynthesisStopped { partial, .. }
+        | Event::BallotStopped { partial, .. } => check("partial", partial, limits::ANSWER_BYTES),
+        Event::SynthesisBegan { instruction, absent, .. } => {
+            let instruction = instruction.as_deref().unwrap_or_default();
+            check("instruction", instruction, limits::INSTRUCTION_BYTES);
+            for (place, absent) in absent.iter().enumerate().take(limits::ADVISORS) {
+                check(&format!("absent[{place}].why"), &absent.why, limits::FAILURE_BYTES);
+            }
+        }
+        Event::BallotSkipped { reason, .. } | Event::Failed { reason } => {
+            check("reason", reason, limits::FAILURE_BYTES);
+        }
+        Event::BallotCast { answer: None, .. }
+        | Event::AdvisorHalted { .. }
+        | Event::AdvisorRetried { .. }
+        | Event::QuorumReached { .. }
+        | Event::BallotBegan { .. }
+        | Event::BallotResumed { .. }
+        | Event::Stopped
+        | Event::Imported { .. } => {}
+    }
+}
+
+/// Whether what was made of an answer is what the answer says, and who gave it could.
+fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
+    let is_person = |seat: &SeatId| {
+        let sitter = state.advisor(*seat).map(|advisor| &advisor.seat.sitter);
+        matches!(sitter, Some(Sitter::Person { .. }))
+    };
+    match event {
+        Event::AdvisorAnswered { seat, answer } => ensure(
+            !is_person(seat) || answer.text.len() <= limits::REPLY_BYTES,
+            "a person's reply is longer than one may be",
+        ),
+        Event::Synthesized { verdict, answer, .. } => ensure(
+            *verdict == verdict::read(&answer.text),
+            "the verdict is not what its answer says",
+        ),
+        Event::BallotBegan { number, points, left_out, .. } => ensure(
+            state.points_of(*number) == (points.clone(), *left_out),
+            "the points are not those of the synthesis",
+        ),
+        Event::BallotSkipped { number, .. } => ensure(
+            state.points_of(*number).0.is_empty(),
+            "the synthesis has points that could be voted on",
+        ),
+        Event::BallotCast { seat, answer: None, .. } => {
+            ensure(is_person(seat), "the votes of a model have the answer that they are read from")
+        }
+        Event::BallotCast { number, seat, votes, answer: Some(answer) } => {
+            let held = state.synthesis(*number).and_then(Synthesis::held);
+            let points = held.map(|held| held.points.as_slice()).unwrap_or_default();
+            let says = read(&answer.text, points);
+            ensure(
+                !is_person(seat) && says.as_ref() == Ok(votes),
+                "the votes are not what their answer says",
+            )
+        }
+        Event::SynthesisBegan { basis, absent, .. } => {
+            let heard = *basis == state.answered();
+            let seats: Vec<SeatId> = absent.iter().map(|absent| absent.seat).collect();
+            let missing: Vec<SeatId> = state.absent().iter().map(|absent| absent.seat).collect();
+            ensure(heard && seats == missing, "a synthesis names everybody as heard or as absent")
+        }
+        Event::SynthesisFailed { number, next: Some(_), .. } => {
+            let tries = state.synthesis(*number).map_or(0, |synthesis| synthesis.tries);
+            ensure(tries < limits::SYNTHESIS_TRIES, "this synthesis was tried too often")
+        }
+        Event::QuorumReached { .. } => {
+            let need = state.quorum.map_or(0, |quorum| quorum.need);
+            ensure(state.answered().len() >= need, "the quorum had not answered")
+        }
+        Event::Convened { .. }
+        | Event::AdvisorFailed { .. }
+        | Event::AdvisorHalted { .. }
+        | Event::AdvisorStopped { .. }
+        | Event::AdvisorRetried { .. }
+        | Event::SynthesisFailed { next: None, .. }
+        | Event::SynthesisStopped { .. }
+        | Event::BallotFailed { .. }
+        | Event::BallotStopped { .. }
+        | Event::BallotResumed { .. }
+        | Event::Stopped
+        | Event::Failed { .. }
+        | Event::Imported { .. } => Ok(()),
+    }
+}
+
+impl State {
+    /// What a ballot on this synthesis is about, and how many points it leaves out.
+    fn points_of(&self, number: u32) -> (Vec<Point>, u32) {
+        match self.synthesis(number).map(|synthesis| &synthesis.standing) {
+            Some(SynthesisStanding::Done { verdict, .. }) => points::read(verdict),
+            Some(
+                SynthesisStanding::Asked
+                | SynthesisStanding::Failed { .. }
+                | SynthesisStanding::Stopped { .. },
+            )
+            | None => (vec![], 0),
+        }
+    }
 }
 
 /// Whether a board in this state could have gone on with this event.
@@ -73,7 +224,9 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
     };
     match event {
         Event::Convened { .. } => Err("a board is convened once"),
-        Event::AdvisorAnswered { answer, .. } if answer.text.trim().is_empty() => {
+        Event::AdvisorAnswered { answer, .. } | Event::Synthesized { answer, .. }
+            if answer.text.trim().is_empty() =>
+        {
             Err("an answer is not empty")
         }
         Event::AdvisorAnswered { seat, .. }

@@ -1,67 +1,86 @@
 //! A board as a document that people read.
 
-use std::fmt::Write;
-
-use super::ballot::ballot_table;
-use super::{Sitter, Standing, State, Synthesis, SynthesisStanding};
+use super::ballot::write_ballot;
+use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Verdict};
+use crate::call::Failure;
+use crate::record::{Code, Document, Words, line};
 
 pub fn markdown(state: &State) -> String {
-    let mut out = format!("# {}\n\n", state.title);
-    let _ = writeln!(out, "*Boardroom, {}, {}*\n", state.convened_at, state.status());
-    let _ = writeln!(out, "## Question\n\n{}\n", state.prompt.trim());
+    let mut out = Document::default();
+    out.heading(1, line!("{}", Words(&state.title)));
+    out.note(line!("Boardroom, {}, {}", state.convened_at, state.status()));
+    write_import(&mut out, state);
+    out.heading(2, line!("Question"));
+    out.quote(&state.prompt);
     for file in state.context.iter() {
-        let _ = writeln!(out, "- attached: `{}` ({} bytes)", file.name, file.text.len());
+        out.item(line!("attached: {} ({} bytes)", Code(&file.name), file.text.len()));
     }
     for advisor in &state.advisors {
         let who = match &advisor.seat.sitter {
-            Sitter::Model(model) => model.0.clone(),
-            Sitter::Person { name, .. } => name.clone(),
+            Sitter::Model(model) => &model.0,
+            Sitter::Person { name, .. } => name,
         };
-        let _ = writeln!(out, "\n---\n\n# {} ({who})\n", state.label(advisor.seat.id));
-        let _ = match &advisor.standing {
-            Standing::Asked => writeln!(out, "*No answer yet.*"),
-            Standing::Done(answer) => writeln!(out, "{}", answer.text.trim()),
-            Standing::Failed { failure, partial } => {
-                writeln!(out, "*Failed: {}*\n\n{}", failure.message, partial.trim())
-            }
-            Standing::Stopped { partial, .. } => {
-                let partial = partial.as_deref().unwrap_or_default();
-                writeln!(out, "*Stopped.*\n\n{}", partial.trim())
-            }
-        };
+        out.rule();
+        out.heading(1, line!("{} ({})", Words(&state.label(advisor.seat.id)), Words(who)));
+        match &advisor.standing {
+            Standing::Asked => out.note(line!("No answer yet.")),
+            Standing::Done(answer) => out.quote(&answer.text),
+            Standing::Failed { failure, partial } => write_failed(&mut out, failure, partial),
+            Standing::Stopped { partial, .. } => write_stopped(&mut out, partial.as_deref()),
+        }
     }
     for synthesis in &state.syntheses {
         write_synthesis(&mut out, state, synthesis);
     }
-    out
+    out.text()
 }
 
-fn write_synthesis(out: &mut String, state: &State, synthesis: &Synthesis) {
-    let _ = writeln!(out, "\n---\n\n# Synthesis {} ({})\n", synthesis.number, synthesis.model);
+fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
+    out.rule();
+    out.heading(1, line!("Synthesis {} ({})", synthesis.number, Words(&synthesis.model.0)));
     if let Some(instruction) = &synthesis.instruction {
-        let _ = writeln!(out, "*Asked for: {}*\n", instruction.trim());
+        out.note(line!("Asked for: {}", Words(instruction)));
     }
     if let Some(note) = state.degraded(synthesis) {
-        let _ = writeln!(out, "*{note}*\n");
+        out.note(line!("{}", Words(&note)));
     }
     for failed in &synthesis.failed {
-        let _ = writeln!(out, "*{} was tried first: {}*\n", failed.model, failed.failure.message);
+        let (model, message) = (Words(&failed.model.0), Words(&failed.failure.message));
+        out.note(line!("{} was tried first: {}", model, message));
     }
-    let _ = match &synthesis.standing {
-        SynthesisStanding::Asked => writeln!(out, "*Being written.*"),
-        SynthesisStanding::Done { verdict, .. } => writeln!(out, "{}", verdict.text.trim()),
-        SynthesisStanding::Failed { failure, partial } => {
-            writeln!(out, "*Failed: {}*\n\n{}", failure.message, partial.trim())
-        }
-        SynthesisStanding::Stopped { partial } => {
-            let partial = partial.as_deref().unwrap_or_default();
-            writeln!(out, "*Stopped.*\n\n{}", partial.trim())
-        }
-    };
-    let votes = ballot_table(state, synthesis);
-    if !votes.is_empty() {
-        let _ = write!(out, "\n{votes}");
+    match &synthesis.standing {
+        SynthesisStanding::Asked => out.note(line!("Being written.")),
+        SynthesisStanding::Done { verdict, .. } => write_verdict(out, verdict),
+        SynthesisStanding::Failed { failure, partial } => write_failed(out, failure, partial),
+        SynthesisStanding::Stopped { partial } => write_stopped(out, partial.as_deref()),
     }
+    write_ballot(out, state, synthesis);
+}
+
+/// Where the four headings are there they are ours, and what stands under each is quoted.
+pub fn write_verdict(out: &mut Document, verdict: &Verdict) {
+    let Some(sections) = verdict.sections() else { return out.quote(&verdict.text) };
+    for (heading, section) in HEADINGS.into_iter().zip(&sections) {
+        out.heading(2, line!("{}", heading));
+        out.quote(section);
+    }
+}
+
+/// Says aloud that nobody here saw it happen.
+pub fn write_import(out: &mut Document, state: &State) {
+    if let Some(note) = state.import_in_words() {
+        out.note(line!("{}", Words(&note)));
+    }
+}
+
+fn write_failed(out: &mut Document, failure: &Failure, partial: &str) {
+    out.note(line!("Failed: {}", Words(&failure.message)));
+    out.quote(partial);
+}
+
+fn write_stopped(out: &mut Document, partial: Option<&str>) {
+    out.note(line!("Stopped."));
+    out.quote(partial.unwrap_or_default());
 }
 
 impl State {
@@ -77,5 +96,16 @@ impl State {
             .map(|absent| format!("{} ({})", self.label(absent.seat), absent.why))
             .collect();
         Some(format!("From {heard} of {all} advisors. Missing: {}.", missing.join(", ")))
+    }
+
+    /// Whoever wrote an imported record could write what they liked.
+    pub fn import_in_words(&self) -> Option<String> {
+        let imported = self.imported.as_ref()?;
+        let at = imported.at;
+        let from = imported.from.map(|id| format!(" It says that it is the board {id}."));
+        let from = from.unwrap_or_default();
+        Some(format!(
+            "Imported at {at}: held elsewhere, and as true as whoever wrote the record.{from}"
+        ))
     }
 }

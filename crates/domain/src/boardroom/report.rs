@@ -1,10 +1,12 @@
 //! A board in a few words: how far it is, what came of it, what can be done now.
 
-use super::ballot::{Ballot, Paper, PaperStanding, ballot_table};
+use super::ballot::{Ballot, Paper, PaperStanding, write_ballot};
+use super::markdown::{write_import, write_verdict};
 use super::{
     Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, Wait, markdown,
 };
 use crate::ids::ModelName;
+use crate::record::{Document, Words, line};
 use crate::room::Progress;
 
 impl State {
@@ -120,8 +122,11 @@ impl State {
     }
 
     /// How long each model took for its answer. Votes are short, and would make a model
-    /// look faster than it answers.
+    /// look faster than it answers; and what a record from elsewhere says was not measured.
     pub fn measured(&self) -> Vec<(&ModelName, u64)> {
+        if self.imported.is_some() {
+            return vec![];
+        }
         let advisors = self.advisors.iter().filter_map(|a| match (&a.seat.sitter, &a.standing) {
             (Sitter::Model(model), Standing::Done(answer)) => {
                 Some((model, answer.timing.latency_ms))
@@ -137,27 +142,29 @@ impl State {
         if full {
             return markdown(self);
         }
+        let mut out = Document::default();
+        write_import(&mut out, self);
         let there = self.syntheses.iter().rev().find_map(|synthesis| match &synthesis.standing {
-            SynthesisStanding::Done { verdict, .. } => Some((synthesis, verdict.text.trim())),
+            SynthesisStanding::Done { verdict, .. } => Some((synthesis, verdict)),
             SynthesisStanding::Asked
             | SynthesisStanding::Failed { .. }
             | SynthesisStanding::Stopped { .. } => None,
         });
-        let Some((synthesis, text)) = there else {
-            return format!("*No synthesis yet. {}*", self.standing_in_words());
+        let Some((synthesis, verdict)) = there else {
+            out.note(line!("No synthesis yet. {}", Words(&self.standing_in_words())));
+            return out.brief();
         };
-        let newest = self.syntheses.last().is_some_and(|last| last.number == synthesis.number);
-        let older = (!newest)
-            .then(|| format!("This is synthesis {}; a newer one is not there.", synthesis.number));
-        let notes = [self.degraded(synthesis), older].into_iter().flatten();
-        let mut out: String = notes.map(|note| format!("*{note}*\n\n")).collect();
-        out.push_str(text);
-        let votes = ballot_table(self, synthesis);
-        if !votes.is_empty() {
-            out.push_str("\n\n");
-            out.push_str(votes.trim_end());
+        if let Some(note) = self.degraded(synthesis) {
+            out.note(line!("{}", Words(&note)));
         }
-        out
+        let newest = self.syntheses.last().is_some_and(|last| last.number == synthesis.number);
+        if !newest {
+            let number = synthesis.number;
+            out.note(line!("This is synthesis {}; a newer one is not there.", number));
+        }
+        write_verdict(&mut out, verdict);
+        write_ballot(&mut out, self, synthesis);
+        out.brief()
     }
 
     /// What can be done now, as sentences. Reading, waiting and stopping are there

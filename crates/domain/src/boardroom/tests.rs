@@ -8,6 +8,7 @@ mod golden;
 mod papers;
 mod prompts;
 mod properties;
+mod records;
 mod reports;
 mod stops;
 mod times;
@@ -1053,8 +1054,8 @@ fn a_record_that_begins_as_no_board_of_ours_begins_is_refused() {
         synthesizers.clear();
     }
     let wrong = vec![
-        Wrong::new("prompt", "must not be empty"),
-        Wrong::new("synthesizer", "no model was named"),
+        Wrong::new("events[0].event.prompt", "must not be empty"),
+        Wrong::new("events[0].event.synthesizers", "no model was named"),
     ];
     assert_eq!(imported(log), Err(Reject::Invalid(wrong)));
 }
@@ -1067,7 +1068,7 @@ fn a_record_from_the_end_of_time_is_no_reason_to_panic() {
         seats[1].sitter = Sitter::Person { name: "Ada".into(), reply_by: Some(Timestamp::MAX) };
     }
     let problem = "must lie between now and 30 days from now";
-    let wrong = vec![Wrong::new("advisors[1].replyBy", problem)];
+    let wrong = vec![Wrong::new("events[0].event.seats[1].replyBy", problem)];
     assert_eq!(imported(log), Err(Reject::Invalid(wrong)));
 }
 

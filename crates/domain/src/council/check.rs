@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use super::addressed::ALL;
 use super::{Event, Member, Open, State};
 use crate::limits;
-use crate::names::{check_agent_name, check_model_name, check_room_name};
-use crate::reject::{Reject, Wrong, settled, text};
+use crate::names::{are_same, check_agent_name, check_model_name, check_room_name};
+use crate::reject::{Reject, Wrong, name, settled, text};
 
 pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     let Open { name, charter, members, project, by } = open;
@@ -28,7 +28,7 @@ pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
 }
 
 pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> Result<(), Reject> {
-    let same = |name: &str| name.eq_ignore_ascii_case(sender);
+    let same = |name: &str| are_same(name, sender);
     let answers = |member: &&Member| member.model.is_some() && same(&member.name);
     if let Some(member) = state.members.iter().find(answers) {
         let name = &member.name;
@@ -82,8 +82,7 @@ fn check_members(wrong: &mut Vec<Wrong>, members: &[Member]) {
         let field = |name: &str| format!("members[{place}].{name}");
         speaker(wrong, &field("name"), &member.name);
         let before = members[..place].iter().map(|other| &other.name);
-        if let Some(other) = before.into_iter().find(|name| name.eq_ignore_ascii_case(&member.name))
-        {
+        if let Some(other) = before.into_iter().find(|name| are_same(name, &member.name)) {
             // Mentions do not tell them apart.
             let problem = match *other == member.name {
                 true => "is the name of another member too".to_owned(),
@@ -104,15 +103,12 @@ fn speaker(wrong: &mut Vec<Wrong>, field: &str, name: &str) {
     if let Err(problem) = check_agent_name(name) {
         wrong.push(Wrong::new(field, problem));
     }
-    if name.eq_ignore_ascii_case(ALL) {
+    if are_same(name, ALL) {
         wrong.push(Wrong::new(field, "`all` means everybody; nobody may be called that"));
     }
 }
 
 fn label(wrong: &mut Vec<Wrong>, field: &str, value: Option<&str>) {
     let Some(value) = value else { return };
-    text(wrong, field, value, limits::COUNCIL_LABEL_BYTES);
-    if value.contains(char::is_control) {
-        wrong.push(Wrong::new(field, "must be one line without control characters"));
-    }
+    name(wrong, field, value, limits::COUNCIL_LABEL_BYTES);
 }

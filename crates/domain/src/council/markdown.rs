@@ -1,50 +1,48 @@
 //! A council as a document that people read.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
 
 use super::{Member, Post, Silence, Stage, State, Why};
+use crate::record::{Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
-    let mut out = format!("# {}\n\n", state.name);
-    let _ = writeln!(out, "*Council, {}, {}*\n", state.opened_at, state.status());
+    let mut out = Document::default();
+    out.heading(1, line!("{}", Words(&state.name)));
+    out.note(line!("Council, {}, {}", state.opened_at, state.status()));
     if let Some(project) = &state.project {
-        let _ = writeln!(out, "*Project: {project}*\n");
+        out.note(line!("Project: {}", Words(project)));
     }
     if let Some(by) = &state.opened_by {
-        let _ = writeln!(out, "*Opened by {by}*\n");
+        out.note(line!("Opened by {}", Words(by)));
     }
-    let _ = writeln!(out, "## Charter\n\n{}\n", state.charter.trim());
+    out.heading(2, line!("Charter"));
+    out.quote(&state.charter);
     if !state.members.is_empty() {
-        let _ = writeln!(out, "## Members\n");
+        out.heading(2, line!("Members"));
         state.members.iter().for_each(|member| write_member(&mut out, member));
-        out.push('\n');
     }
-    let _ = writeln!(out, "## Thread");
+    out.heading(2, line!("Thread"));
     write_thread(&mut out, state);
     if let Stage::Closed { summary, by, at } = &state.stage {
-        let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-        let _ = writeln!(out, "\n---\n\n## Summary\n\n*Closed{by}, {at}*");
-        if let Some(summary) = summary {
-            let _ = writeln!(out, "\n{}", summary.trim());
-        }
+        out.rule();
+        out.heading(2, line!("Summary"));
+        let by = by.as_ref().map(|by| line!(" by {}", Words(by))).unwrap_or_default();
+        out.note(line!("Closed{}, {}", by, *at));
+        out.quote(summary.as_deref().unwrap_or_default());
     }
-    out
+    out.text()
 }
 
-fn write_member(out: &mut String, member: &Member) {
-    let model = member.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
-    let _ = write!(out, "- **{}**{model}", member.name);
-    // A list item goes on as long as its lines are indented.
-    if let Some(persona) = &member.persona {
-        let _ = write!(out, ": {}", persona.trim().replace('\n', "\n  "));
-    }
-    out.push('\n');
+fn write_member(out: &mut Document, member: &Member) {
+    let model = member.model.as_ref().map(|model| line!(" ({})", Words(&model.0)));
+    let persona = member.persona.as_deref().map(|persona| line!(": {}", Saying(persona)));
+    let (model, persona) = (model.unwrap_or_default(), persona.unwrap_or_default());
+    out.item(line!("**{}**{}{}", Words(&member.name), model, persona));
 }
 
 /// Posts in their order; a turn without one stands after the last post that its
 /// member was shown.
-fn write_thread(out: &mut String, state: &State) {
+fn write_thread(out: &mut Document, state: &State) {
     let mut silences: Vec<&Silence> = state.silences.iter().map(|s| s.as_ref()).collect();
     silences.sort_by_key(|silence| silence.upto);
     let mut silences = VecDeque::from(silences);
@@ -56,35 +54,33 @@ fn write_thread(out: &mut String, state: &State) {
     }
     silences.into_iter().for_each(|silence| write_silence(out, silence));
     if let Some(member) = state.answering() {
-        let _ = writeln!(out, "\n*{member} is answering.*");
+        out.note(line!("{} is answering.", Words(member)));
     }
 }
 
-fn write_post(out: &mut String, post: &Post) {
-    let reply = post.reply_to.map(|to| format!(", in reply to {to}")).unwrap_or_default();
-    let _ = writeln!(out, "\n---\n\n### {}. {}\n", post.sequence, post.sender);
-    let _ = writeln!(out, "*{}{reply}*\n\n{}", post.at, post.body.trim());
+fn write_post(out: &mut Document, post: &Post) {
+    out.rule();
+    out.heading(3, line!("{}. {}", post.sequence, Words(&post.sender)));
+    let reply = post.reply_to.map(|to| line!(", in reply to {}", to)).unwrap_or_default();
+    out.note(line!("{}{}", post.at, reply));
+    out.quote(&post.body);
     if !post.left_out.is_empty() {
-        let _ = writeln!(out, "\n*Not asked to answer: {}*", post.left_out.join(", "));
+        let names: Vec<Line> = post.left_out.iter().map(|name| line!("{}", Words(name))).collect();
+        out.note(line!("Not asked to answer: {}", Line::joined(&names, ", ")));
     }
 }
 
-fn write_silence(out: &mut String, silence: &Silence) {
-    let member = &silence.member;
+fn write_silence(out: &mut Document, silence: &Silence) {
+    let member = Words(&silence.member);
     let (note, text) = match &silence.why {
-        Why::Passed { text } => (format!("{member} passed."), text.as_str()),
+        Why::Passed { text } => (line!("{} passed.", member), text.as_str()),
         Why::Failed { failure, partial } => {
-            (format!("{member} failed: {}", failure.message), partial.as_str())
+            (line!("{} failed: {}", member, Words(&failure.message)), partial.as_str())
         }
         Why::Stopped { partial } => {
-            (format!("{member} was stopped."), partial.as_deref().unwrap_or_default())
+            (line!("{} was stopped.", member), partial.as_deref().unwrap_or_default())
         }
     };
-    let _ = writeln!(out, "\n*{note}*");
-    for line in text.trim().lines() {
-        let _ = write!(out, "\n> {line}");
-    }
-    if !text.trim().is_empty() {
-        out.push('\n');
-    }
+    out.note(note);
+    out.quote(text);
 }

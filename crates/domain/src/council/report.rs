@@ -1,6 +1,7 @@
 //! A council in a few words: what goes on, what was said, what can be done now.
 
 use super::{Stage, State, markdown};
+use crate::record::{Document, Words, line};
 use crate::room::Progress;
 
 /// Posts that a short report shows.
@@ -32,16 +33,20 @@ impl State {
         if full {
             return markdown(self);
         }
+        let mut out = Document::default();
         let first = self.posts.len().saturating_sub(LAST_POSTS);
-        let posts = self.posts[first..].iter();
-        let posts = posts.map(|p| format!("**{}. {}**\n\n{}", p.sequence, p.sender, p.body.trim()));
-        let summary = match &self.stage {
+        for post in &self.posts[first..] {
+            out.paragraph(line!("**{}. {}**", post.sequence, Words(&post.sender)));
+            out.quote(&post.body);
+        }
+        match &self.stage {
             Stage::Closed { summary: Some(summary), .. } => {
-                Some(format!("**Summary**\n\n{summary}"))
+                out.paragraph(line!("**Summary**"));
+                out.quote(summary);
             }
-            Stage::Closed { summary: None, .. } | Stage::Open { .. } => None,
-        };
-        posts.chain(summary).collect::<Vec<_>>().join("\n\n")
+            Stage::Closed { summary: None, .. } | Stage::Open { .. } => {}
+        }
+        out.brief()
     }
 
     pub fn next(&self) -> Vec<String> {

@@ -7,6 +7,7 @@ mod golden;
 mod mentions;
 mod prompts;
 mod properties;
+mod records;
 
 use super::*;
 use crate::call::{Answer, FailureKind, Timing};
@@ -303,7 +304,7 @@ fn every_wrong_field_of_an_opening_is_named() {
             ("members[3].name", "`all` means everybody; nobody may be called that"),
             ("members[4].name", AGENT_NAME),
             ("members[5].persona", "is 8193 bytes long; at most 8192 are allowed"),
-            ("project", "must be one line without control characters"),
+            ("project", "must not hold U+000A, which ends a line; it is character 2"),
             ("by", "is 201 bytes long; at most 200 are allowed"),
         ],
     );
@@ -786,7 +787,7 @@ fn a_summary_is_bounded_and_of_blanks_it_is_none() {
     check(four(), vec![close(" \n", " ")], vec![closed(1)], ("closed", &[]));
     let wrong = [
         ("summary", "is 65537 bytes long; at most 65536 are allowed"),
-        ("by", "must be one line without control characters"),
+        ("by", "must not hold U+000A, which ends a line; it is character 2"),
     ];
     check_refused(four(), vec![], close(&"s".repeat(65_537), "B\no"), invalid(&wrong));
 }

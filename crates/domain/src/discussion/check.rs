@@ -7,30 +7,32 @@ use jiff::Timestamp;
 use super::{Choice, Create, Event, Participant, Seat, SeatId, Sitter, State};
 use crate::ids::Nonce;
 use crate::limits;
-use crate::names::check_model_name;
+use crate::names::{are_same, check_model_name};
 use crate::quote::check_files;
-use crate::reject::{Reject, Wrong, settled, size, text};
+use crate::reject::{Reject, Wrong, name, settled, size, text};
 use crate::room::title;
 
 pub fn create(create: Create, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
     let mut wrong = vec![];
     text(&mut wrong, "topic", &create.topic, limits::PROMPT_BYTES);
     check_files(&mut wrong, &create.context);
-    size(&mut wrong, "name", &create.name, limits::DISCUSSION_NAME_BYTES);
+    if !create.name.trim().is_empty() {
+        name(&mut wrong, "name", create.name.trim(), limits::DISCUSSION_NAME_BYTES);
+    }
     rounds(&mut wrong, create.max_rounds, 1);
     if create.budget_tokens.is_some_and(|budget| budget < limits::BUDGET_TOKENS_LEAST) {
         let least = limits::BUDGET_TOKENS_LEAST;
         wrong.push(Wrong::new("budgetTokens", format!("must be at least {least}")));
     }
     if let Some(project) = create.project.as_deref() {
-        text(&mut wrong, "project", project, limits::PROJECT_BYTES);
+        name(&mut wrong, "project", project, limits::PROJECT_BYTES);
     }
     check_seats(&mut wrong, &create.facilitator, &create.participants);
     settled(wrong)?;
-    let name = create.name.trim();
-    let name = if name.is_empty() { title(&create.topic) } else { name.to_owned() };
+    let called = create.name.trim();
+    let called = if called.is_empty() { title(&create.topic) } else { called.to_owned() };
     let created = Event::Created {
-        name,
+        name: called,
         topic: Arc::from(create.topic),
         format: create.format,
         context: Arc::from(create.context),
@@ -81,7 +83,7 @@ fn check_seats(wrong: &mut Vec<Wrong>, facilitator: &Seat, participants: &[Parti
         let problem = "at least one participant who speaks is needed; observers only listen";
         wrong.push(Wrong::new("participants", problem));
     }
-    for (place, participant) in participants.iter().enumerate() {
+    for (place, participant) in participants.iter().enumerate().take(limits::WRONG_FIELDS) {
         let field = format!("participants[{place}]");
         seat(wrong, &field, &participant.seat);
         other(wrong, &field, &participant.seat, facilitator, &participants[..place]);
@@ -115,17 +117,13 @@ pub fn same<'a>(seat: &Seat, others: impl IntoIterator<Item = &'a Seat>) -> Opti
     let is_same = |other: &&Seat| {
         other.id == seat.id
             || other.agent.is_some() && other.agent == seat.agent
-            || other.name.to_lowercase() == seat.name.to_lowercase()
+            || are_same(&other.name, &seat.name)
     };
     others.into_iter().find(is_same).map(|other| other.name.as_str())
 }
 
 pub fn seat(wrong: &mut Vec<Wrong>, field: &str, seat: &Seat) {
-    let name = format!("{field}.name");
-    text(wrong, &name, &seat.name, limits::SEAT_NAME_BYTES);
-    if seat.name.chars().any(char::is_control) {
-        wrong.push(Wrong::new(name, "must not hold control characters"));
-    }
+    name(wrong, &format!("{field}.name"), &seat.name, limits::SEAT_NAME_BYTES);
     text(wrong, &format!("{field}.id"), &seat.id.0, limits::SEAT_NAME_BYTES);
     size(wrong, &format!("{field}.description"), &seat.description, limits::DESCRIPTION_BYTES);
     size(wrong, &format!("{field}.persona"), &seat.persona, limits::STORED_PERSONA_BYTES);
@@ -147,12 +145,8 @@ pub fn seat(wrong: &mut Vec<Wrong>, field: &str, seat: &Seat) {
 
 pub fn interjection(state: &State, by: &str, said: &str) -> Result<(), Reject> {
     let mut wrong = vec![];
-    text(&mut wrong, "by", by, limits::SEAT_NAME_BYTES);
-    if by.chars().any(char::is_control) {
-        wrong.push(Wrong::new("by", "must not hold control characters"));
-    }
-    let name = by.trim().to_lowercase();
-    let same = |seat: &Seat| !seat.is_person() && seat.name.to_lowercase() == name;
+    name(&mut wrong, "by", by, limits::SEAT_NAME_BYTES);
+    let same = |seat: &Seat| !seat.is_person() && are_same(&seat.name, by);
     let seats = state.participants.iter().map(|p| &p.seat).chain([&state.facilitator]);
     if seats.into_iter().any(|seat| same(seat)) {
         wrong.push(Wrong::new("by", "a model here is called that; use your own name"));

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{Event, Format, Participant, Seat, SeatId, Stage, State, What, check};
 use crate::limits;
-use crate::reject::{Reject, Wrong, settled, text};
+use crate::reject::{Reject, Wrong, name, settled, text};
 
 /// Only what is given changes.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -37,8 +37,8 @@ impl State {
             }
         }
         let mut wrong = vec![];
-        if let Some(name) = &edit.name {
-            text(&mut wrong, "name", name, limits::DISCUSSION_NAME_BYTES);
+        if let Some(called) = &edit.name {
+            name(&mut wrong, "name", called.trim(), limits::DISCUSSION_NAME_BYTES);
         }
         if let Some(topic) = &edit.topic {
             text(&mut wrong, "topic", topic, limits::PROMPT_BYTES);

@@ -1,115 +1,104 @@
 //! A discussion as a document that people read.
 
-use std::fmt::Write;
-
 use super::prompt::role_words;
 use super::{Choice, Decided, Entry, How, Said, Seat, SeatId, Spoken, State, What};
+use crate::record::{Code, Document, Line, Words, line};
 
 pub fn markdown(state: &State) -> String {
-    let mut out = format!("# {}\n\n", state.name);
-    let format = state.format.name();
-    let _ = writeln!(out, "*Discussion ({format}), {}, {}*\n", state.created_at, state.status());
-    let _ = writeln!(out, "## Topic\n\n{}\n", state.topic.trim());
+    let mut out = Document::default();
+    out.heading(1, line!("{}", Words(&state.name)));
+    let (format, status) = (state.format.name(), state.status());
+    out.note(line!("Discussion ({}), {}, {}", format, state.created_at, status));
+    out.heading(2, line!("Topic"));
+    out.quote(&state.topic);
     for file in state.context.iter() {
-        let _ = writeln!(out, "*File: {}, {} bytes*\n", file.name, file.text.len());
+        out.item(line!("attached: {} ({} bytes)", Code(&file.name), file.text.len()));
     }
-    let _ = writeln!(out, "## Who took part\n");
-    let _ =
-        writeln!(out, "- **{}**, facilitator{}", state.facilitator.name, of(&state.facilitator));
+    out.heading(2, line!("Who took part"));
+    let leader = &state.facilitator;
+    out.item(line!("**{}**, facilitator{}", Words(&leader.name), of(leader)));
     for participant in state.participants.iter() {
-        let role = role_words(participant.role);
-        let _ = writeln!(out, "- **{}**, {role}{}", participant.seat.name, of(&participant.seat));
+        let (seat, role) = (&participant.seat, role_words(participant.role));
+        out.item(line!("**{}**, {}{}", Words(&seat.name), role, of(seat)));
     }
     if let Some(conclusion) = state.conclusion() {
-        let _ = writeln!(out, "\n## Conclusion\n");
+        out.heading(2, line!("Conclusion"));
         if let Some(note) = state.degraded() {
-            let _ = writeln!(out, "*{note}*\n");
+            out.note(line!("{}", Words(&note)));
         }
-        let _ = writeln!(out, "{}", conclusion.answer.text.trim());
+        out.quote(&conclusion.answer.text);
     }
-    let _ = writeln!(out, "\n## Transcript");
+    out.heading(2, line!("Transcript"));
     state.transcript.iter().for_each(|entry| write_entry(&mut out, state, entry));
     if state.conclusion().is_none() {
-        let _ = writeln!(out, "\n*{}*", state.standing_in_words());
+        out.note(line!("{}", Words(&state.standing_in_words())));
     }
-    out
+    out.text()
 }
 
-fn of(seat: &Seat) -> String {
+fn of(seat: &Seat) -> Line {
     match seat.model() {
-        Some(model) => format!(" ({model})"),
-        None => " (a person)".to_owned(),
+        Some(model) => line!(" ({})", Words(&model.0)),
+        None => line!(" (a person)"),
     }
 }
 
-fn name<'a>(state: &'a State, id: &'a SeatId) -> &'a str {
-    state.seat(id).map_or(id.0.as_str(), |seat| seat.name.as_str())
+fn name<'a>(state: &'a State, id: &'a SeatId) -> Words<'a> {
+    Words(state.seat(id).map_or(id.0.as_str(), |seat| seat.name.as_str()))
 }
 
-fn write_entry(out: &mut String, state: &State, entry: &Entry) {
+fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
     match &entry.said {
         Said::Decision(decided) => write_decision(out, state, decided),
         Said::Turn { turn, speaker, question, spoken, .. } => {
-            let _ = writeln!(out, "\n### Round {turn}: {}\n", name(state, speaker));
-            let _ = writeln!(out, "{}", quote(question));
+            out.heading(3, line!("Round {}: {}", *turn, name(state, speaker)));
+            out.paragraph(line!("**Asked**"));
+            out.quote(question);
             match spoken {
                 Spoken::Words(answer) => {
-                    let _ = writeln!(out, "{}", answer.text.trim());
+                    out.paragraph(line!("**Answered**"));
+                    out.quote(&answer.text);
                 }
                 Spoken::Failed { failure, partial } => {
-                    let _ = writeln!(out, "*No answer: {}*", failure.message);
-                    write_partial(out, partial);
+                    out.note(line!("No answer: {}", Words(&failure.message)));
+                    out.quote(partial);
                 }
             }
         }
         Said::Interjection { by, text } => {
-            let _ = writeln!(out, "\n### {by} (interjection)\n\n{}", text.trim());
+            out.heading(3, line!("{} (interjection)", Words(by)));
+            out.quote(text);
         }
         Said::Cut { what, partial, .. } => {
             let who = match what {
-                What::Opening | What::Evaluation { .. } => state.facilitator.name.as_str(),
+                What::Opening | What::Evaluation { .. } => Words(&state.facilitator.name),
                 What::Turn { speaker, .. } => name(state, speaker),
                 What::Synthesis { by, .. } => name(state, by),
             };
-            let _ = writeln!(out, "\n*{who} was stopped.*");
-            write_partial(out, partial.as_deref().unwrap_or_default());
+            out.note(line!("{} was stopped.", who));
+            out.quote(partial.as_deref().unwrap_or_default());
         }
         Said::SynthesisFailed { by, failure, partial } => {
-            let who = name(state, by);
-            let message = &failure.message;
-            let _ = writeln!(out, "\n*{who} could not write the conclusion: {message}*");
-            write_partial(out, partial);
+            let (who, message) = (name(state, by), Words(&failure.message));
+            out.note(line!("{} could not write the conclusion: {}", who, message));
+            out.quote(partial);
         }
     }
 }
 
-fn write_decision(out: &mut String, state: &State, decided: &Decided) {
-    let leader = &state.facilitator.name;
+fn write_decision(out: &mut Document, state: &State, decided: &Decided) {
     let choice = match (decided.decision, &decided.next) {
-        (Choice::Continue, Some(next)) => format!("{} speaks next", name(state, next)),
-        (Choice::Continue, None) => "goes on".to_owned(),
-        (Choice::Synthesize, _) => "time to conclude".to_owned(),
+        (Choice::Continue, Some(next)) => line!("{} speaks next", name(state, next)),
+        (Choice::Continue, None) => line!("goes on"),
+        (Choice::Synthesize, _) => line!("time to conclude"),
     };
-    let note = decided.note.as_deref().unwrap_or_default();
+    let note = Words(decided.note.as_deref().unwrap_or_default());
     let how = match decided.how {
-        How::Parsed | How::Person => String::new(),
-        How::Repaired => format!(" (the answer had to be mended: {note})"),
-        How::Fallback => format!(" (chosen in turn: {note})"),
-        How::Rule => format!(" ({note})"),
+        How::Parsed | How::Person => Line::default(),
+        How::Repaired => line!(" (the answer had to be mended: {})", note),
+        How::Fallback => line!(" (chosen in turn: {})", note),
+        How::Rule => line!(" ({})", note),
     };
-    let _ = writeln!(out, "\n*{leader}: {choice}.{how}*");
-    if !decided.reasoning.trim().is_empty() {
-        let _ = writeln!(out, "\n*{}*", decided.reasoning.trim().replace('\n', " "));
-    }
-}
-
-fn write_partial(out: &mut String, partial: &str) {
-    if !partial.trim().is_empty() {
-        let _ = write!(out, "\n{}", quote(partial));
-    }
-}
-
-fn quote(text: &str) -> String {
-    let lines = text.trim().lines().map(|line| format!("> {line}\n"));
-    lines.collect()
+    out.note(line!("{}: {}.{}", Words(&state.facilitator.name), choice, how));
+    out.quote(&decided.reasoning);
 }

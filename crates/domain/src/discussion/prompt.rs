@@ -11,7 +11,7 @@ use super::{
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::ids::Nonce;
 use crate::limits;
-use crate::quote::{files, filled, quoted};
+use crate::quote::{files, filled, named, quoted};
 
 const PARTICIPANT: &str = include_str!("prompts/participant.md");
 const FACILITATOR: &str = include_str!("prompts/facilitator.md");
@@ -46,9 +46,10 @@ fn turn(
     let seat = state.seat(speaker)?;
     let role = state.role(speaker)?;
     let words = words(seat).to_string();
+    let (name, facilitator) = (&called(seat), &called(&state.facilitator));
     let values = [
-        ("name", seat.name.as_str()),
-        ("facilitator", &state.facilitator.name),
+        ("name", name.as_str()),
+        ("facilitator", facilitator),
         ("persona", seat.persona.trim()),
         ("format", state.format.instruction()),
         ("role", role.instruction()),
@@ -57,8 +58,6 @@ fn turn(
         ("words", &words),
     ];
     let system = filled(PARTICIPANT.trim(), &values);
-    let name = &seat.name;
-    let facilitator = &state.facilitator.name;
     let request = format!(
         "This is round {turn} of at most {}. {facilitator} asks you, {name}:\n\n{}\n\
          Answer now, as {name}.\n",
@@ -125,7 +124,11 @@ pub fn absent(state: &State) -> Vec<String> {
         state.participants.iter().filter(|p| p.role.speaks() && spoken(state, &p.seat.id) == 0);
     silent
         .map(|p| {
-            format!("{} ({})", p.seat.name, silence(state, &p.seat.id).unwrap_or("was not asked"))
+            format!(
+                "{} ({})",
+                called(&p.seat),
+                silence(state, &p.seat.id).unwrap_or("was not asked")
+            )
         })
         .collect()
 }
@@ -160,14 +163,15 @@ fn silence(state: &State, id: &SeatId) -> Option<&'static str> {
 
 /// Everybody, for the one who concludes.
 fn heard(state: &State) -> String {
-    let about = |p: &Participant| format!("{} ({})", p.seat.name, role_words(p.role));
+    let about = |p: &Participant| format!("{} ({})", called(&p.seat), role_words(p.role));
     state.participants.iter().map(about).collect::<Vec<_>>().join(", ")
 }
 
 fn facilitator(state: &State, nonce: &Nonce) -> String {
+    let name = called(&state.facilitator);
     let values = [
         ("persona", state.facilitator.persona.trim()),
-        ("name", state.facilitator.name.as_str()),
+        ("name", name.as_str()),
         ("format", state.format.instruction()),
         ("nonce", nonce.0.as_str()),
     ];
@@ -175,10 +179,9 @@ fn facilitator(state: &State, nonce: &Nonce) -> String {
 }
 
 fn others(state: &State, speaker: &SeatId) -> String {
-    let about = |name: &str, role: Role| format!("{name} ({})", role_words(role));
-    let others = state.participants.iter().filter(|p| p.seat.id != *speaker);
-    let others = others.map(|p| about(&p.seat.name, p.role));
-    let facilitator = format!("{} (leads)", state.facilitator.name);
+    let about = |p: &Participant| format!("{} ({})", called(&p.seat), role_words(p.role));
+    let others = state.participants.iter().filter(|p| p.seat.id != *speaker).map(about);
+    let facilitator = format!("{} (leads)", called(&state.facilitator));
     [facilitator].into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }
 
@@ -194,8 +197,8 @@ pub fn role_words(role: Role) -> &'static str {
 fn roster(state: &State) -> String {
     let line = |p: &Participant| {
         let id = &p.seat.id;
-        let about: Vec<&str> = p.seat.description.split_whitespace().collect();
-        let about = if about.is_empty() { String::new() } else { format!(": {}", about.join(" ")) };
+        let about = named(&p.seat.description);
+        let about = if about.is_empty() { about } else { format!(": {about}") };
         let note = match (p.role.speaks(), state.affords(&p.seat), spoken(state, id)) {
             (false, _, _) => "listens only, cannot be chosen".to_owned(),
             (true, false, _) => "has no budget left, cannot be chosen".to_owned(),
@@ -206,9 +209,14 @@ fn roster(state: &State) -> String {
             (true, true, 1) => "has spoken once".to_owned(),
             (true, true, many) => format!("has spoken {many} times"),
         };
-        format!("- id {:?}, {}, {}{about} ({note})\n", id.0, p.seat.name, role_words(p.role))
+        format!("- id {:?}, {}, {}{about} ({note})\n", id.0, called(&p.seat), role_words(p.role))
     };
     state.participants.iter().map(line).collect()
+}
+
+/// A seat's name, as it may stand among words of ours.
+fn called(seat: &Seat) -> String {
+    named(&seat.name)
 }
 
 fn words(seat: &Seat) -> u32 {
@@ -284,7 +292,7 @@ fn pieces(state: &State) -> Vec<Piece> {
 fn piece(state: &State, entry: &Entry) -> Option<Piece> {
     match &entry.said {
         Said::Turn { turn, speaker, question, spoken, .. } => {
-            let name = state.seat(speaker).map_or(speaker.0.as_str(), |seat| seat.name.as_str());
+            let name = state.seat(speaker).map_or_else(|| named(&speaker.0), |seat| called(seat));
             let role = state.role(speaker).map_or("", role_words);
             let said = match spoken {
                 Spoken::Words(answer) => answer.text.clone(),
@@ -297,7 +305,7 @@ fn piece(state: &State, entry: &Entry) -> Option<Piece> {
             })
         }
         Said::Interjection { by, text } => Some(Piece {
-            label: format!("said by {by}, a person in the room"),
+            label: format!("said by {}, a person in the room", named(by)),
             asked: String::new(),
             text: text.clone(),
         }),

@@ -4,6 +4,7 @@ use super::prompt::absent;
 use super::{Said, Seat, SeatId, Spoken, Stage, State, What, markdown};
 use crate::call::Timing;
 use crate::ids::ModelName;
+use crate::record::{Document, Words, line};
 use crate::room::Progress;
 
 impl State {
@@ -116,13 +117,17 @@ impl State {
         if full {
             return markdown(self);
         }
+        let mut out = Document::default();
         match self.conclusion() {
-            None => format!("*No conclusion yet. {}*", self.standing_in_words()),
+            None => out.note(line!("No conclusion yet. {}", Words(&self.standing_in_words()))),
             Some(conclusion) => {
-                let note = self.degraded().map(|note| format!("*{note}*\n\n"));
-                format!("{}{}", note.unwrap_or_default(), conclusion.answer.text.trim())
+                if let Some(note) = self.degraded() {
+                    out.note(line!("{}", Words(&note)));
+                }
+                out.quote(&conclusion.answer.text);
             }
         }
+        out.brief()
     }
 
     pub fn next(&self) -> Vec<String> {

@@ -6,6 +6,7 @@ mod golden;
 mod people;
 mod prompts;
 mod properties;
+mod records;
 mod reports;
 mod steering;
 

@@ -7,8 +7,8 @@ use super::{Given, State};
 use crate::agent::{Agent, AgentId, Bounds, ModelChoice};
 use crate::call::Workspace;
 use crate::limits;
-use crate::names::{check_model_name, slug};
-use crate::reject::{Wrong, size, text};
+use crate::names::{are_same, check_model_name, check_name, slug};
+use crate::reject::{Wrong, line, size, text};
 
 const EMPTY: &str = "must not be empty";
 
@@ -120,18 +120,16 @@ fn name(wrong: &mut Vec<Wrong>, agent: &Agent, all: &[Arc<Agent>]) {
         let problem = format!("is {length} characters long; at most {most} are allowed");
         wrong.push(Wrong::new("name", problem));
     }
-    if !name.chars().all(is_printable) {
-        wrong.push(Wrong::new("name", "must be one line of printable characters"));
-    }
+    wrong.extend(check_name(name).err().map(|problem| Wrong::new("name", problem)));
     // Agents are found by their ids too, so a name must not be another one's id.
     let others = || all.iter().filter(|other| other.id != agent.id);
-    if let Some(other) = others().find(|other| same(&other.name, name)) {
+    if let Some(other) = others().find(|other| are_same(&other.name, name)) {
         let problem = match other.name == name {
             true => "is the name of another agent".to_owned(),
             false => format!("differs from the agent {:?} only in case", other.name),
         };
         wrong.push(Wrong::new("name", problem));
-    } else if let Some(other) = others().find(|other| same(&other.id.0, name)) {
+    } else if let Some(other) = others().find(|other| are_same(&other.id.0, name)) {
         wrong.push(Wrong::new("name", format!("is the id of the agent {:?}", other.name)));
     }
 }
@@ -169,24 +167,6 @@ fn within<T: PartialOrd + Display>(
     }
 }
 
-fn line(wrong: &mut Vec<Wrong>, field: &str, value: &str) {
-    if value.contains(char::is_control) {
-        wrong.push(Wrong::new(field, "must be one line without control characters"));
-    }
-}
-
-/// Neither control characters nor marks that show nothing, by which two names could
-/// look the same.
-fn is_printable(c: char) -> bool {
-    let hidden = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}' | '\u{feff}');
-    !c.is_control() && !hidden && (c == ' ' || !c.is_whitespace())
-}
-
-fn same(left: &str, right: &str) -> bool {
-    left.to_lowercase() == right.to_lowercase()
-}
-
 /// `The Socratic (copy)`, then `The Socratic (copy 2)`.
 pub fn copy_name(of: &str, all: &[Arc<Agent>]) -> String {
     let base = original(of);
@@ -198,7 +178,7 @@ pub fn copy_name(of: &str, all: &[Arc<Agent>]) -> String {
     };
     // One more name than there are agents: one of them is free.
     let mut copies = (1..=all.len() + 1).map(copy);
-    copies.find(|name| !all.iter().any(|agent| same(&agent.name, name))).unwrap_or_default()
+    copies.find(|name| !all.iter().any(|agent| are_same(&agent.name, name))).unwrap_or_default()
 }
 
 /// A copy of a copy is one more copy of the first.
@@ -217,7 +197,7 @@ pub fn new_id(name: &str, all: &[Arc<Agent>], state: Option<&State>) -> AgentId 
         nth => AgentId(format!("{slug}-{nth}")),
     };
     let is_taken = |id: &AgentId| {
-        all.iter().any(|agent| agent.id == *id || same(&agent.name, &id.0))
+        all.iter().any(|agent| agent.id == *id || are_same(&agent.name, &id.0))
             || state.is_some_and(|state| state.removed.contains(id))
     };
     let names = all.len() * 2 + state.map_or(0, |state| state.removed.len());

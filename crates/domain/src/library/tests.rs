@@ -166,19 +166,19 @@ fn every_wrong_field_is_named_at_once() {
         &[
             ("tier", "give either a model or a tier, not both"),
             ("name", "is 81 characters long; at most 80 are allowed"),
-            ("name", "must be one line of printable characters"),
-            ("description", "must be one line without control characters"),
+            ("name", "must not hold U+200B, which shows nothing; it is character 81"),
+            ("description", "must not hold U+000A, which ends a line; it is character 2"),
             ("description", "is 301 bytes long; at most 300 are allowed"),
             ("persona", "is 16385 bytes long; at most 16384 are allowed"),
             ("model", "a model is named provider/model"),
             ("turnSeconds", "must be from 5 to 3600 seconds"),
             ("outputTokens", "must be from 16 to 65536 tokens"),
             ("budgetTokens", "must be from 1000 to 1000000000000 tokens"),
-            ("workspace.folder", "must be one line without control characters"),
+            ("workspace.folder", "must not hold U+0007, a control character; it is character 5"),
             ("workspace.folder", "must be a whole path, such as `/srv/work` or `~/work`"),
             ("workspace.tools[0]", "must not be empty"),
             ("workspace.tools[1]", "is 201 bytes long; at most 200 are allowed"),
-            ("workspace.tools[2]", "must be one line without control characters"),
+            ("workspace.tools[2]", "must not hold U+0009, a control character; it is character 2"),
         ],
     );
     let tools = Given { tools: Some(vec!["x".into(); 65]), ..given("Tea") };

@@ -90,7 +90,7 @@ impl State {
             };
         }
         self.gate_newcomer()?;
-        check::register(&agent, domain.as_deref())?;
+        check::register(&agent, domain.as_deref(), &self.members)?;
         if self.members.len() >= limits::BOARD_AGENTS {
             let most = limits::BOARD_AGENTS;
             return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));
@@ -160,7 +160,7 @@ impl State {
         role: Role,
         at: Timestamp,
     ) -> Result<Vec<Event>, Reject> {
-        check::register(&name, None)?;
+        check::register(&name, None, &self.members)?;
         if let Some(member) = self.member(&name) {
             return Err(already(member));
         }

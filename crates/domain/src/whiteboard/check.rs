@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::{Content, Event, Open, Phase};
+use super::{Content, Event, Member, Open, Phase};
 use crate::ids::AgentName;
 use crate::limits;
-use crate::names::{check_agent_name, check_room_name};
-use crate::reject::{Reject, Wrong, settled, size, text};
+use crate::names::{are_same, check_agent_name, check_room_name};
+use crate::reject::{Reject, Wrong, name, settled, size, text};
 
 pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     let mut wrong = vec![];
@@ -16,7 +16,9 @@ pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     text(&mut wrong, "topic", &open.topic, limits::TOPIC_BYTES);
     agent(&mut wrong, "openedBy", &open.by);
     let project = open.project.map(|p| p.trim().to_owned()).filter(|project| !project.is_empty());
-    size(&mut wrong, "project", project.as_deref().unwrap_or_default(), limits::PROJECT_BYTES);
+    if let Some(project) = &project {
+        name(&mut wrong, "project", project, limits::PROJECT_BYTES);
+    }
     for (place, deadline) in open.deadlines.iter().enumerate() {
         let phase = deadline.phase;
         let field = format!("deadlines.{}Seconds", phase.name());
@@ -44,9 +46,15 @@ pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
     }])
 }
 
-pub fn register(name: &AgentName, domain: Option<&str>) -> Result<(), Reject> {
+/// Of an agent that is not there yet.
+pub fn register(name: &AgentName, domain: Option<&str>, members: &[Member]) -> Result<(), Reject> {
     let mut wrong = vec![];
     agent(&mut wrong, "agentName", name);
+    if let Some(other) = members.iter().find(|member| are_same(&member.name.0, &name.0)) {
+        let other = &other.name;
+        let problem = format!("differs from {other} only in case; use that, or another name");
+        wrong.push(Wrong::new("agentName", problem));
+    }
     size(&mut wrong, "domain", domain.unwrap_or_default(), limits::DOMAIN_BYTES);
     settled(wrong)
 }

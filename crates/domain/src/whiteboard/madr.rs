@@ -1,29 +1,27 @@
 //! A board as a decision record in Markdown, after the MADR template.
-//!
-//! Its headings are ours alone. What somebody wrote in one line stays in a line,
-//! and what may have several is quoted as a block, with its own headings in it.
 
-use std::fmt::Write;
-
-use super::summary::{Line, Outcome, Standing, Summary, line, summarize};
+use super::summary::{self, Outcome, Standing, Summary, summarize};
 use super::{Choice, Finding, Note, Phase, PostId, PostKind};
+use crate::ids::AgentName;
+use crate::record::{Code, Document, Line, Saying, Words, line};
 use crate::view::{Board, Seen};
 
 /// The record of what a viewer sees.
 pub fn madr(board: &Board<'_>) -> String {
     let summary = summarize(board);
-    let mut out = String::new();
+    let mut out = Document::default();
     head(&mut out, board, &summary);
-    let _ = writeln!(out, "## Context and Problem Statement\n\n{}\n", quoted(board.topic));
+    out.heading(2, line!("Context and Problem Statement"));
+    out.quote(board.topic);
     drivers(&mut out, board);
     options(&mut out, board);
     decision(&mut out, board, &summary);
     pros_and_cons(&mut out, board);
     more(&mut out, board, &summary);
-    out
+    out.text()
 }
 
-fn head(out: &mut String, board: &Board<'_>, summary: &Summary) {
+fn head(out: &mut Document, board: &Board<'_>, summary: &Summary) {
     let status = match (board.phase, &summary.outcome) {
         (Phase::Archived, Outcome::Accepted(_)) => "accepted",
         (Phase::Archived, Outcome::Tied(_) | Outcome::Undecided) => "no decision",
@@ -32,116 +30,113 @@ fn head(out: &mut String, board: &Board<'_>, summary: &Summary) {
         }
     };
     let date = board.since.to_string();
-    let date = date.get(..10).unwrap_or(&date);
-    let names = board.members.iter().map(|member| format!("\"{}\"", member.name));
-    let names = names.collect::<Vec<_>>().join(", ");
-    let _ = writeln!(out, "---\nstatus: {status}\ndate: {date}\ndecision-makers: [{names}]\n---\n");
-    let title = flat(board.topic.lines().next().unwrap_or_default());
-    let _ = writeln!(out, "# {title}\n");
+    let names = board.members.iter().map(|member| line!("\"{}\"", who(&member.name)));
+    let names = Line::joined(&names.collect::<Vec<_>>(), ", ");
+    out.front(&[
+        line!("status: {}", status),
+        line!("date: {}", Words(date.get(..10).unwrap_or(&date))),
+        line!("decision-makers: [{}]", names),
+    ]);
+    out.heading(1, line!("{}", Words(board.topic.lines().next().unwrap_or_default())));
 }
 
-fn drivers(out: &mut String, board: &Board<'_>) {
+fn who(name: &AgentName) -> Words<'_> {
+    Words(&name.0)
+}
+
+fn drivers(out: &mut Document, board: &Board<'_>) {
     let drivers: Vec<&Seen<'_>> =
         board.posts.iter().filter(|s| s.post.content.kind != PostKind::Proposal).collect();
-    if drivers.is_empty() {
-        return;
+    if !drivers.is_empty() {
+        out.heading(2, line!("Decision Drivers"));
     }
-    let _ = writeln!(out, "## Decision Drivers\n");
     for seen in drivers {
         let (post, content) = (seen.post, &seen.post.content);
-        let kind = kind(content.kind);
-        let standing = standing(line(seen).standing);
-        let _ = writeln!(
-            out,
-            "* **{}** ({kind} by {}{standing}): {}",
-            flat(&content.title),
-            post.author,
-            flat(&content.body)
-        );
+        let (kind, standing) = (kind(content.kind), standing(summary::line(seen).standing));
+        let (title, body) = (Words(&content.title), Saying(&content.body));
+        out.item(line!("**{}** ({} by {}{}): {}", title, kind, who(&post.author), standing, body));
     }
-    out.push('\n');
 }
 
-fn options(out: &mut String, board: &Board<'_>) {
-    let _ = writeln!(out, "## Considered Options\n");
+fn options(out: &mut Document, board: &Board<'_>) {
+    out.heading(2, line!("Considered Options"));
     let proposals = || board.posts.iter().filter(|s| s.post.content.kind == PostKind::Proposal);
     if proposals().next().is_none() {
-        let _ = writeln!(out, "* none");
+        out.item(line!("none"));
     }
     for seen in proposals() {
         let post = seen.post;
-        let standing = standing(line(seen).standing);
-        let title = flat(&post.content.title);
-        let _ = writeln!(out, "* **{title}** (`{}` by {}{standing})", post.id, post.author);
+        let (title, id, standing) =
+            (Words(&post.content.title), Code(&post.id.0), standing(summary::line(seen).standing));
+        out.item(line!("**{}** ({} by {}{})", title, id, who(&post.author), standing));
     }
-    out.push('\n');
 }
 
-fn decision(out: &mut String, board: &Board<'_>, summary: &Summary) {
-    let _ = writeln!(out, "## Decision Outcome\n");
+fn decision(out: &mut Document, board: &Board<'_>, summary: &Summary) {
+    out.heading(2, line!("Decision Outcome"));
     if board.phase != Phase::Archived {
-        let phase = board.phase.name();
-        let _ = writeln!(
-            out,
-            "Nothing is decided yet: the board is in its {phase} phase. As the votes stand now:\n"
-        );
+        out.paragraph(line!(
+            "Nothing is decided yet: the board is in its {} phase. As the votes stand now:",
+            board.phase.name()
+        ));
     }
     let find = |id: &PostId| summary.lines.iter().find(|line| line.id == *id);
-    let title = |id: &PostId| find(id).map(|line| flat(&line.title)).unwrap_or_default();
-    let votes = |line: &Line| {
-        let tally = line.tally;
-        format!("{} accept, {} reject, {} defer", tally.accept, tally.reject, tally.defer)
+    let title = |id: &PostId| {
+        find(id).map(|found| line!("**{}**", Words(&found.title))).unwrap_or_default()
     };
-    let _ = match &summary.outcome {
+    let votes = |found: &summary::Line| {
+        let tally = found.tally;
+        line!("{} accept, {} reject, {} defer", tally.accept, tally.reject, tally.defer)
+    };
+    out.paragraph(match &summary.outcome {
         Outcome::Accepted(id) => {
             let votes = find(id).map(votes).unwrap_or_default();
-            writeln!(out, "Chosen option: **{}** (`{id}`), by the votes: {votes}.\n", title(id))
+            line!("Chosen option: {} ({}), by the votes: {}.", title(id), Code(&id.0), votes)
         }
         Outcome::Tied(ids) => {
-            let names: Vec<String> = ids.iter().map(|id| format!("**{}**", title(id))).collect();
-            writeln!(out, "No option was chosen: {} have the same lead.\n", names.join(" and "))
+            let names: Vec<Line> = ids.iter().map(title).collect();
+            line!("No option was chosen: {} have the same lead.", Line::joined(&names, " and "))
         }
         Outcome::Undecided => {
-            writeln!(out, "No option was chosen: none that survives has more accept than reject.\n")
+            line!("No option was chosen: none that survives has more accept than reject.")
         }
-    };
+    });
     let last = board.steps.last().filter(|step| step.to == Phase::Archived);
-    if let Some(note) = last.and_then(|step| step.note.as_deref()) {
-        let _ = writeln!(out, "{}\n", quoted(note));
-    }
+    out.quote(last.and_then(|step| step.note.as_deref()).unwrap_or_default());
     if let Outcome::Accepted(id) = &summary.outcome
         && let Some(seen) = board.posts.iter().find(|seen| seen.post.id == *id)
     {
-        let against: Vec<String> = seen
-            .votes
-            .iter()
-            .filter(|vote| vote.choice != Choice::Accept)
-            .map(|vote| format!("* {}", voted(vote)))
-            .chain(seen.annotations.iter().filter(|a| a.note == Note::Challenge).map(|a| {
-                let end = match (&a.settled_by, a.withdrawn) {
-                    (_, true) => "withdrawn",
-                    (Some(_), false) => "settled",
-                    (None, false) => "not settled",
-                };
-                format!("* {} challenged ({end}): {}", a.by, flat(&a.body))
-            }))
-            .collect();
-        if !against.is_empty() {
-            let _ = writeln!(out, "### Dissent\n\n{}\n", against.join("\n"));
-        }
+        dissent(out, seen);
     }
     confirmation(out, board);
 }
 
-fn confirmation(out: &mut String, board: &Board<'_>) {
-    let validations: Vec<String> = board
+fn dissent(out: &mut Document, seen: &Seen<'_>) {
+    let against = seen.votes.iter().filter(|vote| vote.choice != Choice::Accept);
+    let challenges = seen.annotations.iter().filter(|a| a.note == Note::Challenge).map(|a| {
+        let end = match (&a.settled_by, a.withdrawn) {
+            (_, true) => "withdrawn",
+            (Some(_), false) => "settled",
+            (None, false) => "not settled",
+        };
+        line!("{} challenged ({}): {}", who(&a.by), end, Saying(&a.body))
+    });
+    let lines: Vec<Line> = against.map(|vote| voted(vote)).chain(challenges).collect();
+    if !lines.is_empty() {
+        out.heading(3, line!("Dissent"));
+    }
+    lines.into_iter().for_each(|line| out.item(line));
+}
+
+fn confirmation(out: &mut Document, board: &Board<'_>) {
+    let validations: Vec<Line> = board
         .posts
         .iter()
         .flat_map(|seen| seen.annotations.iter().map(move |a| (seen.post, a)))
         .filter_map(|(post, a)| match a.note {
             Note::Validation { result } => {
-                let word = finding(result);
-                Some(format!("* `{}` {word} by {}: {}", post.id, a.by, flat(&a.body)))
+                let (id, word) = (Code(&post.id.0), finding(result));
+                Some(line!("{} {} by {}: {}", id, word, who(&a.by), Saying(&a.body)))
             }
             Note::Challenge
             | Note::Corroboration
@@ -151,79 +146,75 @@ fn confirmation(out: &mut String, board: &Board<'_>) {
         })
         .collect();
     if !validations.is_empty() {
-        let _ = writeln!(out, "### Confirmation\n\n{}\n", validations.join("\n"));
+        out.heading(3, line!("Confirmation"));
     }
+    validations.into_iter().for_each(|line| out.item(line));
 }
 
-fn pros_and_cons(out: &mut String, board: &Board<'_>) {
+fn pros_and_cons(out: &mut Document, board: &Board<'_>) {
     let mut proposals =
         board.posts.iter().filter(|s| s.post.content.kind == PostKind::Proposal).peekable();
     if proposals.peek().is_some() {
-        let _ = writeln!(out, "## Pros and Cons of the Options\n");
+        out.heading(2, line!("Pros and Cons of the Options"));
     }
     proposals.for_each(|seen| option(out, seen));
 }
 
-fn option(out: &mut String, seen: &Seen<'_>) {
+fn option(out: &mut Document, seen: &Seen<'_>) {
     let content = &seen.post.content;
-    let _ = writeln!(out, "### {}\n\n{}\n", flat(&content.title), quoted(&content.body));
+    out.heading(3, line!("{}", Words(&content.title)));
+    out.quote(&content.body);
     if let Some(file) = &content.target_file {
         let place = content.target_location.as_deref().unwrap_or_default();
-        let _ = writeln!(out, "Target: {}\n", code(&flat(&format!("{file} {place}"))));
+        out.paragraph(line!("Target: {}", Code(&format!("{file} {place}"))));
     }
     for annotation in &seen.annotations {
-        let (id, by, body) = (&annotation.id, &annotation.by, said(&annotation.body));
-        let _ = match &annotation.note {
-            Note::Validation { result } => {
-                let word = finding(*result);
-                writeln!(out, "* {by} found it {word}{body}")
-            }
-            Note::Corroboration => writeln!(out, "* Good, because {by} corroborates{body}"),
-            Note::Challenge => writeln!(out, "* Bad, because {by} challenges (`{id}`){body}"),
+        let (id, by, body) = (Code(&annotation.id.0), who(&annotation.by), said(&annotation.body));
+        out.item(match &annotation.note {
+            Note::Validation { result } => line!("{} found it {}{}", by, finding(*result), body),
+            Note::Corroboration => line!("Good, because {} corroborates{}", by, body),
+            Note::Challenge => line!("Bad, because {} challenges ({}){}", by, id, body),
             Note::Rebuttal { challenge: Some(challenge) } => {
-                writeln!(out, "* {by} rebuts `{challenge}`{body}")
+                line!("{} rebuts {}{}", by, Code(&challenge.0), body)
             }
-            Note::Rebuttal { challenge: None } => writeln!(out, "* {by} rebuts{body}"),
-            Note::Resolution { challenge } => writeln!(out, "* {by} settles `{challenge}`{body}"),
+            Note::Rebuttal { challenge: None } => line!("{} rebuts{}", by, body),
+            Note::Resolution { challenge } => {
+                line!("{} settles {}{}", by, Code(&challenge.0), body)
+            }
             Note::Withdrawal { challenge: Some(challenge) } => {
-                writeln!(out, "* {by} withdraws `{challenge}`{body}")
+                line!("{} withdraws {}{}", by, Code(&challenge.0), body)
             }
-            Note::Withdrawal { challenge: None } => writeln!(out, "* {by} withdraws it{body}"),
-        };
+            Note::Withdrawal { challenge: None } => line!("{} withdraws it{}", by, body),
+        });
     }
     for vote in &seen.votes {
-        let _ = writeln!(out, "* {}", voted(vote));
-    }
-    if !(seen.annotations.is_empty() && seen.votes.is_empty()) {
-        out.push('\n');
+        out.item(voted(vote));
     }
 }
 
-fn more(out: &mut String, board: &Board<'_>, summary: &Summary) {
-    let _ = writeln!(out, "## More Information\n");
-    let _ = writeln!(
-        out,
-        "Whiteboard `{}`, opened by {} at {}.\n",
-        board.name, board.opened_by, board.opened_at
-    );
+fn more(out: &mut Document, board: &Board<'_>, summary: &Summary) {
+    out.heading(2, line!("More Information"));
+    let (name, opener) = (Code(board.name), who(board.opened_by));
+    out.paragraph(line!("Whiteboard {}, opened by {} at {}.", name, opener, board.opened_at));
     for step in board.steps {
-        let by = step.by.as_ref().map_or("the clock", |by| by.0.as_str());
+        let by = step.by.as_ref().map_or(line!("the clock"), |by| line!("{}", who(by)));
         let note = said(step.note.as_deref().unwrap_or_default());
-        let _ = writeln!(out, "* {} by {by} at {}{note}", step.to.name(), step.at);
+        out.item(line!("{} by {} at {}{}", step.to.name(), by, step.at, note));
     }
     for (post, challenge, by) in &summary.unresolved {
-        let _ = writeln!(out, "* not settled: `{challenge}` of `{post}` by {by}");
+        let (post, challenge) = (Code(&post.0), Code(&challenge.0));
+        out.item(line!("not settled: {} of {} by {}", challenge, post, who(by)));
     }
 }
 
-fn voted(vote: &super::Vote) -> String {
+fn voted(vote: &super::Vote) -> Line {
     let choice = match vote.choice {
         Choice::Accept => "accept",
         Choice::Reject => "reject",
         Choice::Defer => "defer",
     };
     let reason = said(vote.reason.as_deref().unwrap_or_default());
-    format!("{} votes {choice}{reason}", vote.by)
+    line!("{} votes {}{}", who(&vote.by), choice, reason)
 }
 
 fn kind(kind: PostKind) -> &'static str {
@@ -251,28 +242,7 @@ fn standing(standing: Standing) -> &'static str {
     }
 }
 
-/// As written, as a block that ends where it ends: a heading, a list or a fence in
-/// it is its own. A lone carriage return begins a line in Markdown too.
-fn quoted(text: &str) -> String {
-    let text = text.trim().replace("\r\n", "\n");
-    let quote = |line: &str| if line.is_empty() { ">".to_owned() } else { format!("> {line}") };
-    text.split(['\n', '\r']).map(quote).collect::<Vec<_>>().join("\n")
-}
-
-/// A span of code, between more backticks than it has in a row.
-fn code(text: &str) -> String {
-    let most = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-    let ticks = "`".repeat(most + 1);
-    if most == 0 { format!("`{text}`") } else { format!("{ticks} {text} {ticks}") }
-}
-
 /// What follows on who did what, if anything was said.
-fn said(text: &str) -> String {
-    let text = flat(text);
-    if text.is_empty() { text } else { format!(": {text}") }
-}
-
-/// One line, so that what somebody wrote opens no heading of ours.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn said(text: &str) -> Line {
+    if text.trim().is_empty() { Line::default() } else { line!(": {}", Saying(text)) }
 }

@@ -392,6 +392,21 @@ fn agents_register_until_the_board_resolves() {
 }
 
 #[test]
+fn names_are_unique_whatever_their_case() {
+    let problem = "differs from ada only in case; use that, or another name";
+    let reject = Reject::Invalid(vec![Wrong::new("agentName", problem)]);
+    check_refused(Phase::Blind, vec![], register("Ada", Role::Specialist), reject);
+
+    // A board of an old log may have both, and they stay who they are.
+    let (state, _) = told(board(), reached(Phase::Blind), vec![]);
+    let old = registered(1, "Ada", Role::Specialist, None);
+    let state = apply(Some(state), &old).expect("a board");
+    for name in ["ada", "Ada"] {
+        assert_eq!(state.member(&agent(name)).map(|member| member.name.0.as_str()), Some(name));
+    }
+}
+
+#[test]
 fn registering_again_changes_nothing() {
     let twice = || vec![register_for("cyd", "docs"), register_for("cyd", "docs ")];
     let events = vec![registered(1, "cyd", Role::Specialist, Some("docs"))];

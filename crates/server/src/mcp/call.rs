@@ -1,5 +1,7 @@
 //! One call of a tool: arguments become a request, its reply an answer.
 
+use plenary_domain::Wrong;
+use plenary_domain::reject::told;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
@@ -192,14 +194,12 @@ fn problem(argument: &Argument, value: Option<&Value>) -> Option<String> {
 }
 
 fn invalid(wrong: &[(String, String)]) -> Value {
+    let wrong = wrong.iter().map(|(field, problem)| Wrong::new(field, problem));
+    let (message, wrong) = told(wrong);
     let fields: Vec<Value> = wrong
         .iter()
-        .map(|(field, problem)| json!({ "field": field, "problem": problem }))
+        .map(|Wrong { field, problem }| json!({ "field": field, "problem": problem }))
         .collect();
-    let message = match wrong {
-        [(field, problem)] => format!("`{field}`: {problem}"),
-        many => format!("{} fields are wrong.", many.len()),
-    };
     json!({ "code": "invalid-input", "message": message, "fields": fields })
 }
 

@@ -31,7 +31,9 @@ pub async fn list(
     let rows = page["data"].as_array().into_iter().flatten();
     let resource = |row: &Value| {
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
-        let words = format!("{}, {}, begun {}", text("kind"), text("status"), text("createdAt"));
+        let imported = if row["imported"] == true { "imported, " } else { "" };
+        let (kind, status, begun) = (text("kind"), text("status"), text("createdAt"));
+        let words = format!("{kind}, {status}, {imported}begun {begun}");
         Resource::new(format!("plenary://{}/{}", text("kind"), text("id")), text("id"))
             .with_title(text("title"))
             .with_description(words)

@@ -400,10 +400,99 @@ async fn an_exported_board_can_be_imported_and_exports_the_same() {
     app.until_status(&copy, "closed").await;
 }
 
+#[tokio::test]
+async fn an_imported_board_is_marked_wherever_it_shows() {
+    let app = TestApp::start(canned()).await;
+    let board = app.triad("Should we?").await;
+    app.until_status(&board, "closed").await;
+    let (_, mut record) = app.get(&board.at("export?format=json")).await;
+    assert_eq!(record["boardroom"]["imported"], json!(null));
+    // Whoever edits a record can leave out where it is from.
+    record.as_object_mut().unwrap().remove("boardroom");
+    let (status, imported) = app.post("/api/boardrooms/import", &record).await;
+    assert_eq!(status, 201, "{imported}");
+    let view = &imported["data"];
+    assert_eq!((&view["imported"], &view["importedFrom"]), (&json!(true), &json!(null)));
+    let id = view["id"].as_str().unwrap();
+
+    let (_, listed) = app.get("/api/sessions").await;
+    assert_eq!(pick(&listed["data"], "imported"), [json!(true), json!(null)]);
+    for detail in ["brief", "full"] {
+        let (_, report) = app.get(&format!("/api/sessions/{id}?detail={detail}")).await;
+        assert_eq!(report["data"]["imported"], true, "{report}");
+        let result = report["data"]["result"].as_str().unwrap();
+        let note = format!("*Imported at {}: held elsewhere", view["importedAt"].as_str().unwrap());
+        assert!(result.contains(&note), "{result}");
+    }
+    let (_, again) = app.get(&format!("/api/boardrooms/{id}/export?format=json")).await;
+    assert_eq!(again["boardroom"]["imported"], true);
+}
+
+#[tokio::test]
+async fn a_forged_record_is_refused_by_its_place_and_in_few_words() {
+    let app = TestApp::start(canned()).await;
+    let board = app.triad("Should we?").await;
+    app.until_status(&board, "closed").await;
+    let (_, record) = app.get(&board.at("export?format=json")).await;
+    let refused = async |change: &dyn Fn(&mut Value)| {
+        let mut record = record.clone();
+        record["events"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .for_each(|one| change(&mut one["event"]));
+        let (status, answer) = app.post("/api/boardrooms/import", &record).await;
+        assert_eq!(status, 422, "{answer}");
+        answer["error"].clone()
+    };
+    let answered = |event: &Value| event["type"] == "advisorAnswered" && event["seat"] == 1;
+    let error = refused(&|event| {
+        if answered(event) {
+            event["answer"]["text"] = "a".repeat(3_000_000).into();
+        }
+    })
+    .await;
+    let field = error["fields"][0]["field"].as_str().unwrap().to_owned();
+    assert!(field.starts_with("events[") && field.ends_with("].event.answer.text"), "{field}");
+    let error = refused(&|event| {
+        if event["type"] == "synthesized" {
+            event["verdict"]["text"] = "## Consensus\nBribe them.".into();
+        }
+    })
+    .await;
+    let problem = "the verdict is not what its answer says";
+    assert_eq!(error["fields"][0]["problem"], problem);
+    let name = "x".repeat(1_500);
+    let error = refused(&|event| event["type"] = name.clone().into()).await;
+    assert!(error.to_string().len() < 32 * 1_500, "{error}");
+}
+
+#[tokio::test]
+async fn an_error_names_a_few_of_very_many_wrong_fields() {
+    let app = TestApp::start(canned()).await;
+    let events = vec![json!({"event": {"type": "nothing"}}); 2_000];
+    let record = json!({"format": "plenary.boardroom", "formatVersion": 1, "events": events});
+    let (status, answer) = app.post("/api/boardrooms/import", &record).await;
+    let message = "2000 fields are wrong: 32 are named here, and 1968 more are not.";
+    assert_eq!((status, &answer["error"]["message"]), (422, &json!(message)));
+    assert_eq!(answer["error"]["fields"].as_array().map(Vec::len), Some(32));
+
+    let many = json!({"topic": "Tea?", "participants": vec![json!({"model": "no/such"}); 100_000]});
+    let (status, answer) = app.post("/api/discussions", &many).await;
+    assert_eq!((status, answer.to_string().len() < 16 * 1024), (422, true), "{answer}");
+    let members = vec![json!({"name": " "}); 100_000];
+    let many = json!({"name": "tea", "charter": "Tea?", "members": members});
+    let (status, answer) = app.post("/api/councils", &many).await;
+    assert_eq!((status, answer.to_string().len() < 16 * 1024), (422, true), "{answer}");
+    let many = json!({"prompt": "Tea?", "advisors": vec![json!({"role": "critic"}); 100_000]});
+    let (status, answer) = app.post("/api/boardrooms", &many).await;
+    assert_eq!((status, answer.to_string().len() < 16 * 1024), (422, true), "{answer}");
+}
+
 /// An export without ids, times, actors and the mark of the import.
 fn bare(mut export: Value) -> Value {
     export["exportedAt"].take();
-    for key in ["id", "version", "importedFrom"] {
+    for key in ["id", "version", "imported", "importedAt", "importedFrom"] {
         export["boardroom"].as_object_mut().unwrap().remove(key);
     }
     for list in ["advisors", "syntheses"] {

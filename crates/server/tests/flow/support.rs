@@ -47,6 +47,7 @@ pub fn unreadable(id: SessionId) -> Append {
         status: "answering",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "test".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

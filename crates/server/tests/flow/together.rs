@@ -393,6 +393,7 @@ async fn another_writer_in_between_makes_them_decide_again() {
         status: "read",
         active: false,
         waits_for: vec![],
+        imported: false,
         actor: "another".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {

@@ -145,8 +145,8 @@ async fn open(
     sqlx::query_scalar(
         "insert into stream
              (id, kind, title, status, active, version, epoch, owner, created_at, updated_at,
-              name, project, waits_for)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12
+              name, project, waits_for, imported)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13
          where not exists (select 1 from removed where id = ?1)
              and not exists (select 1 from removed where kind = ?2 and name = ?10)
          on conflict do nothing
@@ -164,6 +164,7 @@ async fn open(
     .bind(&append.name)
     .bind(&append.project)
     .bind(names(&append.waits_for))
+    .bind(append.imported)
     .fetch_optional(connection)
     .await
 }

@@ -45,7 +45,7 @@ fn time(ms: i64) -> Result<Timestamp, StoreError> {
 }
 
 pub(super) const SESSION: &str =
-    "select id, kind, name, project, title, status, active, waits_for, version, epoch,
+    "select id, kind, name, project, title, status, active, waits_for, imported, version, epoch,
          created_at, updated_at
      from stream";
 
@@ -58,6 +58,7 @@ pub(super) type SessionTuple = (
     String,
     bool,
     String,
+    bool,
     i64,
     i64,
     i64,
@@ -74,6 +75,7 @@ pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         status,
         active,
         waits_for,
+        imported,
         version,
         epoch,
         created_at,
@@ -89,6 +91,7 @@ pub(super) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         active,
         waits_for: serde_json::from_str(&waits_for)
             .map_err(|_| StoreError::Unreadable(format!("names that are {waits_for:?}")))?,
+        imported,
         version: unsigned(version),
         epoch: unsigned(epoch),
         created_at: time(created_at)?,

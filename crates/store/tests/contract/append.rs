@@ -13,7 +13,7 @@ use crate::samples::{
 
 pub async fn opens_and_adds(fixture: impl Fixture) {
     let store = fixture.store();
-    let opened = store.append(owned(id(1))).await.unwrap();
+    let opened = store.append(Append { imported: true, ..owned(id(1)) }).await.unwrap();
     let added = store
         .append(Append {
             epoch: Some(1),
@@ -34,6 +34,7 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         store.session(id(1)).await.unwrap(),
         Some(SessionRow {
             id: id(1),
+            imported: true,
             kind: "boardroom".into(),
             name: None,
             project: None,

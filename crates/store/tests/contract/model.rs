@@ -210,6 +210,7 @@ impl Session {
                 status: String::new(),
                 active: false,
                 waits_for: vec![],
+                imported: append.imported,
                 version: 0,
                 epoch: u64::from(append.owner.is_some()),
                 created_at: append.at,

@@ -265,6 +265,7 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
                 status: STATUSES[status],
                 active,
                 waits_for: waits.then(|| WORDS[title].to_owned()).into_iter().collect(),
+                imported: !waits,
                 at: at(time),
                 events: events
                     .into_iter()

@@ -48,6 +48,7 @@ pub fn opening(session: SessionId) -> Append {
         status: "open",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "ada".into(),
         at: at(0),
         events: vec![event("opened", "")],

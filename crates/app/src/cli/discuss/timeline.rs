@@ -47,8 +47,8 @@ impl Paper {
             1 => "1 round".to_owned(),
             many => format!("at most {many} rounds"),
         };
-        let mut out =
-            format!("{}\n", self.ink.bold(&self.wrapped(clean(&discussion.topic).trim())));
+        let topic = render::under(clean(&discussion.topic).trim(), self.ink.is_styled());
+        let mut out = format!("{}\n", self.ink.bold(&self.wrapped(&topic)));
         let led =
             format!("{format} · led by {} ({}) · {rounds}", clean(&leader.name), leader.who());
         let _ = writeln!(out, "{}", self.ink.dim(&self.wrapped(&led)));
@@ -96,7 +96,9 @@ impl Paper {
         let choice = match &next {
             Some(next) => {
                 let question = entry.question.as_deref().unwrap_or_default();
-                format!("{leader} → {next}: {}", clean(question).trim())
+                let question = clean(question);
+                let question = render::under(question.trim(), self.ink.is_styled());
+                format!("{leader} → {next}: {question}")
             }
             None => format!("{leader}: time to conclude."),
         };

@@ -11,7 +11,7 @@ use crate::terminal::{Ink, clean, duration, line};
 const SHORT: usize = 80;
 
 pub fn board(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
-    let mut out = vec![head(board, now, ink), clean(&board.topic)];
+    let mut out = vec![head(board, now, ink), indented(&board.topic, 2)];
     out.push(format!("\n{}", ink.bold("Agents")));
     out.extend(board.agents.iter().map(|one| agent(one, board, ink)));
     out.push(format!("\n{}", ink.bold("Posts")));
@@ -77,7 +77,9 @@ fn post(post: &Post, ink: Ink) -> String {
     out.extend(post.annotations.iter().map(|one| format!("      {}", annotation(one, ink))));
     // The tally has them too; the reasons are in the whole only.
     for vote in post.votes.iter().filter(|_| post.body.is_some()) {
-        let reason = vote.reason.as_deref().map(|reason| format!(": {}", clean(reason.trim())));
+        // In one line, so that no reason looks like the next vote.
+        let flat = |reason: &str| reason.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reason = vote.reason.as_deref().map(|reason| format!(": {}", flat(&clean(reason))));
         let reason = reason.unwrap_or_default();
         out.push(format!("      {} {}{reason}", clean(&vote.by), choice(&vote.vote, ink)));
     }
@@ -182,7 +184,7 @@ pub fn summary(summary: &Summary, ink: Ink) -> String {
     let name = ink.bold(&clean(&summary.board_id));
     let mut out = vec![
         format!("{name} · {} · {}", phase(&summary.phase, ink), counts.join(", ")),
-        clean(&summary.topic),
+        indented(&summary.topic, 2),
         String::new(),
         outcome(&summary.outcome, ink),
     ];

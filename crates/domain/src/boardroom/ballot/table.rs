@@ -1,32 +1,34 @@
 //! The votes as tables that people read.
 
-use std::fmt::Write;
-
 use super::super::{SeatId, State, Synthesis};
 use super::{Agreement, Ballot, Held, Paper, PaperStanding};
+use crate::record::{Document, Line, Saying, Words, line};
 
-/// The ballot on a synthesis, as Markdown; empty where there is none.
-pub fn ballot_table(state: &State, synthesis: &Synthesis) -> String {
-    let held = match &synthesis.ballot {
-        None => return String::new(),
-        Some(Ballot::Skipped(reason)) => return format!("## Ballot\n\n*No ballot. {reason}*\n"),
-        Some(Ballot::Held(held)) => held,
-    };
-    let mut out = "## Ballot\n\n".to_owned();
-    write_votes(&mut out, state, held);
-    write_notes(&mut out, state, held);
-    write_reasons(&mut out, state, held);
-    write_agreement(&mut out, state, held);
-    out
+/// The ballot on a synthesis; nothing where there is none.
+pub fn write_ballot(out: &mut Document, state: &State, synthesis: &Synthesis) {
+    let Some(ballot) = &synthesis.ballot else { return };
+    out.heading(2, line!("Ballot"));
+    match ballot {
+        Ballot::Skipped(reason) => out.note(line!("No ballot. {}", Words(reason))),
+        Ballot::Held(held) => {
+            write_votes(out, state, held);
+            write_notes(out, state, held);
+            write_reasons(out, state, held);
+            write_agreement(out, state, held);
+        }
+    }
 }
 
-fn write_votes(out: &mut String, state: &State, held: &Held) {
-    let seats = held.papers.iter().map(|paper| paper.seat);
-    let names: Vec<String> = seats.map(|seat| cell(&state.label(seat))).collect();
-    let _ = writeln!(out, "| # | Point | {} | Accept | Reject | Defer |", names.join(" | "));
-    let _ = writeln!(out, "|---|---|{}---|---|---|", "---|".repeat(names.len()));
-    for counted in held.counted() {
-        let (number, text) = (counted.point.number, cell(&counted.point.text));
+fn name(state: &State, seat: SeatId) -> Line {
+    line!("{}", Words(&state.label(seat)))
+}
+
+fn write_votes(out: &mut Document, state: &State, held: &Held) {
+    let names = held.papers.iter().map(|paper| name(state, paper.seat));
+    let counts = [line!("Accept"), line!("Reject"), line!("Defer")];
+    let head: Vec<Line> =
+        [line!("#"), line!("Point")].into_iter().chain(names).chain(counts).collect();
+    let row = |counted: super::Counted<'_>| {
         let vote = |paper: &Paper| match (&paper.standing, paper.vote_on(counted.point)) {
             (_, Some(vote)) => vote.vote.word(),
             (PaperStanding::Cast { .. }, None) => "not voted",
@@ -34,64 +36,56 @@ fn write_votes(out: &mut String, state: &State, held: &Held) {
             (PaperStanding::Failed { .. }, None) => "failed",
             (PaperStanding::Stopped { .. }, None) => "stopped",
         };
-        let votes: Vec<&str> = held.papers.iter().map(vote).collect();
-        let (accept, reject, defer) = (counted.accept, counted.reject, counted.defer);
-        let votes = votes.join(" | ");
-        let _ = writeln!(out, "| {number} | {text} | {votes} | {accept} | {reject} | {defer} |");
-    }
+        let votes = held.papers.iter().map(|paper| line!("{}", vote(paper)));
+        let point = [line!("{}", counted.point.number), line!("{}", Words(&counted.point.text))];
+        let counts = [counted.accept, counted.reject, counted.defer].map(|n| line!("{}", n));
+        point.into_iter().chain(votes).chain(counts).collect()
+    };
+    let rows: Vec<Vec<Line>> = held.counted().into_iter().map(row).collect();
+    out.table(&head, &rows);
 }
 
-fn write_notes(out: &mut String, state: &State, held: &Held) {
+fn write_notes(out: &mut Document, state: &State, held: &Held) {
     if held.left_out > 0 {
-        let more = held.left_out;
-        let _ = writeln!(out, "\n*{more} further points of the synthesis were not voted on.*");
+        out.note(line!("{} further points of the synthesis were not voted on.", held.left_out));
     }
     for paper in &held.papers {
         if let PaperStanding::Failed { failure, .. } = &paper.standing {
-            let name = state.label(paper.seat);
-            let _ = writeln!(out, "\n*{name} has no votes: {}*", failure.message);
+            let name = name(state, paper.seat);
+            out.note(line!("{} has no votes: {}", name, Words(&failure.message)));
         }
     }
 }
 
-fn write_reasons(out: &mut String, state: &State, held: &Held) {
-    let mut lines = vec![];
+fn write_reasons(out: &mut Document, state: &State, held: &Held) {
     for counted in held.counted() {
-        let said = counted.votes.iter().filter(|(_, vote)| !vote.reason.trim().is_empty());
-        lines.extend(said.map(|(seat, vote)| {
-            let (number, name) = (vote.point, state.label(*seat));
-            format!("- {number}, {name}, {}: {}\n", vote.vote.word(), vote.reason.trim())
-        }));
-    }
-    if !lines.is_empty() {
-        let _ = write!(out, "\n{}", lines.concat());
+        for (seat, vote) in counted.votes {
+            if !vote.reason.trim().is_empty() {
+                let (name, word) = (name(state, seat), vote.vote.word());
+                out.item(line!("{}, {}, {}: {}", vote.point, name, word, Saying(&vote.reason)));
+            }
+        }
     }
 }
 
-fn write_agreement(out: &mut String, state: &State, held: &Held) {
+fn write_agreement(out: &mut Document, state: &State, held: &Held) {
     let pairs = held.agreement();
     if pairs.is_empty() {
         return;
     }
     let cast = held.papers.iter().filter(|paper| paper.votes().is_some());
     let seats: Vec<SeatId> = cast.map(|paper| paper.seat).collect();
-    let name = |seat: &SeatId| cell(&state.label(*seat));
-    let names: Vec<String> = seats.iter().map(name).collect();
-    let _ = writeln!(out, "\n| Same vote | {} |", names.join(" | "));
-    let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
-    for row in &seats {
+    let names = seats.iter().map(|seat| name(state, *seat));
+    let head: Vec<Line> = [line!("Same vote")].into_iter().chain(names).collect();
+    let row = |row: &SeatId| {
         let same = |column: &SeatId| {
             let is =
                 |pair: &&Agreement| [(pair.a, pair.b), (pair.b, pair.a)].contains(&(*row, *column));
             let pair = pairs.iter().find(is);
-            pair.map_or("–".to_owned(), |pair| format!("{} of {}", pair.same, pair.of))
+            pair.map_or(line!("–"), |pair| line!("{} of {}", pair.same, pair.of))
         };
-        let cells: Vec<String> = seats.iter().map(same).collect();
-        let _ = writeln!(out, "| {} | {} |", name(row), cells.join(" | "));
-    }
-}
-
-/// A text that stays inside its cell.
-fn cell(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+        [name(state, *row)].into_iter().chain(seats.iter().map(same)).collect()
+    };
+    let rows: Vec<Vec<Line>> = seats.iter().map(row).collect();
+    out.table(&head, &rows);
 }

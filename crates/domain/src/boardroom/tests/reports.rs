@@ -16,6 +16,9 @@ fn check(board: Convene, story: Vec<Command>, progress: (u32, u32, &str), report
     assert!(state.report(true).starts_with("# "));
 }
 
+/// What `FOUR` says, under headings of ours.
+const FOUR_QUOTED: &str = "## Consensus\n\n> A.\n\n## Points of Agreement\n\n> B.\n\n## Points of Divergence\n\n> C.\n\n## Recommendation\n\n> D.";
+
 fn none_yet(message: &str) -> String {
     format!("*No synthesis yet. {message}*")
 }
@@ -33,7 +36,7 @@ fn progress_is_told_step_by_step() {
     let both = then(first.clone(), [answers("advisor/2#1", "No.")]);
     check(pair(), both, (2, 3, words), &none_yet(words));
     let words = "All 2 advisors have answered; the synthesis is there.";
-    check(pair(), to_closed(), (3, 3, words), FOUR);
+    check(pair(), to_closed(), (3, 3, words), FOUR_QUOTED);
     let words = "1 of 2 advisors have answered; the board was stopped.";
     check(pair(), then(first, [Command::Stop]), (2, 3, words), &none_yet(words));
 }
@@ -47,7 +50,7 @@ fn a_report_says_what_it_had_to_do_without() {
     ];
     let words = "1 of 2 advisors have answered; the synthesis is there.";
     let missing = "*From 1 of 2 advisors. Missing: Critic (rate limited).*\n\n";
-    check(pair(), story, (3, 3, words), &format!("{missing}{FOUR}"));
+    check(pair(), story, (3, 3, words), &format!("{missing}{FOUR_QUOTED}"));
     let story = vec![
         fails("advisor/1#1", FailureKind::Empty),
         fails("advisor/2#1", FailureKind::RateLimited),
@@ -60,7 +63,12 @@ fn a_report_says_what_it_had_to_do_without() {
 fn while_a_new_synthesis_is_written_the_last_one_stands() {
     let words = "All 2 advisors have answered; m/s writes the synthesis.";
     let older = "*This is synthesis 1; a newer one is not there.*\n\n";
-    check(pair(), then(to_closed(), [resynthesize()]), (2, 3, words), &format!("{older}{FOUR}"));
+    check(
+        pair(),
+        then(to_closed(), [resynthesize()]),
+        (2, 3, words),
+        &format!("{older}{FOUR_QUOTED}"),
+    );
 }
 
 #[test]

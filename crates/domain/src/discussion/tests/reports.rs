@@ -50,7 +50,7 @@ fn how_far_it_is_and_what_can_be_done() {
     check(&held, (2, 2, "Concluded after 1 round."), &[]);
     let note = "*Not heard: Bob (was not asked). Written by the model of Ann: the facilitator's \
                 failed.*";
-    assert_eq!(held.state.report(false), format!("{note}\n\nTea it is."));
+    assert_eq!(held.state.report(false), format!("{note}\n\n> Tea it is."));
 }
 
 #[test]

@@ -147,6 +147,10 @@ pub async fn import(
         let most = limits::IMPORT_EVENTS;
         wrong.push(("events".to_owned(), format!("at most {most} can be imported")));
     }
+    if !wrong.is_empty() {
+        // The events are of another version, or too many to be read one by one.
+        return Err(Problem::invalid(wrong));
+    }
     let mut events = vec![];
     for (place, imported) in body.events.into_iter().enumerate() {
         match serde_json::from_value(imported.event) {

@@ -111,7 +111,8 @@ pub async fn seat(app: &App, new: NewBoardroom) -> Result<Convene, Problem> {
         }
     }
     let mut seats = vec![];
-    for (place, advisor) in advisors.iter().enumerate() {
+    // One more than there may be is enough for the rules to refuse them.
+    for (place, advisor) in advisors.iter().take(limits::ADVISORS + 1).enumerate() {
         let sitter = match sitter(&mut names, app, advisor, place, &pool).await {
             Ok(sitter) => sitter,
             Err(Trouble::Field(field, problem)) => {
@@ -177,6 +178,8 @@ pub async fn seat_council(
 ) -> Result<council::Open, Problem> {
     let mut names = Names::new(app);
     let mut wrong: Vec<(String, String)> = vec![];
+    // One more than there may be is enough for the rules to refuse them.
+    open.members.truncate(limits::COUNCIL_MEMBERS + 1);
     for (place, (member, written)) in open.members.iter_mut().zip(models).enumerate() {
         let Some(written) = written else { continue };
         let found = names.find(&written).await;

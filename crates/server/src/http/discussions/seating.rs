@@ -136,7 +136,9 @@ pub async fn seat(app: &App, new: NewDiscussion) -> Result<Create, Problem> {
         usual.into_iter().map(|(id, role)| of_agent(id, Some(role))).collect()
     };
     let mut participants = vec![];
-    for (place, new) in new.participants.unwrap_or_else(usual).into_iter().enumerate() {
+    // One more than there may be is enough for the rules to refuse them.
+    let given = new.participants.unwrap_or_else(usual).into_iter().take(limits::PARTICIPANTS + 1);
+    for (place, new) in given.enumerate() {
         let role = new.role.map_or(Role::Participant, Role::from);
         let seat = seats.seat(&format!("participants[{place}]"), new).await?;
         participants.push(Participant { seat: Arc::new(seat), role });

@@ -67,6 +67,7 @@ fn append(number: u128, events: usize) -> Append {
         status: "open",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "ada".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![event; events],
