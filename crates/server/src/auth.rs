@@ -3,6 +3,7 @@
 //! reach a loopback server.
 
 mod cookie;
+mod standing;
 mod tries;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::error::{Code, Problem};
 use crate::{socket, web};
 
 pub use cookie::{forget, give};
+pub use standing::{Standing, THROUGH};
 pub use tries::Tries;
 
 /// Where a browser comes in with a token.

@@ -24,6 +24,8 @@ pub enum Code {
     ForbiddenOrigin,
     Forbidden,
     NotYourAgent,
+    NotYours,
+    NotInvited,
     NotFound,
     MethodNotAllowed,
     NotNow,
@@ -40,7 +42,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 21] = [
+    pub const ALL: [Code; 23] = [
         Code::InvalidJson,
         Code::InvalidQuery,
         Code::InvalidHeader,
@@ -49,6 +51,8 @@ impl Code {
         Code::ForbiddenOrigin,
         Code::Forbidden,
         Code::NotYourAgent,
+        Code::NotYours,
+        Code::NotInvited,
         Code::NotFound,
         Code::MethodNotAllowed,
         Code::NotNow,
@@ -68,9 +72,12 @@ impl Code {
         match self {
             Code::InvalidJson | Code::InvalidQuery | Code::InvalidHeader => StatusCode::BAD_REQUEST,
             Code::Unauthorized => StatusCode::UNAUTHORIZED,
-            Code::ForbiddenHost | Code::ForbiddenOrigin | Code::Forbidden | Code::NotYourAgent => {
-                StatusCode::FORBIDDEN
-            }
+            Code::ForbiddenHost
+            | Code::ForbiddenOrigin
+            | Code::Forbidden
+            | Code::NotYourAgent
+            | Code::NotYours
+            | Code::NotInvited => StatusCode::FORBIDDEN,
             Code::NotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::NotNow | Code::Taken | Code::NoModel => StatusCode::CONFLICT,
@@ -236,6 +243,8 @@ impl From<Reject> for Problem {
             }
             Reject::Unknown(message) => Problem::new(Code::NotFound, message),
             Reject::Forbidden(message) => Problem::new(Code::Forbidden, message),
+            Reject::NotInvited(message) => Problem::new(Code::NotInvited, message)
+                .hint("Send the code that you were given as `invitation`."),
             Reject::Stale => Problem::new(Code::NotNow, "This call has ended already."),
         }
     }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, stream};
 use plenary_domain::view::Lens;
-use plenary_domain::{Event, Viewer, limits};
+use plenary_domain::{Event, Viewer, limits, whiteboard};
 use plenary_engine::Frame;
 use plenary_engine::ports::StoredEvent;
 
@@ -56,13 +56,16 @@ impl AsRef<[u8]> for Payload {
 
 /// What one viewer sees of a session's frames after the `after`th, numbered as that
 /// viewer counts. The frames begin with the session's first event.
+/// They end when the viewer's token, which had been made anew so many times, is made
+/// anew once more.
 pub fn seen(
     frames: impl Stream<Item = Frame> + Send + 'static,
-    viewer: Viewer,
+    (viewer, renewals): (Viewer, u32),
     after: u64,
 ) -> impl Stream<Item = Pieces> + Send + 'static {
-    let mut lens = Lens::new(viewer);
-    frames.flat_map(move |frame| {
+    let mut lens = Lens::new(viewer.clone());
+    let holds = move |frame: &Frame| !is_renewal(frame, &viewer, renewals);
+    frames.take_while(move |frame| std::future::ready(holds(frame))).flat_map(move |frame| {
         let Frame::Event(event) = frame else { return stream::iter(vec![self::frame(frame)]) };
         // One that cannot be read is not shown rather than shown to anybody.
         let decoded = Event::decode(&event.kind, &event.payload);
@@ -70,6 +73,19 @@ pub fn seen(
         let new = seen.into_iter().filter(|(number, _)| *number > after);
         stream::iter(new.map(|(number, event)| pieces(number, event)).collect::<Vec<_>>())
     })
+}
+
+fn is_renewal(frame: &Frame, viewer: &Viewer, renewals: u32) -> bool {
+    let (Frame::Event(event), Viewer::Agent(viewer)) = (frame, viewer) else { return false };
+    if event.name != "tokenRenewed" {
+        return false;
+    }
+    match Event::decode(&event.kind, &event.payload) {
+        Ok(Event::Whiteboard(whiteboard::Event::TokenRenewed { agent, generation, .. })) => {
+            agent == *viewer && generation > renewals
+        }
+        Ok(_) | Err(_) => false,
+    }
 }
 
 pub fn frame(frame: Frame) -> Pieces {

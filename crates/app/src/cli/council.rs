@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use self::thread::{Thread, Until};
 use super::list::Listing;
-use super::me::{Found, Me};
+use super::me::{self, Found, Me};
 use super::{exit, follow, given, print_json, text, time, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
@@ -41,6 +41,17 @@ enum Command {
         /// What came of it
         #[arg(long, value_name = "TEXT")]
         summary: Option<String>,
+        /// The token that opening it returned, where you are not who opened it
+        #[arg(long, value_name = "TOKEN")]
+        token: Option<String>,
+    },
+    /// Make a sender's token anew, as the operator of the server; earlier ones are refused
+    Token {
+        #[command(flatten)]
+        which: Which,
+        /// Who has lost it
+        #[arg(long = "for", value_name = "NAME")]
+        name: String,
     },
 }
 
@@ -139,7 +150,14 @@ impl Command {
             }
             Command::Post(post) => post.run(reach, kept).await,
             Command::Read(read) => read.run(api).await,
-            Command::Close { which, summary } => {
+            Command::Token { which, name } => {
+                let path = which.path(&format!("/agents/{}/token", encode(&name)));
+                let reply: Value = api.post(&path, &json!({})).await?;
+                me::renewed(&reply, kept, which.place(), &name, which.json)?;
+                Ok(exit::DONE)
+            }
+            Command::Close { which, summary, token } => {
+                let api = api.with_agent(token);
                 let body = given([("summary", json!(summary))]);
                 let reply: Value = api.post(&which.path("/close"), &body).await?;
                 which.print(&reply, &format!("{} is closed.", which.name));
