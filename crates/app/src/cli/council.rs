@@ -45,13 +45,13 @@ enum Command {
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
     },
-    /// Make a sender's token anew, as the operator of the server; earlier ones are refused
+    /// Renew a sender's lost token, as the operator of the server; earlier ones are refused
     Token {
         #[command(flatten)]
         which: Which,
         /// Who has lost it
         #[arg(long = "for", value_name = "NAME")]
-        name: String,
+        sender: String,
     },
 }
 
@@ -150,10 +150,10 @@ impl Command {
             }
             Command::Post(post) => post.run(reach, kept).await,
             Command::Read(read) => read.run(api).await,
-            Command::Token { which, name } => {
-                let path = which.path(&format!("/agents/{}/token", encode(&name)));
+            Command::Token { which, sender } => {
+                let path = which.path(&format!("/agents/{}/token", encode(&sender)));
                 let reply: Value = api.post(&path, &json!({})).await?;
-                me::renewed(&reply, kept, which.place(), &name, which.json)?;
+                me::renewed(&reply, kept, which.place(), &sender, which.json)?;
                 Ok(exit::DONE)
             }
             Command::Close { which, summary, token } => {

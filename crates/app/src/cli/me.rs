@@ -18,7 +18,7 @@ pub struct Me {
     token: Option<String>,
 }
 
-/// Shows a token that was made anew, and keeps it: whoever asked for it may act by it.
+/// Shows a token that was renewed, and keeps it: whoever asked for it may act by it.
 pub fn renewed(
     reply: &Value,
     kept: &Kept,
@@ -62,11 +62,12 @@ impl Me {
             }
             None => (format!("you are not registered on {room} yet"), "NAME"),
         };
+        let lost = match &found {
+            Some(_) => format!("; if it was lost: plenary {kind} token {room} --for {name}"),
+            None => String::new(),
+        };
         Err(ApiError {
-            hint: Some(format!(
-                "plenary {kind} register {room} --as {name}; a token that was lost: plenary {kind} \
-                 token {room} --for {name}"
-            )),
+            hint: Some(format!("plenary {kind} register {room} --as {name}{lost}")),
             ..usage(message)
         })
     }

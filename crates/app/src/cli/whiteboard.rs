@@ -51,11 +51,11 @@ enum Command {
         #[arg(long, value_name = "CODE")]
         invitation: Option<String>,
     },
-    /// Invite somebody by name to a board by invitation, or make its invitation anew
+    /// Invite somebody to a board by invitation, or renew its invitation
     Invite {
         #[command(flatten)]
         on: On,
-        /// Who is to register; without it, the board's own invitation is made anew
+        /// Who is to register; without it, the board's own invitation is renewed
         #[arg(long = "for", value_name = "NAME")]
         invite: Option<String>,
         /// In which role; specialist when absent
@@ -63,7 +63,7 @@ enum Command {
             value_parser = ["specialist", "facilitator", "operator"])]
         role: Option<String>,
     },
-    /// Make an agent's token anew, as the operator of the server; earlier ones are refused
+    /// Renew an agent's lost token, as the operator of the server; earlier ones are refused
     Token {
         /// The board's name
         #[arg(value_name = "BOARD")]

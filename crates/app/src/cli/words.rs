@@ -24,7 +24,7 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
             )
         }
         ("not-your-agent", Noun::Whiteboard | Noun::Council) => Some(format!(
-            "A token that was lost is renewed by the operator of the server: plenary {} token",
+            "The operator of the server renews a lost token: plenary {} token",
             noun.name()
         )),
         ("not-yours", _) if told.as_ref().is_some_and(|told| told.contains("`Agent-Token`")) => {

@@ -456,7 +456,7 @@ async fn close(
     Ok(reply(show(&snapshot)?))
 }
 
-/// Whose token was made anew.
+/// Whose token was renewed.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RenewedSender {
@@ -466,8 +466,8 @@ pub struct RenewedSender {
     agent_token: String,
 }
 
-/// Makes the token of a sender anew: earlier ones are refused from now on. For the
-/// operator of the server.
+/// Renews the token of a sender: earlier ones are refused from now on. For the operator
+/// of the server.
 #[utoipa::path(post, path = "/api/councils/{council}/agents/{agent}/token", tag = "councils",
     params(
         ("council" = String, Path, description = "The council's name."),

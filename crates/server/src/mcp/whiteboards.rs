@@ -39,8 +39,8 @@ pub const ROWS: [Row; 12] = [
         title: "Invite to a whiteboard",
         description: "Lets somebody in on a board that was opened with admission: invited. With \
                       `invite` it makes a personal invitation for that name and role, which \
-                      everybody needs who comes after the blind phase; without, it makes the \
-                      board's invitation anew, for its opener in blind. Hand the code over; it \
+                      everybody needs who comes after the blind phase; without, it renews the \
+                      board's invitation, for its opener in blind. Hand the code over; it \
                       goes into whiteboard_register as invitation.",
         renamed: BOARD,
         described: &[BOARD_ID, YOU],

@@ -186,7 +186,7 @@ impl Watch {
                 format!("{} joined as {}{domain}", ink.bold(&text("agent")), text("role"))
             }
             "invitationRenewed" => {
-                format!("{} made the board's invitation anew", ink.bold(&text("by")))
+                format!("{} renewed the board's invitation", ink.bold(&text("by")))
             }
             "invited" => {
                 let (by, agent) = (ink.bold(&text("by")), ink.bold(&text("agent")));

@@ -23,7 +23,7 @@ use crate::views::{Reply, reply};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewInvitation {
     /// Who is to register, by the name that they will have. Without one the board's own
-    /// invitation is made anew, and earlier ones are refused.
+    /// invitation is renewed, and earlier ones are refused.
     #[serde(default)]
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
     invite: Option<String>,
@@ -48,8 +48,8 @@ pub struct Invitation {
 }
 
 /// Invites somebody by name, who may then register in that role, also after the blind
-/// phase; for facilitators and operators. Without a name: makes the board's invitation
-/// anew, for whoever opened it, in the blind phase.
+/// phase; for facilitators and operators. Without a name: renews the board's invitation,
+/// for whoever opened it, in the blind phase.
 #[utoipa::path(post, path = "/api/whiteboards/{board}/invitations", tag = "whiteboards",
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = NewInvitation,
@@ -78,8 +78,8 @@ pub async fn invite(
     Ok(reply(Invitation { board_id: name, invited, role, invitation }))
 }
 
-/// Makes the token of an agent anew: earlier ones are refused from now on. For the
-/// operator of the server.
+/// Renews the token of an agent: earlier ones are refused from now on. For the operator
+/// of the server.
 #[utoipa::path(post, path = "/api/whiteboards/{board}/agents/{agent}/token", tag = "whiteboards",
     params(
         ("board" = String, Path, description = "The board's name."),

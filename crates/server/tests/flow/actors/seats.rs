@@ -99,7 +99,7 @@ async fn a_persons_answer_and_votes_are_for_that_person_the_opener_and_the_opera
 async fn a_discussion_is_led_and_spoken_in_by_whose_seat_it_is() {
     let app = guarded().await;
     let by = |access| caller(&app, access);
-    let draft = json!({ "topic": "Tea?", "moderator": { "person": "Lea" },
+    let draft = json!({ "topic": "Tea?", "facilitator": { "person": "Lea" },
         "participants": [{ "person": "Ada" }, { "name": "Ann", "model": "ollama/a" }] });
     let (status, told) = by("two").post("/api/discussions", draft).await;
     assert_eq!(status, 201, "{told}");
@@ -136,7 +136,7 @@ async fn a_discussion_is_led_and_spoken_in_by_whose_seat_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_opens_gets_the_tokens_when_it_starts() {
     let app = guarded().await;
-    let draft = json!({ "topic": "Tea?", "moderator": { "person": "Lea" },
+    let draft = json!({ "topic": "Tea?", "facilitator": { "person": "Lea" },
         "participants": [{ "name": "Ann", "model": "ollama/a" }] });
     for (starter, expected) in [("two", 2), ("one", 2)] {
         let created = caller(&app, "two").does("/api/discussions", draft.clone()).await;
