@@ -172,7 +172,7 @@ fn store_error(config: &Config, error: &StoreError) -> ApiError {
                 None => "Start `plenary serve` first to use the folder from several places at \
                          once: every command, and every agent's `plenary mcp`, then goes through \
                          it."
-                    .into(),
+                .into(),
             });
         }
         StoreError::Damaged(_) => {

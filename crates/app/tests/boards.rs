@@ -473,7 +473,12 @@ fn said(events: &[whiteboard::Event]) -> Vec<(String, Said)> {
             let said = Said { by: by.0.clone(), post: post.0.clone(), annotation: None };
             Some((reason.clone().unwrap(), said))
         }
-        Event::Opened { .. } | Event::Registered { .. } | Event::Transitioned { .. } => None,
+        Event::Opened { .. }
+        | Event::Registered { .. }
+        | Event::InvitationRenewed { .. }
+        | Event::Invited { .. }
+        | Event::TokenRenewed { .. }
+        | Event::Transitioned { .. } => None,
     };
     events.iter().filter_map(said).collect()
 }

@@ -41,7 +41,7 @@ const OPEN: [&str; 10] = [
 async fn help() {
     let home = Home::new(NOWHERE);
     assert_snapshot!("help", home.run(&["council", "--help"]).await.shown());
-    for command in ["open", "list", "post", "read", "close"] {
+    for command in ["open", "list", "post", "read", "close", "token"] {
         let ran = home.run(&["council", command, "--help"]).await;
         assert_eq!(ran.code, Some(0));
         assert_snapshot!(format!("help_{command}"), ran.shown());

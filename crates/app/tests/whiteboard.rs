@@ -21,6 +21,8 @@ async fn help() {
     let commands = [
         "open",
         "register",
+        "invite",
+        "token",
         "post",
         "annotate",
         "vote",

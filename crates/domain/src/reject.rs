@@ -100,7 +100,7 @@ pub(crate) fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
 pub(crate) fn renewed(times: u32) -> Result<u32, Reject> {
     if times >= limits::RENEWALS {
         let most = limits::RENEWALS;
-        return Err(Reject::Forbidden(format!("It has been made anew {most} times.")));
+        return Err(Reject::Forbidden(format!("It has been renewed {most} times.")));
     }
     Ok(times + 1)
 }

@@ -1,12 +1,15 @@
-//! Proof that a caller is an agent of a room.
+//! Proof that a caller is an agent of a room, holds a seat of it, opened it, or was
+//! invited to it.
 //!
-//! Whoever registers gets a token made from the store's secret, the session and the
-//! name. It can be made again and compared, so none is stored, logged or exported.
+//! Each is a code made from the store's secret, the session and what it is for. It can
+//! be made again and compared, so none is stored, logged or exported. What is made anew
+//! is made with the next number; the log has the number.
 
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use plenary_domain::whiteboard::{self, Role, Shown};
 use plenary_domain::{AgentName, SessionId, Viewer};
 use plenary_engine::By;
 use ring::hmac;
@@ -61,7 +64,7 @@ impl AgentToken {
             )
             .hint(
                 "Register first; then send the `agentToken` that came back as the header \
-                 `Agent-Token`.",
+                 `Agent-Token`. One that was lost is renewed by the operator of this server.",
             )),
         }
     }
@@ -82,6 +85,111 @@ impl AgentToken {
             Viewer::Outsider => Err(not_yours(agent)),
         }
     }
+
+    /// What whoever registers under this name shows besides it.
+    pub async fn shown(
+        &self,
+        app: &App,
+        session: SessionId,
+        board: &whiteboard::State,
+        (agent, role): (&AgentName, Role),
+        invitation: Option<&str>,
+    ) -> Result<Shown, Problem> {
+        if self.is(app, session, &Proof::Agent(agent, board.renewals(agent))).await? {
+            return Ok(Shown::Token);
+        }
+        let (Some(given), Some(newest)) = (invitation, board.invitation()) else {
+            return Ok(Shown::Nothing);
+        };
+        if is(app, session, &Proof::Invited(agent, role), given).await? {
+            return Ok(Shown::Personal);
+        }
+        // Older ones too, so that whoever has one is told that it was replaced.
+        for made in (0..=newest).rev() {
+            if is(app, session, &Proof::Invitation(made), given).await? {
+                return Ok(Shown::Invitation(made));
+            }
+        }
+        Ok(Shown::Other)
+    }
+
+    /// The seat that the token is for, of these.
+    pub async fn seat<'a>(
+        &self,
+        app: &App,
+        session: SessionId,
+        seats: &[&'a str],
+    ) -> Result<Option<&'a str>, Problem> {
+        for seat in seats {
+            if self.is(app, session, &Proof::Seat(seat)).await? {
+                return Ok(Some(seat));
+            }
+        }
+        match &self.0 {
+            Some(_) => Err(wrong_token()),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether this is the code for that.
+    pub async fn is(
+        &self,
+        app: &App,
+        session: SessionId,
+        proof: &Proof<'_>,
+    ) -> Result<bool, Problem> {
+        match &self.0 {
+            Some(given) => is(app, session, proof, given).await,
+            None => Ok(false),
+        }
+    }
+}
+
+/// What a code can be for.
+pub enum Proof<'a> {
+    /// An agent, whose token was made anew so many times.
+    Agent(&'a AgentName, u32),
+    /// Whoever opened the session.
+    Opener,
+    /// A person's seat.
+    Seat(&'a str),
+    /// The invitation of a board, made anew so many times.
+    Invitation(u32),
+    /// Somebody who was invited by name.
+    Invited(&'a AgentName, Role),
+}
+
+impl Proof<'_> {
+    /// What stands before the code, for those who keep several.
+    fn name(&self) -> &str {
+        match self {
+            Proof::Agent(agent, _) => &agent.0,
+            Proof::Opener => "opener",
+            Proof::Seat(seat) => seat,
+            Proof::Invitation(_) | Proof::Invited(_, _) => "invitation",
+        }
+    }
+
+    /// No two have the same: each begins with its kind and the session, and what
+    /// follows is of a fixed length but for one part at the end.
+    fn message(&self, session: SessionId) -> Vec<u8> {
+        let (kind, parts): (&str, [&[u8]; 2]) = match self {
+            Proof::Agent(agent, 0) => ("agent", [&[], agent.0.as_bytes()]),
+            Proof::Agent(agent, made) => {
+                ("renewed agent", [&made.to_be_bytes(), agent.0.as_bytes()])
+            }
+            Proof::Opener => ("opener", [&[], &[]]),
+            Proof::Seat(seat) => ("seat", [&[], seat.as_bytes()]),
+            Proof::Invitation(made) => ("invitation", [&[], &made.to_be_bytes()]),
+            Proof::Invited(agent, Role::Specialist) => ("specialist", [&[], agent.0.as_bytes()]),
+            Proof::Invited(agent, Role::Facilitator) => ("facilitator", [&[], agent.0.as_bytes()]),
+            Proof::Invited(agent, Role::Operator) => ("operator", [&[], agent.0.as_bytes()]),
+        };
+        let mut message = format!("plenary {kind} ").into_bytes();
+        message.extend_from_slice(session.0.as_bytes());
+        parts.iter().for_each(|part| message.extend_from_slice(part));
+        message
+    }
 }
 
 pub fn not_yours(agent: &AgentName) -> Problem {
@@ -92,35 +200,34 @@ pub fn not_yours(agent: &AgentName) -> Problem {
 }
 
 fn wrong_token() -> Problem {
-    Problem::new(Code::NotYourAgent, "This agent token does not belong to this session.")
-        .hint("A token is for the board or council that gave it, as it was given.")
+    Problem::new(Code::NotYourAgent, "This agent token does not belong to this session.").hint(
+        "A token is for the board or council that gave it, as it was given last. One that was \
+         lost is renewed by the operator of this server.",
+    )
 }
 
-/// The token of an agent in one session.
-pub async fn token(app: &App, session: SessionId, agent: &AgentName) -> Result<String, Problem> {
-    let key = key(app).await?;
-    let code = hmac::sign(&key, &message(session, agent));
+/// The code for this, after a name and a dot.
+pub async fn code(app: &App, session: SessionId, proof: &Proof<'_>) -> Result<String, Problem> {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &app.engine.secret().await?);
+    let code = hmac::sign(&key, &proof.message(session));
     let code: String = code.as_ref()[..CODE_BYTES].iter().map(|b| format!("{b:02x}")).collect();
-    Ok(format!("{agent}.{code}"))
+    Ok(format!("{}.{code}", proof.name()))
+}
+
+async fn is(
+    app: &App,
+    session: SessionId,
+    proof: &Proof<'_>,
+    given: &str,
+) -> Result<bool, Problem> {
+    Ok(crate::auth::same(given, &code(app, session, proof).await?))
 }
 
 async fn found(app: &App, session: SessionId, given: &str) -> Result<Option<AgentName>, Problem> {
     let Some((name, _)) = given.rsplit_once('.') else { return Ok(None) };
     let agent = AgentName(name.to_owned());
-    let right = token(app, session, &agent).await?;
-    Ok(crate::auth::same(given, &right).then_some(agent))
-}
-
-async fn key(app: &App) -> Result<hmac::Key, Problem> {
-    let secret = app.engine.secret().await?;
-    Ok(hmac::Key::new(hmac::HMAC_SHA256, &secret))
-}
-
-fn message(session: SessionId, agent: &AgentName) -> Vec<u8> {
-    let mut message = b"plenary agent ".to_vec();
-    message.extend_from_slice(session.0.as_bytes());
-    message.extend_from_slice(agent.0.as_bytes());
-    message
+    let renewals = app.engine.get(session).await?.room.renewals(&agent);
+    Ok(is(app, session, &Proof::Agent(&agent, renewals), given).await?.then_some(agent))
 }
 
 /// The same request, made by this agent of this session: what it keys and what the

@@ -3,6 +3,7 @@
 //! reach a loopback server.
 
 mod cookie;
+mod standing;
 mod tries;
 
 use std::net::IpAddr;
@@ -19,6 +20,7 @@ use crate::listen::Peer;
 use crate::{socket, web};
 
 pub use cookie::{forget, give};
+pub use standing::{Standing, THROUGH};
 pub use tries::{Source, Tries};
 
 /// Where a browser comes in with a token.

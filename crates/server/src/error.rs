@@ -25,6 +25,8 @@ pub enum Code {
     ForbiddenOrigin,
     Forbidden,
     NotYourAgent,
+    NotYours,
+    NotInvited,
     NotFound,
     MethodNotAllowed,
     NotNow,
@@ -42,7 +44,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 22] = [
+    pub const ALL: [Code; 24] = [
         Code::InvalidJson,
         Code::InvalidQuery,
         Code::InvalidHeader,
@@ -51,6 +53,8 @@ impl Code {
         Code::ForbiddenOrigin,
         Code::Forbidden,
         Code::NotYourAgent,
+        Code::NotYours,
+        Code::NotInvited,
         Code::NotFound,
         Code::MethodNotAllowed,
         Code::NotNow,
@@ -71,9 +75,12 @@ impl Code {
         match self {
             Code::InvalidJson | Code::InvalidQuery | Code::InvalidHeader => StatusCode::BAD_REQUEST,
             Code::Unauthorized => StatusCode::UNAUTHORIZED,
-            Code::ForbiddenHost | Code::ForbiddenOrigin | Code::Forbidden | Code::NotYourAgent => {
-                StatusCode::FORBIDDEN
-            }
+            Code::ForbiddenHost
+            | Code::ForbiddenOrigin
+            | Code::Forbidden
+            | Code::NotYourAgent
+            | Code::NotYours
+            | Code::NotInvited => StatusCode::FORBIDDEN,
             Code::NotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Code::NotNow | Code::Taken | Code::NoModel => StatusCode::CONFLICT,
@@ -235,6 +242,8 @@ impl From<Reject> for Problem {
             }
             Reject::Unknown(message) => Problem::new(Code::NotFound, message),
             Reject::Forbidden(message) => Problem::new(Code::Forbidden, message),
+            Reject::NotInvited(message) => Problem::new(Code::NotInvited, message)
+                .hint("Send the code that you were given as `invitation`."),
             Reject::Stale => Problem::new(Code::NotNow, "This call has ended already."),
         }
     }

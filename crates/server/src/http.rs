@@ -9,6 +9,7 @@ mod events;
 mod health;
 mod limits;
 mod models;
+mod owned;
 mod sessions;
 mod whiteboards;
 

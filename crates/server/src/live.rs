@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, future, stream};
 use plenary_domain::view::Lens;
-use plenary_domain::{Event, Viewer, limits};
+use plenary_domain::{Event, Viewer, limits, whiteboard};
 use plenary_engine::ports::StoredEvent;
 use plenary_engine::{Engine, Frame};
 
@@ -58,13 +58,17 @@ impl AsRef<[u8]> for Payload {
 /// viewer counts. The frames begin with the session's first event. What is held back
 /// is known by its version, and read again when it may be seen; the stream ends when
 /// that fails, and a client that comes back goes on from there.
+/// They end when the viewer's token, which had been made anew so many times, is made
+/// anew once more.
 pub fn seen(
     engine: Arc<Engine>,
     frames: impl Stream<Item = Frame> + Send + 'static,
-    viewer: Viewer,
+    (viewer, renewals): (Viewer, u32),
     after: u64,
 ) -> impl Stream<Item = Pieces> + Send + 'static {
-    let mut lens = Lens::new(viewer);
+    let mut lens = Lens::new(viewer.clone());
+    let frames =
+        frames.take_while(move |frame| future::ready(!is_renewal(frame, &viewer, renewals)));
     let told = frames.flat_map(move |frame| match frame {
         Frame::Event(event) => {
             // One that cannot be read is not shown rather than shown to anybody.
@@ -101,6 +105,19 @@ pub fn seen(
 enum Told {
     Event(Arc<StoredEvent>, (u64, u64)),
     Live(Pieces),
+}
+
+fn is_renewal(frame: &Frame, viewer: &Viewer, renewals: u32) -> bool {
+    let (Frame::Event(event), Viewer::Agent(viewer)) = (frame, viewer) else { return false };
+    if event.name != "tokenRenewed" {
+        return false;
+    }
+    match Event::decode(&event.kind, &event.payload) {
+        Ok(Event::Whiteboard(whiteboard::Event::TokenRenewed { agent, generation, .. })) => {
+            agent == *viewer && generation > renewals
+        }
+        Ok(_) | Err(_) => false,
+    }
 }
 
 pub fn frame(frame: Frame) -> Pieces {

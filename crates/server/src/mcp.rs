@@ -76,7 +76,9 @@ impl Request {
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         let token = self.agent_token.clone().map(|token| ("agent-token", token));
         let key = self.idempotency_key.clone().map(|key| ("idempotency-key", key));
-        [token, key].into_iter().flatten().collect()
+        // Whoever runs the agent may be the operator of the server; the agent is not.
+        let through = Some((crate::auth::THROUGH, "mcp".to_owned()));
+        [token, key, through].into_iter().flatten().collect()
     }
 }
 

@@ -136,7 +136,10 @@ export interface paths {
         get: operations["boardrooms_get"];
         put?: never;
         post?: never;
-        /** Removes a board and its record for good. */
+        /**
+         * Removes a board and its record for good. For whoever opened it, and the operator of
+         *     the server.
+         */
         delete: operations["boardrooms_remove"];
         options?: never;
         head?: never;
@@ -189,7 +192,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A person's own votes as an advisor, while the ballot is held. */
+        /**
+         * A person's own votes as an advisor, while the ballot is held: by that person, whoever
+         *     opened the board, or the operator of the server.
+         */
         post: operations["boardrooms_cast"];
         delete?: never;
         options?: never;
@@ -245,7 +251,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A person's own answer as an advisor. */
+        /**
+         * A person's own answer as an advisor: by that person, whoever opened the board, or the
+         *     operator of the server.
+         */
         post: operations["boardrooms_answer"];
         delete?: never;
         options?: never;
@@ -359,6 +368,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/councils/{council}/agents/{agent}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renews the token of a sender: earlier ones are refused from now on. For the operator
+         *     of the server.
+         */
+        post: operations["councils_renew_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/councils/{council}/close": {
         parameters: {
             query?: never;
@@ -368,7 +397,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Closes a council. An answer that is being written is cut off. */
+        /**
+         * Closes a council. An answer that is being written is cut off. For whoever opened it,
+         *     and the operator of the server.
+         */
         post: operations["councils_close"];
         delete?: never;
         options?: never;
@@ -497,7 +529,10 @@ export interface paths {
         get: operations["discussions_get"];
         put?: never;
         post?: never;
-        /** Removes a discussion and its record for good. */
+        /**
+         * Removes a discussion and its record for good. For whoever opened it, and the operator of
+         *     the server.
+         */
         delete: operations["discussions_remove"];
         options?: never;
         head?: never;
@@ -536,7 +571,8 @@ export interface paths {
         put?: never;
         /**
          * The decision of a person who leads: who speaks next and what they are asked, or
-         *     that it is time to conclude.
+         *     that it is time to conclude. By that person, whoever opened the discussion, or the
+         *     operator of the server.
          */
         post: operations["discussions_decide"];
         delete?: never;
@@ -698,7 +734,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A person's turn, or the conclusion of a person who leads. */
+        /**
+         * A person's turn, or the conclusion of a person who leads: by that person, whoever
+         *     opened the discussion, or the operator of the server.
+         */
         post: operations["discussions_answer"];
         delete?: never;
         options?: never;
@@ -878,7 +917,7 @@ export interface paths {
         post?: never;
         /**
          * Removes a session of any form and its record for good. What runs is ended, and a
-         *     name that it had stays taken.
+         *     name that it had stays taken. For whoever opened it, and the operator of the server.
          */
         delete: operations["sessions_remove"];
         options?: never;
@@ -995,6 +1034,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/whiteboards/{board}/agents/{agent}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renews the token of an agent: earlier ones are refused from now on. For the operator
+         *     of the server.
+         */
+        post: operations["whiteboards_renew_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/whiteboards/{board}/annotations": {
         parameters: {
             query?: never;
@@ -1084,6 +1143,27 @@ export interface paths {
         get: operations["whiteboards_export"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/whiteboards/{board}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invites somebody by name, who may then register in that role, also after the blind
+         *     phase; for facilitators and operators. Without a name: renews the board's invitation,
+         *     for whoever opened it, in the blind phase.
+         */
+        post: operations["whiteboards_invite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1225,6 +1305,8 @@ export interface components {
             /** @description This server wants a token. */
             tokenWanted: boolean;
         };
+        /** @enum {string} */
+        AdmissionName: "open" | "invited";
         AdvisorView: components["schemas"]["Said"] & {
             /** @description The call that brings, or brought, its text; `delta` frames carry it. */
             callId: string;
@@ -1445,7 +1527,7 @@ export interface components {
          *     `docs/errors/`.
          * @enum {string}
          */
-        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed";
+        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-yours" | "not-invited" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed";
         /** @enum {string} */
         ConflictKind: "direct_overlap" | "cascade_collision" | "severity_disagreement";
         ConflictView: {
@@ -1458,6 +1540,11 @@ export interface components {
         ContextView: {
             bytes: number;
             name: string;
+        };
+        /** @description A board that was convened, and what its persons need. */
+        Convened: components["schemas"]["BoardroomView"] & {
+            /** @description One for each person, to be handed to them. They are not shown again. */
+            seatTokens?: components["schemas"]["SeatToken"][];
         };
         CouncilClosing: {
             /** @description What came of it. */
@@ -1867,6 +1954,14 @@ export interface components {
             by?: string | null;
             text: string;
         };
+        Invitation: {
+            boardId: string;
+            /** @description To be handed over, and given as `invitation` when registering. */
+            invitation: string;
+            /** @description For whom it is; absent for the board's own, which is for all who may lead. */
+            invited?: string;
+            role?: components["schemas"]["BoardRole"];
+        };
         LimitView: {
             /** Format: int64 */
             least: number;
@@ -1963,6 +2058,11 @@ export interface components {
             agentName: string;
             /** @description What you know about. */
             domain?: string | null;
+            /**
+             * @description On a board to which one is invited: the code that you were given. Specialists need
+             *     none in the blind phase.
+             */
+            invitation?: string | null;
             /** @description `facilitator` and `operator` may also move the board from phase to phase. */
             role: components["schemas"]["BoardRole"];
         };
@@ -2096,6 +2196,14 @@ export interface components {
             role?: components["schemas"]["DiscussionRole"] | null;
             tier?: components["schemas"]["TierName"] | null;
         };
+        NewInvitation: {
+            /**
+             * @description Who is to register, by the name that they will have. Without one the board's own
+             *     invitation is renewed, and earlier ones are refused.
+             */
+            invite?: string | null;
+            role?: components["schemas"]["BoardRole"] | null;
+        };
         NewMember: {
             /** @description A member with a model answers by itself when a post is addressed to it. */
             model?: string | null;
@@ -2188,6 +2296,7 @@ export interface components {
             vote: components["schemas"]["VoteName"];
         };
         NewWhiteboard: {
+            admission?: components["schemas"]["AdmissionName"] | null;
             /** @description The board's name, for ever: small letters, digits, dots, dashes, underscores. */
             boardId: string;
             deadlines?: components["schemas"]["Deadlines"] | null;
@@ -2207,6 +2316,14 @@ export interface components {
         };
         /** @description Nothing to say but that it is done. */
         Nothing: Record<string, never>;
+        /** @description A council that was opened, by you. */
+        OpenedCouncil: components["schemas"]["CouncilView"] & {
+            /**
+             * @description Proves that you opened it: send it as `Agent-Token` to close or to delete it. It is
+             *     no sender's.
+             */
+            agentToken: string;
+        };
         /**
          * @description What the votes say: of the proposals that survive and have more accept than
          *     reject, the one with the greatest lead.
@@ -2351,10 +2468,22 @@ export interface components {
             agentToken: string;
             allowed: string[];
             boardId: string;
+            /**
+             * @description Of a board that you have opened with `admission: invited`: whoever registers with it
+             *     in the blind phase may lead. Hand it to those alone.
+             */
+            invitation?: string;
             next: string[];
             phase: components["schemas"]["PhaseName"];
             /** Format: uuid */
             sessionId: string;
+        };
+        /** @description Whose token was renewed. */
+        RenewedSender: {
+            /** @description The new token. Earlier ones are refused from now on. */
+            agentToken: string;
+            council: string;
+            sender: string;
         };
         /** @description Every good answer. */
         Reply_AccessView: {
@@ -2437,6 +2566,17 @@ export interface components {
                  * @description The number of the last event: give it as `after` to read on.
                  */
                 version: number;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_Convened: {
+            /** @description A board that was convened, and what its persons need. */
+            data: components["schemas"]["BoardroomView"] & {
+                /** @description One for each person, to be handed to them. They are not shown again. */
+                seatTokens?: components["schemas"]["SeatToken"][];
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2606,6 +2746,20 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Invitation: {
+            data: {
+                boardId: string;
+                /** @description To be handed over, and given as `invitation` when registering. */
+                invitation: string;
+                /** @description For whom it is; absent for the board's own, which is for all who may lead. */
+                invited?: string;
+                role?: components["schemas"]["BoardRole"];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_LimitsView: {
             /** @description By what they are about, and by their names. */
             data: {
@@ -2646,6 +2800,20 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_OpenedCouncil: {
+            /** @description A council that was opened, by you. */
+            data: components["schemas"]["CouncilView"] & {
+                /**
+                 * @description Proves that you opened it: send it as `Agent-Token` to close or to delete it. It is
+                 *     no sender's.
+                 */
+                agentToken: string;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Presets: {
             data: {
                 boards: components["schemas"]["BoardView"][];
@@ -2667,10 +2835,42 @@ export interface components {
                 agentToken: string;
                 allowed: string[];
                 boardId: string;
+                /**
+                 * @description Of a board that you have opened with `admission: invited`: whoever registers with it
+                 *     in the blind phase may lead. Hand it to those alone.
+                 */
+                invitation?: string;
                 next: string[];
                 phase: components["schemas"]["PhaseName"];
                 /** Format: uuid */
                 sessionId: string;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_RenewedSender: {
+            /** @description Whose token was renewed. */
+            data: {
+                /** @description The new token. Earlier ones are refused from now on. */
+                agentToken: string;
+                council: string;
+                sender: string;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_SeatedDiscussion: {
+            /** @description A discussion, and what its persons need. */
+            data: components["schemas"]["DiscussionView"] & {
+                /**
+                 * @description One for each person, to be handed to them, for whoever opened the discussion. They
+                 *     are not shown again.
+                 */
+                seatTokens?: components["schemas"]["SeatToken"][];
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2915,6 +3115,7 @@ export interface components {
         Reply_WhiteboardView: {
             /** @description A whiteboard as the caller may see it. */
             data: {
+                admission: components["schemas"]["AdmissionName"];
                 /** @description In the blind phase only yourself and who opened the board, unless you lead it. */
                 agents: components["schemas"]["AgentView"][];
                 /** @description What you can do now. */
@@ -3057,6 +3258,23 @@ export interface components {
             /** @description Whose seat; refused when it is somebody else's turn. */
             participantId?: string | null;
             text: string;
+        };
+        /** @description What a person shows to speak for their seat. */
+        SeatToken: {
+            /** @description The person's name. */
+            person: string;
+            /** @description The seat: an advisor's number, or a participant's id. */
+            seat: string;
+            /** @description Hand it to that person, who sends it as `Agent-Token`. */
+            seatToken: string;
+        };
+        /** @description A discussion, and what its persons need. */
+        SeatedDiscussion: components["schemas"]["DiscussionView"] & {
+            /**
+             * @description One for each person, to be handed to them, for whoever opened the discussion. They
+             *     are not shown again.
+             */
+            seatTokens?: components["schemas"]["SeatToken"][];
         };
         /**
          * @description The section of the synthesis that a point stands in.
@@ -3340,6 +3558,7 @@ export interface components {
         };
         /** @description A whiteboard as the caller may see it. */
         WhiteboardView: {
+            admission: components["schemas"]["AdmissionName"];
             /** @description In the blind phase only yourself and who opened the board, unless you lead it. */
             agents: components["schemas"]["AgentView"][];
             /** @description What you can do now. */
@@ -4308,7 +4527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                    "application/json": components["schemas"]["Reply_Convened"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -4427,7 +4646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                    "application/json": components["schemas"]["Reply_Convened"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -5014,6 +5233,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
                  */
@@ -5277,6 +5501,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
                 /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
@@ -5980,7 +6209,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_CouncilView"];
+                    "application/json": components["schemas"]["Reply_OpenedCouncil"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -6142,10 +6371,135 @@ export interface operations {
             };
         };
     };
+    councils_renew_token: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The council's name. */
+                council: string;
+                /** @description The sender's name. */
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RenewedSender"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     councils_close: {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
                 /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
@@ -6712,7 +7066,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_DiscussionView"];
+                    "application/json": components["schemas"]["Reply_SeatedDiscussion"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -7407,6 +7761,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
                 /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
@@ -8343,6 +8702,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
                  */
@@ -8601,7 +8965,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_DiscussionView"];
+                    "application/json": components["schemas"]["Reply_SeatedDiscussion"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -9299,7 +9663,13 @@ export interface operations {
     sessions_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
             path: {
                 /** @description The session. */
                 id: string;
@@ -10069,6 +10439,126 @@ export interface operations {
             };
         };
     };
+    whiteboards_renew_token: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board's name. */
+                board: string;
+                /** @description The agent's name. */
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Registered"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     whiteboards_annotate: {
         parameters: {
             query?: never;
@@ -10582,6 +11072,133 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; nothing was changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    whiteboards_invite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board's name. */
+                board: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewInvitation"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Invitation"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

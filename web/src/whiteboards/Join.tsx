@@ -53,6 +53,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
   });
   const [role, setRole] = useState<Role>("specialist");
   const [domain, setDomain] = useState("");
+  const [invitation, setInvitation] = useState("");
   const key = useRef(writeKey());
   const join = useMutation({
     mutationFn: (body: Schemas["NewAgent"]) =>
@@ -67,13 +68,20 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
   });
   const problem = join.error instanceof Problem ? join.error : undefined;
   const isTaken = problem?.code === "not-your-agent";
+  // Most boards ask nobody for one.
+  const wantsInvitation = problem?.code === "not-invited" || invitation !== "";
   const change = (act: () => void) => {
     key.current = writeKey();
     act();
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    join.mutate({ agentName: name, role, ...(domain.trim() !== "" && { domain }) });
+    join.mutate({
+      agentName: name,
+      role,
+      ...(domain.trim() !== "" && { domain }),
+      ...(invitation.trim() !== "" && { invitation: invitation.trim() }),
+    });
   };
   return (
     <form className="stack" onSubmit={submit}>
@@ -113,6 +121,16 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
         wrong={problem?.field("domain")}
         onChange={(event) => change(() => setDomain(event.target.value))}
       />
+      {wantsInvitation && (
+        <TextField
+          label="Invitation"
+          hint="The code that whoever leads the board gave you."
+          spellCheck={false}
+          value={invitation}
+          wrong={problem?.field("invitation")}
+          onChange={(event) => change(() => setInvitation(event.target.value))}
+        />
+      )}
       {!isTaken && (problem?.fields.length ?? 0) === 0 && <Wrong error={join.error} />}
       <div className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>

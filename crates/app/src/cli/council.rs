@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use self::thread::{Thread, Until};
 use super::list::Listing;
-use super::me::{Found, Me};
+use super::me::{self, Found, Me};
 use super::{exit, given, print_json, text, time, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
@@ -42,6 +42,17 @@ enum Command {
         /// What came of it
         #[arg(long, value_name = "TEXT")]
         summary: Option<String>,
+        /// The token that opening it returned, where you are not who opened it
+        #[arg(long, value_name = "TOKEN")]
+        token: Option<String>,
+    },
+    /// Renew a sender's lost token, as the operator of the server; earlier ones are refused
+    Token {
+        #[command(flatten)]
+        which: Which,
+        /// Who has lost it
+        #[arg(long = "for", value_name = "NAME")]
+        sender: String,
     },
 }
 
@@ -140,7 +151,14 @@ impl Command {
             }
             Command::Post(post) => post.run(reach, kept).await,
             Command::Read(read) => read.run(api).await,
-            Command::Close { which, summary } => {
+            Command::Token { which, sender } => {
+                let path = which.path(&format!("/agents/{}/token", encode(&sender)));
+                let reply: Value = api.post(&path, &json!({})).await?;
+                me::renewed(&reply, kept, which.place(), &sender, which.json)?;
+                Ok(exit::DONE)
+            }
+            Command::Close { which, summary, token } => {
+                let api = api.with_agent(token);
                 let body = given([("summary", json!(summary))]);
                 let reply: Value = api.post(&which.path("/close"), &body).await?;
                 which.print(&reply, &format!("{} is closed.", which.name));

@@ -3,9 +3,9 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::usage;
+use super::{print_json, usage};
 use crate::api::{Api, ApiError, encode};
-use crate::terminal;
+use crate::terminal::{self, clean};
 use crate::tokens::{Kept, Place};
 
 #[derive(Args)]
@@ -16,6 +16,28 @@ pub struct Me {
     /// The agent's token, where it is not kept on this machine [env: PLENARY_AGENT_TOKEN]
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
+}
+
+/// Shows a token that was renewed, and keeps it: whoever asked for it may act by it.
+pub fn renewed(
+    reply: &Value,
+    kept: &Kept,
+    place: Place<'_>,
+    name: &str,
+    json: bool,
+) -> Result<(), ApiError> {
+    let token = reply["agentToken"].as_str().unwrap_or_default();
+    kept.keep(place, name, token)?;
+    if json {
+        print_json(reply);
+        return Ok(());
+    }
+    terminal::say(&clean(token));
+    let name = clean(name);
+    terminal::note(&format!(
+        "{name} has a new token; earlier ones are refused. It is kept here: --as {name}"
+    ));
+    Ok(())
 }
 
 /// Who was found to act.
@@ -40,8 +62,12 @@ impl Me {
             }
             None => (format!("you are not registered on {room} yet"), "NAME"),
         };
+        let lost = match &found {
+            Some(_) => format!("; if it was lost: plenary {kind} token {room} --for {name}"),
+            None => String::new(),
+        };
         Err(ApiError {
-            hint: Some(format!("plenary {kind} register {room} --as {name}")),
+            hint: Some(format!("plenary {kind} register {room} --as {name}{lost}")),
             ..usage(message)
         })
     }

@@ -122,6 +122,8 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         reasoning: Option<String>,
         #[command(flatten)]
+        seat: SeatProof,
+        #[command(flatten)]
         output: Output,
     },
     /// Write a further synthesis of a board; earlier ones are kept
@@ -161,6 +163,8 @@ enum Command {
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
         #[command(flatten)]
+        seat: SeatProof,
+        #[command(flatten)]
         output: Output,
     },
     /// Give your own votes on the points of a board's synthesis
@@ -174,13 +178,26 @@ enum Command {
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
         #[command(flatten)]
+        seat: SeatProof,
+        #[command(flatten)]
         output: Output,
     },
     /// Remove one and its record for good
     Remove {
         #[command(flatten)]
         which: Which,
+        /// The token that opening it returned, where you are not who opened it
+        #[arg(long, value_name = "TOKEN")]
+        token: Option<String>,
     },
+}
+
+/// What shows that a seat is yours.
+#[derive(Args)]
+struct SeatProof {
+    /// The token of your seat, from whoever opened the session, where that is not you
+    #[arg(id = "seat-token", long = "token", value_name = "TOKEN")]
+    token: Option<String>,
 }
 
 #[derive(Args)]
@@ -194,6 +211,8 @@ struct Which {
 struct Here<'a> {
     config: &'a Config,
     reach: &'a Reach,
+    /// With the token that the command was given.
+    api: Api,
     kept: &'a Kept,
 }
 
@@ -218,7 +237,8 @@ impl Sessions {
             reach.close().await;
             reach = Reach::host(&config, "plenary sessions").await?;
         }
-        let here = Here { config: &config, reach: &reach, kept: &kept };
+        let api = reach.api.with_agent(self.command.token());
+        let here = Here { config: &config, reach: &reach, api, kept: &kept };
         let result = self.command.run(&here, was_active).await;
         reach.close().await;
         result
@@ -249,9 +269,30 @@ impl Command {
         }
     }
 
+    fn token(&self) -> Option<String> {
+        match self {
+            Command::Reply { seat, .. }
+            | Command::Vote { seat, .. }
+            | Command::Decide { seat, .. } => seat.token.clone(),
+            Command::Remove { token, .. } => token.clone(),
+            Command::Start { .. }
+            | Command::Resume { .. }
+            | Command::Conclude { .. }
+            | Command::List { .. }
+            | Command::Show { .. }
+            | Command::Export { .. }
+            | Command::Import { .. }
+            | Command::Replay { .. }
+            | Command::Pause { .. }
+            | Command::Stop { .. }
+            | Command::Synthesize { .. }
+            | Command::Retry { .. }
+            | Command::Interject { .. } => None,
+        }
+    }
+
     async fn run(self, here: &Here<'_>, was_active: bool) -> Result<u8, ApiError> {
-        let Here { reach, kept, .. } = here;
-        let api = &reach.api;
+        let Here { api, kept, .. } = here;
         match self {
             Command::List { kind, list } => {
                 let begin = if kind.as_deref() == Some("discussion") { "discuss" } else { "ask" };
@@ -302,7 +343,7 @@ impl Command {
                 terminal::say("Stopped.");
                 Ok(exit::DONE)
             }
-            Command::Remove { which } => {
+            Command::Remove { which, .. } => {
                 let session = which.find(api).await?;
                 api.delete(&format!("/api/sessions/{}", session.id)).await?;
                 kept.forget(session.place())?;
@@ -322,7 +363,7 @@ impl Command {
                 let session = which.discussion(api, "interjected in").await?;
                 session.steer(here).interject(&super::text(&text)?, by.as_deref()).await
             }
-            Command::Decide { which, next, question, end: _, reasoning, output } => {
+            Command::Decide { which, next, question, end: _, reasoning, seat: _, output } => {
                 let choice = match (next, question) {
                     (Some(next), Some(question)) => Choice::Next { next, question },
                     (_, _) => Choice::End,
@@ -353,13 +394,13 @@ impl Command {
                 let path = format!("{path}/advisors/{advisor}/retry");
                 ask::to_the_end(api, &path, &given([("model", json!(model))]), &output).await
             }
-            Command::Vote { which, votes, advisor, output } => {
+            Command::Vote { which, votes, advisor, seat: _, output } => {
                 let votes = ballot::typed(&votes)?;
                 let path = format!("{}/ballot", which.board(api, "voted on").await?);
                 let body = given([("votes", json!(votes)), ("advisor", json!(advisor))]);
                 ask::vote(api, &path, &body, &output).await
             }
-            Command::Reply { which, text, advisor, output } => {
+            Command::Reply { which, text, advisor, seat: _, output } => {
                 let text = super::text(&text)?;
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
@@ -468,8 +509,8 @@ impl Session {
         ApiError { hint: Some(hint), ..problem }
     }
 
-    fn steer<'a>(&'a self, Here { config, reach, .. }: &'a Here<'a>) -> Steer<'a> {
-        let (api, here) = (&reach.api, reach.is_here());
+    fn steer<'a>(&'a self, Here { config, reach, api, .. }: &'a Here<'a>) -> Steer<'a> {
+        let here = reach.is_here();
         Steer { config, api, id: &self.id, here, was_active: self.active }
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use self::view::{Archived, Conflict, Registered, Summary, Written};
 use super::list::Listing;
-use super::me::Me;
+use super::me::{self, Me};
 use super::{ask, exit, given, print_json, text, time, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
@@ -47,6 +47,33 @@ enum Command {
         /// What you know about
         #[arg(long, value_name = "TEXT")]
         domain: Option<String>,
+        /// The code that you were given, on a board by invitation
+        #[arg(long, value_name = "CODE")]
+        invitation: Option<String>,
+    },
+    /// Invite somebody to a board by invitation, or renew its invitation
+    Invite {
+        #[command(flatten)]
+        on: On,
+        /// Who is to register; without it, the board's own invitation is renewed
+        #[arg(long = "for", value_name = "NAME")]
+        invite: Option<String>,
+        /// In which role; specialist when absent
+        #[arg(long, requires = "invite",
+            value_parser = ["specialist", "facilitator", "operator"])]
+        role: Option<String>,
+    },
+    /// Renew an agent's lost token, as the operator of the server; earlier ones are refused
+    Token {
+        /// The board's name
+        #[arg(value_name = "BOARD")]
+        board: String,
+        /// Who has lost it
+        #[arg(long = "for", value_name = "NAME")]
+        name: String,
+        /// Print JSON, and nothing else
+        #[arg(long)]
+        json: bool,
     },
     /// Post what you think; others see it when the blind phase is over
     Post(Post),
@@ -138,6 +165,9 @@ struct Open {
     /// When a phase ends by itself: blind=30m (repeat)
     #[arg(long = "deadline", value_name = "PHASE=TIME")]
     deadlines: Vec<String>,
+    /// Who may come: anybody, or those alone who are invited to lead or to join late
+    #[arg(long, value_parser = ["open", "invited"])]
+    admission: Option<String>,
     /// What one sees of the debate about posts of others
     #[arg(long, value_parser = ["full", "own-and-related"])]
     debate: Option<String>,
@@ -219,7 +249,7 @@ impl Command {
                     );
                 }
             }
-            Command::Register { on, role, domain } => {
+            Command::Register { on, role, domain, invitation } => {
                 let name = on.me.named()?.to_owned();
                 let token = on.me.find(kept, on.place())?.and_then(|found| found.token);
                 let api = api.with_agent(token);
@@ -227,9 +257,22 @@ impl Command {
                     ("agentName", json!(name)),
                     ("role", json!(role)),
                     ("domain", json!(domain)),
+                    ("invitation", json!(invitation)),
                 ]);
                 let reply: Value = api.post(&on.path("/agents"), &body).await?;
                 on.registered(&reply, kept)?;
+            }
+            Command::Invite { on, invite, role } => {
+                let api = on.me.acting(api, kept, on.place()).await?;
+                let body = given([("invite", json!(invite)), ("role", json!(role))]);
+                let reply: Value = api.post(&on.path("/invitations"), &body).await?;
+                on.invited(&reply, invite.as_deref(), role.as_deref());
+            }
+            Command::Token { board, name, json } => {
+                let (room, agent) = (encode(&board), encode(&name));
+                let path = format!("/api/whiteboards/{room}/agents/{agent}/token");
+                let reply: Value = api.post(&path, &json!({})).await?;
+                me::renewed(&reply, kept, Place { kind: KIND, room: &board }, &name, json)?;
             }
             Command::Post(post) => post.run(api, kept).await?,
             Command::Annotate(annotate) => annotate.run(api, kept).await?,
@@ -304,12 +347,20 @@ impl Open {
             ("topic", json!(text(&self.topic)?)),
             ("openedBy", json!(self.on.me.named()?)),
             ("project", json!(self.project)),
+            ("admission", json!(self.admission)),
             ("debateVisibility", json!(self.debate)),
             ("deadlines", if deadlines.is_empty() { Value::Null } else { json!(deadlines) }),
         ]);
         let reply: Value = api.post("/api/whiteboards", &body).await?;
-        self.on.registered(&reply, kept)?;
+        let you = self.on.registered(&reply, kept)?;
         self.on.next(&[self.on.joining("Others join")]);
+        if let Some(invitation) = you.invitation {
+            let board = &self.on.board;
+            self.on.next(&[format!(
+                "Those who lead with you: plenary whiteboard register {board} --as NAME --role \
+                 facilitator --invitation {invitation}"
+            )]);
+        }
         Ok(())
     }
 }
@@ -365,7 +416,7 @@ impl On {
     }
 
     /// Keeps the token of an agent, and says what it can do now.
-    fn registered(&self, reply: &Value, kept: &Kept) -> Result<(), ApiError> {
+    fn registered(&self, reply: &Value, kept: &Kept) -> Result<Registered, ApiError> {
         let shown = |you: &Registered, ink: Ink| {
             let (board, name) = (ink.bold(&clean(&you.board_id)), clean(&you.agent_name));
             let phase = show::phase(&you.phase, ink);
@@ -375,7 +426,25 @@ impl On {
         let place = Place { kind: KIND, room: &you.board_id };
         kept.keep(place, &you.agent_name, &you.agent_token)?;
         self.next(&you.next);
-        Ok(())
+        Ok(you)
+    }
+
+    /// Shows a code, and how it is used.
+    fn invited(&self, reply: &Value, name: Option<&str>, role: Option<&str>) {
+        if self.json {
+            return print_json(reply);
+        }
+        let code = clean(reply["invitation"].as_str().unwrap_or_default());
+        terminal::say(&code);
+        let (name, role) = match name {
+            Some(name) => (name, role.unwrap_or("specialist")),
+            None => ("NAME", "facilitator"),
+        };
+        self.next(&[format!(
+            "Hand it over: plenary whiteboard register {} --as {name} --role {role} --invitation \
+             {code}",
+            self.board
+        )]);
     }
 
     /// The board with all its pages.

@@ -32,6 +32,14 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
                     .into(),
             )
         }
+        ("not-your-agent", Noun::Whiteboard | Noun::Council) => Some(format!(
+            "The operator of the server renews a lost token: plenary {} token",
+            noun.name()
+        )),
+        ("not-yours", _) if told.as_ref().is_some_and(|told| told.contains("`Agent-Token`")) => {
+            Some("Show that it is yours with --token.".into())
+        }
+        ("not-invited", _) => Some("Give the code that you were given with --invitation.".into()),
         ("unauthorized", _) => Some("Set PLENARY_TOKEN to a token of that server.".into()),
         _ => told,
     }
@@ -62,15 +70,18 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
         (Noun::Whiteboard, "openedBy" | "agentName" | "agent") | (Noun::Council, "sender") => {
             "--as"
         }
+        (Noun::Whiteboard, "invite") => "--for",
         (Noun::Whiteboard, "deadlines") => "--deadline",
         (Noun::Whiteboard, "targetFile") => "--file",
         (Noun::Whiteboard, "targetLocation") => "--at",
         (Noun::Whiteboard, "findingRefs") => "--finding",
         (Noun::Whiteboard, "cascadeTargets") => "--cascade",
         (Noun::Whiteboard, "challengeId") => "--challenge",
-        (Noun::Whiteboard, "domain" | "note" | "project" | "reason" | "result" | "title") => {
-            return Some(format!("--{name}"));
-        }
+        (
+            Noun::Whiteboard,
+            "admission" | "domain" | "invitation" | "note" | "project" | "reason" | "result"
+            | "role" | "title",
+        ) => return Some(format!("--{name}")),
         (Noun::Council, "name") => "COUNCIL",
         (Noun::Council, "charter") => "CHARTER",
         (Noun::Council, "members" | "model") => "--member",

@@ -414,7 +414,7 @@ fn the_token_of_who_has_posted_is_made_anew_until_the_council_closes() {
     let unknown = Reject::Unknown("Nobody has posted here as di.".into());
     check_refused(four(), vec![post("bo", "@di Hi.")], renew("di"), unknown);
     let many = [post("bo", "@di Hi.")].into_iter().chain((0..1000).map(|_| renew("bo")));
-    let most = Reject::Forbidden("It has been made anew 1000 times.".into());
+    let most = Reject::Forbidden("It has been renewed 1000 times.".into());
     check_refused(four(), many.collect(), renew("bo"), most);
     let (state, _) = told(four(), vec![post("bo", "@di Hi."), close()]);
     let late = decide(Some(&state), renew("bo"), at(3), nonce(3));

@@ -40,6 +40,8 @@ pub enum Shown {
     Invitation(u32),
     /// The invitation that was made for this name and this role.
     Personal,
+    /// An invitation that is none of these.
+    Other,
 }
 
 impl Admission {
@@ -98,7 +100,8 @@ impl State {
         Ok(vec![Event::Registered { agent, role, domain, at }])
     }
 
-    fn admit(&self, agent: &AgentName, role: Role, shown: Shown) -> Result<(), Reject> {
+    /// Whether whoever shows this may register so, be it that they are registered or not.
+    pub fn admit(&self, agent: &AgentName, role: Role, shown: Shown) -> Result<(), Reject> {
         let is_invited = |invited: &Invited| invited.name == *agent && invited.role == role;
         let enough = match (self.admission, shown) {
             (Admission::Open, _) | (Admission::Invited, Shown::Token) => true,
@@ -106,7 +109,7 @@ impl State {
             (Admission::Invited, Shown::Invitation(made)) if made == self.invitation => {
                 self.phase == Phase::Blind
             }
-            (Admission::Invited, Shown::Invitation(_) | Shown::Nothing) => {
+            (Admission::Invited, Shown::Invitation(_) | Shown::Other | Shown::Nothing) => {
                 self.phase == Phase::Blind && !role.leads()
             }
         };
@@ -120,6 +123,9 @@ impl State {
         Reject::NotInvited(match (self.phase, shown) {
             (Phase::Blind, Shown::Invitation(_)) => {
                 format!("This invitation was replaced by a newer one. {opener} hands it out.")
+            }
+            (_, Shown::Other) => {
+                "This invitation is none of this board's, or it is for another name or role.".into()
             }
             (Phase::Blind, Shown::Nothing | Shown::Token | Shown::Personal) => format!(
                 "To be a {} of this board takes an invitation. {opener}, who opened it, hands it \
@@ -160,10 +166,10 @@ impl State {
         role: Role,
         at: Timestamp,
     ) -> Result<Vec<Event>, Reject> {
-        check::register(&name, None, &self.members)?;
         if let Some(member) = self.member(&name) {
             return Err(already(member));
         }
+        check::register(&name, None, &self.members)?;
         if self.invited.contains(&Invited { name: name.clone(), role }) {
             return Ok(vec![]);
         }

@@ -350,6 +350,7 @@ async fn wrong(
             reject @ (Reject::NotNow { .. }
             | Reject::Unknown(_)
             | Reject::Forbidden(_)
+            | Reject::NotInvited(_)
             | Reject::Stale),
         ) => return refused(EngineError::Rejected(reject)),
     }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::boardroom::{Command, Role, SeatId, Times, preset};
+use plenary_domain::boardroom::{Advisor, Command, Role, SeatId, Sitter, Times, preset};
 use plenary_domain::{ModelName, SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
@@ -18,10 +18,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::events::After;
+use super::owned::{self, Asking, PersonsSeat, SeatToken};
 use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
-use crate::error::{Problem, ReadProblems, WriteProblems};
+use crate::agents::{AgentHeader, AgentToken};
+use crate::auth::Standing;
+use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::{self, Beside, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
@@ -116,7 +119,7 @@ async fn list(
 #[utoipa::path(post, path = "/api/boardrooms", tag = "boardrooms",
     request_body = seating::NewBoardroom,
     params(Key),
-    responses((status = 201, body = Reply<BoardroomView>), WriteProblems))]
+    responses((status = 201, body = Reply<Convened>), WriteProblems))]
 async fn convene(
     State(app): State<App>,
     Change { by, body }: Change<seating::NewBoardroom>,
@@ -138,16 +141,20 @@ async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl Into
     show(&app, &snapshot).await
 }
 
-/// Removes a board and its record for good.
+/// Removes a board and its record for good. For whoever opened it, and the operator of
+/// the server.
 #[utoipa::path(delete, path = "/api/boardrooms/{id}", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board.")),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]
 async fn remove(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { body: Empty {}, .. }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    app.engine.remove(board_id(&app, &id).await?).await?;
+    let id = board_id(&app, &id).await?;
+    Asking { app: &app, standing: &standing, token: &token }.remove(id).await?;
     Ok(reply(Nothing {}))
 }
 
@@ -278,23 +285,24 @@ pub struct Answer {
     text: String,
 }
 
-/// A person's own answer as an advisor.
+/// A person's own answer as an advisor: by that person, whoever opened the board, or the
+/// operator of the server.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/reply", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
+    params(("id" = uuid::Uuid, Path, description = "The board."), AgentHeader, Key),
     request_body = Answer,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn answer(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body }: Change<Answer>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
         return show(&app, &earlier).await;
     }
-    let seat = match body.advisor {
-        Some(seat) => SeatId(seat),
-        None => seating::persons_seat(&app.engine.get(session_id(&id)?).await?)?,
-    };
+    let asking = Asking { app: &app, standing: &standing, token: &token };
+    let seat = speaking(&asking, &id, body.advisor, seating::persons_seat).await?;
     submit(&app, &id, by, Command::Reply { seat, text: body.text }).await
 }
 
@@ -333,10 +341,56 @@ fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Probl
     snapshot.room.boardroom().ok_or_else(|| Problem::no_such_session(snapshot.id))
 }
 
+/// A board that was convened, and what its persons need.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Convened {
+    #[serde(flatten)]
+    board: BoardroomView,
+    /// One for each person, to be handed to them. They are not shown again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    seat_tokens: Vec<SeatToken>,
+}
+
 /// A new board, and where it is.
 async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/boardrooms/{}", opened.id))];
-    Ok((StatusCode::CREATED, place, show(app, opened).await?))
+    let seat_tokens = owned::seat_tokens(app, opened.id, persons(board(opened)?)).await?;
+    let board = view(app, opened).await?;
+    Ok((StatusCode::CREATED, place, reply(Convened { board, seat_tokens })))
+}
+
+/// The seats that persons hold.
+fn persons(state: &plenary_domain::boardroom::State) -> Vec<PersonsSeat> {
+    let person = |advisor: &Advisor| match &advisor.seat.sitter {
+        Sitter::Person { name, .. } => {
+            Some(PersonsSeat { id: advisor.seat.id.0.to_string(), name: name.clone() })
+        }
+        Sitter::Model(_) => None,
+    };
+    state.advisors.iter().filter_map(person).collect()
+}
+
+/// The seat for which somebody speaks: the one that was named, or their own, or else the
+/// one that is awaited.
+async fn speaking(
+    asking: &Asking<'_>,
+    id: &str,
+    named: Option<u8>,
+    awaited: fn(&Snapshot) -> Result<SeatId, Problem>,
+) -> Result<SeatId, Problem> {
+    let snapshot = asking.app.engine.get(session_id(id)?).await?;
+    let own = asking.seat(&snapshot, &persons(board(&snapshot)?)).await?;
+    match (own, named) {
+        (Some(own), Some(named)) if own.id != named.to_string() => {
+            let message = format!("The token is for advisor {}, {}.", own.id, own.name);
+            Err(Problem::new(Code::NotYours, message))
+        }
+        (Some(own), _) => Ok(numbered(&own.id)),
+        (None, Some(named)) => Ok(SeatId(named)),
+        (None, None) => awaited(&snapshot),
+    }
 }
 
 async fn submit(

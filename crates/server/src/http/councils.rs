@@ -17,10 +17,12 @@ use utoipa_axum::routes;
 use super::boardrooms::export::{Format, FormatName};
 use super::boardrooms::seating;
 use super::events::After;
-use super::sessions::{self, Filter};
+use super::owned::{self, Asking};
+use super::sessions::{self, Empty, Filter};
 use super::{MARKDOWN, document, json_document, within};
 use crate::App;
-use crate::agents::{self, AgentHeader, AgentToken};
+use crate::agents::{self, AgentHeader, AgentToken, Proof};
+use crate::auth::Standing;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
@@ -32,6 +34,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(get))
         .routes(routes!(read, post))
         .routes(routes!(close))
+        .routes(routes!(renew_token))
         .routes(routes!(export))
         .routes(routes!(events))
 }
@@ -85,14 +88,14 @@ pub struct NewMember {
 /// Opens a council.
 #[utoipa::path(post, path = "/api/councils", tag = "councils", params(Key),
     request_body = NewCouncil,
-    responses((status = 201, body = Reply<CouncilView>), WriteProblems))]
+    responses((status = 201, body = Reply<OpenedCouncil>), WriteProblems))]
 async fn open(
     State(app): State<App>,
     Change { by, body }: Change<NewCouncil>,
 ) -> Result<impl IntoResponse, Problem> {
     // The models may have gone since the first request.
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return created(&earlier);
+        return created(&app, &earlier).await;
     }
     let models = body.members.iter().map(|member| member.model.clone()).collect();
     let member =
@@ -106,14 +109,26 @@ async fn open(
     };
     let open = seating::seat_council(&app, open, models).await?;
     let opened = app.engine.open(by, room::Command::Council(Command::Open(open))).await?;
-    created(&opened)
+    created(&app, &opened).await
+}
+
+/// A council that was opened, by you.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenedCouncil {
+    #[serde(flatten)]
+    council: CouncilView,
+    /// Proves that you opened it: send it as `Agent-Token` to close or to delete it. It is
+    /// no sender's.
+    agent_token: String,
 }
 
 /// A new council, and where it is.
-fn created(opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
-    let view = show(opened)?;
-    let place = [(header::LOCATION, format!("/api/councils/{}", view.council))];
-    Ok((StatusCode::CREATED, place, reply(view)))
+async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+    let council = show(opened)?;
+    let place = [(header::LOCATION, format!("/api/councils/{}", council.council))];
+    let agent_token = agents::code(app, opened.id, &Proof::Opener).await?;
+    Ok((StatusCode::CREATED, place, reply(OpenedCouncil { council, agent_token })))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -220,10 +235,12 @@ async fn post(
     let id = app.engine.named(KIND, &name).await?;
     let sender = AgentName(body.sender.clone());
     let by = agents::by(by, id, &sender);
-    let proved = match token.viewer(&app, id).await? {
-        Viewer::Agent(_) => token.prove(&app, id, &sender).await.map(|()| true)?,
-        Viewer::Outsider => false,
-    };
+    // Whoever opened the council may send along what proves that, and is no sender by it.
+    let proved = !token.is(&app, id, &Proof::Opener).await?
+        && match token.viewer(&app, id).await? {
+            Viewer::Agent(_) => token.prove(&app, id, &sender).await.map(|()| true)?,
+            Viewer::Outsider => false,
+        };
     // Whoever repeats their own request comes without the answer, so without a token.
     let repeated = app.engine.repeated(&by).await?.is_some();
     if !proved && !repeated && council(&app.engine.get(id).await?)?.is_claimed(&body.sender) {
@@ -234,11 +251,13 @@ async fn post(
     let snapshot = app.engine.submit(id, by, room::Command::Council(command)).await?;
     let posted = posted(&app, &snapshot).await?;
     let state = council(&snapshot)?;
+    // What was made anew since is not for whoever repeats an old request.
+    let renewals = if proved { state.renewals(&sender.0) } else { 0 };
     Ok(reply(CouncilPosted {
         council: state.name.clone(),
         sequence: posted.sequence,
         sender: sender.0.clone(),
-        agent_token: agents::token(&app, id, &sender).await?,
+        agent_token: agents::code(&app, id, &Proof::Agent(&sender, renewals)).await?,
         addressed: posted.addressed.clone(),
         left_out: posted.left_out.clone(),
         next: state.next(),
@@ -416,20 +435,59 @@ pub struct CouncilClosing {
     summary: Option<String>,
 }
 
-/// Closes a council. An answer that is being written is cut off.
+/// Closes a council. An answer that is being written is cut off. For whoever opened it,
+/// and the operator of the server.
 #[utoipa::path(post, path = "/api/councils/{council}/close", tag = "councils",
-    params(("council" = String, Path, description = "The council's name."), Key),
+    params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
     request_body = CouncilClosing,
     responses((status = 200, body = Reply<CouncilView>), WriteProblems))]
 async fn close(
     State(app): State<App>,
     Path(name): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body }: Change<CouncilClosing>,
 ) -> Result<impl IntoResponse, Problem> {
     let id = app.engine.named(KIND, &name).await?;
+    let asking = Asking { app: &app, standing: &standing, token: &token };
+    asking.owns(&app.engine.get(id).await?, "close").await?;
     let command = Command::Close { summary: body.summary, by: None };
     let snapshot = app.engine.submit(id, by, room::Command::Council(command)).await?;
     Ok(reply(show(&snapshot)?))
+}
+
+/// Whose token was renewed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RenewedSender {
+    council: String,
+    sender: String,
+    /// The new token. Earlier ones are refused from now on.
+    agent_token: String,
+}
+
+/// Renews the token of a sender: earlier ones are refused from now on. For the operator
+/// of the server.
+#[utoipa::path(post, path = "/api/councils/{council}/agents/{agent}/token", tag = "councils",
+    params(
+        ("council" = String, Path, description = "The council's name."),
+        ("agent" = String, Path, description = "The sender's name."),
+        Key),
+    responses((status = 200, body = Reply<RenewedSender>), WriteProblems))]
+async fn renew_token(
+    State(app): State<App>,
+    Path((name, agent)): Path<(String, String)>,
+    standing: Standing,
+    Change { by, body: Empty {} }: Change<Empty>,
+) -> Result<impl IntoResponse, Problem> {
+    owned::operators(&standing, "renew tokens")?;
+    let id = app.engine.named(KIND, &name).await?;
+    let command = room::Command::Council(Command::RenewToken { sender: agent.clone() });
+    let snapshot = app.engine.submit(id, by, command).await?;
+    let sender = AgentName(agent);
+    let proof = Proof::Agent(&sender, council(&snapshot)?.renewals(&sender.0));
+    let agent_token = agents::code(&app, id, &proof).await?;
+    Ok(reply(RenewedSender { council: name, sender: sender.0, agent_token }))
 }
 
 /// A council's record, as JSON or as Markdown to read.

@@ -16,10 +16,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::events::After;
+use super::owned::{self, Asking, PersonsSeat, SeatToken};
 use super::sessions::{self, Empty, Filter};
 use super::{session_id, within};
 use crate::App;
-use crate::error::{Problem, ReadProblems, WriteProblems};
+use crate::agents::{AgentHeader, AgentToken};
+use crate::auth::Standing;
+use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::discussions::{
@@ -120,14 +123,14 @@ async fn list(
 /// Creates a discussion: a draft, or with `start` one that is under way.
 #[utoipa::path(post, path = "/api/discussions", tag = "discussions", params(Key),
     request_body = seating::NewDiscussion,
-    responses((status = 201, body = Reply<DiscussionView>), WriteProblems))]
+    responses((status = 201, body = Reply<SeatedDiscussion>), WriteProblems))]
 async fn create(
     State(app): State<App>,
     Change { by, body }: Change<seating::NewDiscussion>,
 ) -> Result<impl IntoResponse, Problem> {
     // The models may have gone since the first request.
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return created(&app, &earlier);
+        return created(&app, &earlier).await;
     }
     let starts = body.starts();
     let mut create = seating::seat(&app, body).await?;
@@ -135,7 +138,7 @@ async fn create(
         create.start = Some(foreseen_new(&app, create.clone()).await.ok());
     }
     let command = room::Command::Discussion(Command::Create(Box::new(create)));
-    created(&app, &app.engine.open(by, command).await?)
+    created(&app, &app.engine.open(by, command).await?).await
 }
 
 /// What a discussion would take that is yet to be created. Nothing is created; what would
@@ -153,10 +156,32 @@ async fn estimate_new(
     Ok(reply(EstimateView::new(&estimate, &app.prices)))
 }
 
+/// A discussion, and what its persons need.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatedDiscussion {
+    #[serde(flatten)]
+    discussion: DiscussionView,
+    /// One for each person, to be handed to them, for whoever opened the discussion. They
+    /// are not shown again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    seat_tokens: Vec<SeatToken>,
+}
+
 /// A new discussion, and where it is.
-fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/discussions/{}", opened.id))];
-    Ok((StatusCode::CREATED, place, show(app, opened)?))
+    let seat_tokens = owned::seat_tokens(app, opened.id, persons(state(opened)?)).await?;
+    let discussion = view(app, opened)?;
+    Ok((StatusCode::CREATED, place, reply(SeatedDiscussion { discussion, seat_tokens })))
+}
+
+/// The seats that persons hold, the facilitator's included.
+fn persons(state: &discussion::State) -> Vec<PersonsSeat> {
+    let seats = state.participants.iter().map(|participant| &participant.seat);
+    let seats = seats.chain([&state.facilitator]).filter(|seat| seat.is_person());
+    seats.map(|seat| PersonsSeat { id: seat.id.0.clone(), name: seat.name.clone() }).collect()
 }
 
 /// A discussion as it stands: who takes part, what is under way, the conclusion.
@@ -206,16 +231,20 @@ async fn edit(
     submit(&app, &id, by, Command::Edit(edit)).await
 }
 
-/// Removes a discussion and its record for good.
+/// Removes a discussion and its record for good. For whoever opened it, and the operator of
+/// the server.
 #[utoipa::path(delete, path = "/api/discussions/{id}", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion.")),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]
 async fn remove(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { body: Empty {}, .. }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    app.engine.remove(discussion_id(&app, &id).await?).await?;
+    let id = discussion_id(&app, &id).await?;
+    Asking { app: &app, standing: &standing, token: &token }.remove(id).await?;
     Ok(reply(Nothing {}))
 }
 
@@ -274,15 +303,22 @@ async fn remove_participant(
 /// Starts a draft: the facilitator opens.
 #[utoipa::path(post, path = "/api/discussions/{id}/start", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
-    responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
+    responses((status = 200, body = Reply<SeatedDiscussion>), WriteProblems))]
 async fn start(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body: Empty {} }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    let now = app.engine.get(session_id(&id)?).await?;
+    let id = session_id(&id)?;
+    let now = app.engine.get(id).await?;
     let estimate = Some(foreseen(&app, state(&now)?).await);
-    submit(&app, &id, by, Command::Start { estimate }).await
+    let command = room::Command::Discussion(Command::Start { estimate });
+    let started = app.engine.submit(id, by, command).await?;
+    let asking = Asking { app: &app, standing: &standing, token: &token };
+    let seat_tokens = asking.seat_tokens(&started, persons(state(&started)?)).await?;
+    Ok(reply(SeatedDiscussion { discussion: view(&app, &started)?, seat_tokens }))
 }
 
 /// Rests after the step under way.
@@ -371,17 +407,21 @@ pub struct SeatReply {
     participant_id: Option<String>,
 }
 
-/// A person's turn, or the conclusion of a person who leads.
+/// A person's turn, or the conclusion of a person who leads: by that person, whoever
+/// opened the discussion, or the operator of the server.
 #[utoipa::path(post, path = "/api/discussions/{id}/reply", tag = "discussions",
-    params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
+    params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),
     request_body = SeatReply,
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
 async fn answer(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body }: Change<SeatReply>,
 ) -> Result<impl IntoResponse, Problem> {
-    let seat = body.participant_id.map(SeatId);
+    let asking = Asking { app: &app, standing: &standing, token: &token };
+    let seat = speaking(&asking, &id, body.participant_id.map(SeatId)).await?;
     submit(&app, &id, by, Command::Reply { seat, text: body.text }).await
 }
 
@@ -403,16 +443,22 @@ pub struct PersonsDecision {
 }
 
 /// The decision of a person who leads: who speaks next and what they are asked, or
-/// that it is time to conclude.
+/// that it is time to conclude. By that person, whoever opened the discussion, or the
+/// operator of the server.
 #[utoipa::path(post, path = "/api/discussions/{id}/decide", tag = "discussions",
-    params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
+    params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),
     request_body = PersonsDecision,
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
 async fn decide(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body }: Change<PersonsDecision>,
 ) -> Result<impl IntoResponse, Problem> {
+    let asking = Asking { app: &app, standing: &standing, token: &token };
+    let leads = state(&app.engine.get(session_id(&id)?).await?)?.facilitator.id.clone();
+    speaking(&asking, &id, Some(leads)).await?;
     let command = Command::Decide {
         decision: body.decision.into(),
         next: body.next_participant_id.map(SeatId),
@@ -420,6 +466,24 @@ async fn decide(
         reasoning: body.reasoning,
     };
     submit(&app, &id, by, command).await
+}
+
+/// The seat for which somebody speaks: the one that was named, or their own.
+async fn speaking(
+    asking: &Asking<'_>,
+    id: &str,
+    named: Option<SeatId>,
+) -> Result<Option<SeatId>, Problem> {
+    let snapshot = asking.app.engine.get(session_id(id)?).await?;
+    let own = asking.seat(&snapshot, &persons(state(&snapshot)?)).await?;
+    match (own, named) {
+        (Some(own), Some(named)) if own.id != named.0 => {
+            let message = format!("The token is for the seat of {}.", own.name);
+            Err(Problem::new(Code::NotYours, message))
+        }
+        (Some(own), _) => Ok(Some(SeatId(own.id))),
+        (None, named) => Ok(named),
+    }
 }
 
 /// What the discussion may take: from the shortest course to all rounds.

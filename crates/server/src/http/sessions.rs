@@ -14,8 +14,11 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::owned::Asking;
 use super::{session_id, within};
 use crate::App;
+use crate::agents::{AgentHeader, AgentToken};
+use crate::auth::Standing;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
@@ -187,16 +190,19 @@ async fn stop(
 }
 
 /// Removes a session of any form and its record for good. What runs is ended, and a
-/// name that it had stays taken.
+/// name that it had stays taken. For whoever opened it, and the operator of the server.
 #[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session.")),
+    params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]
 async fn remove(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { body: Empty {}, .. }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    app.engine.remove(session(&app, &id).await?).await?;
+    let id = session(&app, &id).await?;
+    Asking { app: &app, standing: &standing, token: &token }.remove(id).await?;
     Ok(reply(Nothing {}))
 }
 

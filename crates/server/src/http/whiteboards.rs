@@ -1,11 +1,14 @@
 //! Whiteboards: open, register, post, annotate, vote, move on, read, archive.
 
+mod admission;
 mod export;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use plenary_domain::whiteboard::{self, AnnotationId, Command, Content, Note, Phase, PostId};
+use plenary_domain::whiteboard::{
+    self, AnnotationId, Command, Content, Note, Phase, PostId, Shown,
+};
 use plenary_domain::{AgentName, SessionId, Viewer, limits, room, view};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
@@ -17,13 +20,14 @@ use super::events::After;
 use super::sessions::{self, Filter};
 use super::within;
 use crate::App;
-use crate::agents::{self, AgentHeader, AgentToken};
+use crate::agents::{self, AgentHeader, AgentToken, Proof};
+use crate::auth::Standing;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::whiteboards::{
-    self as views, AgentView, AnnotationType, BoardRole, ConflictView, FindingName, Part,
-    PhaseName, PostType, PostView, SeverityName, VisibilityName, VoteName, WhiteboardSummary,
+    self as views, AdmissionName, AgentView, AnnotationType, BoardRole, ConflictView, FindingName,
+    Part, PhaseName, PostType, PostView, SeverityName, VisibilityName, VoteName, WhiteboardSummary,
     WhiteboardView,
 };
 use crate::views::{Reply, SessionView, page, reply};
@@ -33,6 +37,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list, open))
         .routes(routes!(state))
         .routes(routes!(register))
+        .routes(routes!(admission::invite))
+        .routes(routes!(admission::renew_token))
         .routes(routes!(post))
         .routes(routes!(annotate))
         .routes(routes!(vote))
@@ -72,6 +78,10 @@ pub struct NewWhiteboard {
     #[serde(default)]
     #[schema(max_length = 200)]
     project: Option<String>,
+    /// With `invited`, whoever wants to lead needs the invitation that comes back, and
+    /// after the blind phase everybody a personal one; `open` lets anybody register.
+    #[serde(default)]
+    admission: Option<AdmissionName>,
     /// `own-and-related` hides, while the debate goes on, annotations and votes on
     /// posts that one has neither written nor acted on.
     #[serde(default)]
@@ -133,6 +143,11 @@ pub struct Registered {
     /// Proves that you are this agent: send it as `Agent-Token`. It is not shown
     /// again to others.
     agent_token: String,
+    /// Of a board that you have opened with `admission: invited`: whoever registers with it
+    /// in the blind phase may lead. Hand it to those alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    invitation: Option<String>,
     allowed: Vec<&'static str>,
     next: Vec<String>,
 }
@@ -143,6 +158,7 @@ pub struct Registered {
     responses((status = 201, body = Reply<Registered>), WriteProblems))]
 async fn open(
     State(app): State<App>,
+    standing: Standing,
     Change { by, body }: Change<NewWhiteboard>,
 ) -> Result<impl IntoResponse, Problem> {
     let opener = AgentName(body.opened_by);
@@ -151,14 +167,20 @@ async fn open(
         topic: body.topic,
         project: body.project,
         by: opener.clone(),
+        principal: standing.principal().map(str::to_owned),
+        admission: body.admission.unwrap_or(AdmissionName::Open).into(),
         debate: body.debate_visibility.unwrap_or(VisibilityName::Full).into(),
         deadlines: body.deadlines.map(|deadlines| deadlines.list()).unwrap_or_default(),
     };
     let command = room::Command::Whiteboard(Command::Open(open));
     let opened = app.engine.open(agents::opened(by, &opener), command).await?;
-    let name = board(&opened)?.name().to_owned();
-    let place = [(header::LOCATION, format!("/api/whiteboards/{name}"))];
-    Ok((StatusCode::CREATED, place, reply(registered(&app, &opened, &opener).await?)))
+    let place = [(header::LOCATION, format!("/api/whiteboards/{}", board(&opened)?.name()))];
+    let mut you = registered(&app, &opened, &opener, 0).await?;
+    // What was made anew since is not for whoever repeats an old request.
+    if board(&opened)?.invitation().is_some() {
+        you.invitation = Some(agents::code(&app, opened.id, &Proof::Invitation(0)).await?);
+    }
+    Ok((StatusCode::CREATED, place, reply(you)))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -173,6 +195,11 @@ pub struct NewAgent {
     #[serde(default)]
     #[schema(max_length = 300)]
     domain: Option<String>,
+    /// On a board to which one is invited: the code that you were given. Specialists need
+    /// none in the blind phase.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    invitation: Option<String>,
 }
 
 /// Registers an agent. A second time with the same role and domain changes nothing;
@@ -192,28 +219,32 @@ async fn register(
     let by = agents::claimed(by, id, &agent);
     // Whoever repeats their own request comes without the answer, so without a token.
     let repeated = app.engine.repeated(&by).await?;
-    if repeated.is_none() && is_registered(&app, id, &agent).await? {
-        token.prove(&app, id, &agent).await?;
+    let now = app.engine.get(id).await?;
+    let (state, role) = (board(&now)?, body.role.into());
+    let shown = token.shown(&app, id, state, (&agent, role), body.invitation.as_deref()).await?;
+    if repeated.is_none() {
+        // Whoever may not come in is not told who is in.
+        state.admit(&agent, role, shown)?;
+        if state.member(&agent).is_some() {
+            token.prove(&app, id, &agent).await?;
+        }
     }
-    let command =
-        Command::Register { agent: agent.clone(), role: body.role.into(), domain: body.domain };
+    let command = Command::Register { agent: agent.clone(), role, domain: body.domain, shown };
     let snapshot = app.engine.submit(id, by, room::Command::Whiteboard(command)).await?;
     // Two that come at once: the log says who was first.
     if repeated.is_none() && snapshot.written.is_none() {
         token.prove(&app, id, &agent).await?;
     }
-    Ok(reply(registered(&app, &snapshot, &agent).await?))
-}
-
-async fn is_registered(app: &App, id: SessionId, agent: &AgentName) -> Result<bool, Problem> {
-    let snapshot = app.engine.get(id).await?;
-    Ok(board(&snapshot)?.member(agent).is_some())
+    // What was made anew since is not for whoever repeats an old request.
+    let renewals = if shown == Shown::Token { board(&snapshot)?.renewals(&agent) } else { 0 };
+    Ok(reply(registered(&app, &snapshot, &agent, renewals).await?))
 }
 
 async fn registered(
     app: &App,
     snapshot: &Snapshot,
     agent: &AgentName,
+    renewals: u32,
 ) -> Result<Registered, Problem> {
     let viewer = Viewer::Agent(agent.clone());
     let glance = view::glance(board(snapshot)?, &viewer);
@@ -223,7 +254,8 @@ async fn registered(
         session_id: snapshot.id.0,
         agent: views::agent(member),
         phase: glance.phase.into(),
-        agent_token: agents::token(app, snapshot.id, agent).await?,
+        agent_token: agents::code(app, snapshot.id, &Proof::Agent(agent, renewals)).await?,
+        invitation: None,
         allowed: glance.allowed,
         next: glance.next,
     })
@@ -535,10 +567,16 @@ async fn events(
 ) -> Result<Response, Problem> {
     let after = live::after(&headers, query.after)?.unwrap_or(0);
     let id = app.engine.named(KIND, &name).await?;
+    // Before the token is compared: one that is made anew meanwhile is not overlooked.
+    let before = app.engine.get(id).await?;
     let viewer = token.viewer(&app, id).await?;
+    let renewals = match &viewer {
+        Viewer::Agent(agent) => before.room.renewals(agent),
+        Viewer::Outsider => 0,
+    };
     // From the first one on: what this viewer has seen is counted, not what happened.
     let frames = app.engine.watch(id, 0).await?;
-    Ok(live::respond(live::seen(app.engine.clone(), frames, viewer, after)))
+    Ok(live::respond(live::seen(app.engine.clone(), frames, (viewer, renewals), after)))
 }
 
 /// One agent's request on one board.
@@ -615,6 +653,9 @@ async fn written(
         Ok(
             whiteboard::Event::Opened { .. }
             | whiteboard::Event::Registered { .. }
+            | whiteboard::Event::InvitationRenewed { .. }
+            | whiteboard::Event::Invited { .. }
+            | whiteboard::Event::TokenRenewed { .. }
             | whiteboard::Event::Transitioned { .. },
         )
         | Err(_) => (None, None),

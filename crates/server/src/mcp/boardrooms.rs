@@ -12,7 +12,7 @@ pub const ROWS: [Row; 1] = [Row {
                   the advisors also vote on each point of the synthesis.",
     effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
     // A handle: what comes later is told by session_wait.
-    kept: &["id", "title", "status"],
+    kept: &["id", "title", "status", "seat_tokens"],
     next: &[
         "Call session_wait with this id to get the synthesis when it is there.",
         "Call session_get with this id at any time to see how far it is.",

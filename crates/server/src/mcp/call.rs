@@ -212,7 +212,8 @@ fn given(shape: &Shape, arguments: &JsonObject, place: Place) -> Option<String> 
 fn acting(row: &Row, arguments: &JsonObject, caller: &Caller<'_>) -> Option<Agent> {
     let acts = row.acts?;
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
-    let (place, name) = (text(acts.place)?, text(acts.name)?);
+    let name = if acts.name.is_empty() { Some(String::new()) } else { text(acts.name) };
+    let (place, name) = (text(acts.place)?, name?);
     Some(Agent { caller: caller.name.clone(), place, name })
 }
 

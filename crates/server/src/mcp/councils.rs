@@ -2,6 +2,8 @@
 
 use super::row::{Acts, Effect, Row};
 
+/// Whoever opens a council does so under no name.
+const NOBODY: &str = "";
 const COUNCIL: (&str, &str) = ("council", "The council's name, from council_open.");
 
 pub const ROWS: [Row; 5] = [
@@ -10,7 +12,10 @@ pub const ROWS: [Row; 5] = [
         description: "Opens a thread with a charter for talk that goes on: several agents, people \
                       and members with a model, who answer by themselves when a post is addressed \
                       to them. Use it for ongoing discussion; for one decision with independent \
-                      proposals use a whiteboard.",
+                      proposals use a whiteboard. Keep the agent_token: it closes the council, and \
+                      this MCP session does so without it.",
+        hidden: &["agentToken"],
+        acts: Some(Acts { name: NOBODY, place: "name" }),
         effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
         ..Row::post("council_open", "/api/councils")
     },
@@ -50,8 +55,15 @@ pub const ROWS: [Row; 5] = [
     },
     Row {
         title: "Close a council",
-        description: "Closes a council for good. Say in summary what came of it.",
-        described: &[COUNCIL],
+        description: "Closes a council that you opened, for good. Say in summary what came of it.",
+        described: &[
+            COUNCIL,
+            (
+                "agent_token",
+                "From council_open. Needed only where this MCP session did not open it.",
+            ),
+        ],
+        acts: Some(Acts { name: NOBODY, place: "council" }),
         effect: Effect { reads_only: false, destroys: true, repeats: true, reaches_out: false },
         ..Row::post("council_close", "/api/councils/{council}/close")
     },

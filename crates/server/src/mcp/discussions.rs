@@ -14,7 +14,7 @@ pub const ROWS: [Row; 1] = [Row {
     hidden: &["start"],
     sent: &[("start", true)],
     // A handle: what comes later is told by session_wait.
-    kept: &["id", "name", "status", "max_rounds"],
+    kept: &["id", "name", "status", "max_rounds", "seat_tokens"],
     next: &[
         "Call session_wait with this id to get the conclusion when it is there.",
         "Call session_get with this id at any time to see how far it is.",

@@ -53,7 +53,7 @@ pub struct Effect {
 #[derive(Clone, Copy, Debug)]
 pub struct Acts {
     /// The argument that names the agent: `agent_name`, `sender`, `opened_by`. It is
-    /// added where the route has none.
+    /// added where the route has none. Empty where a token alone says who acts.
     pub name: &'static str,
     /// The argument that says where the agent is known: `board_id`.
     pub place: &'static str,

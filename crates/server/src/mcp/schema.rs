@@ -68,7 +68,7 @@ pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
         input.add(wire, Place::Body, schema.clone(), required);
     }
     if let Some(Acts { name, .. }) = row.acts {
-        if !input.arguments.iter().any(|argument| argument.name == name) {
+        if !name.is_empty() && !input.arguments.iter().any(|argument| argument.name == name) {
             let acts = row.method.changes();
             input.add(&camel(name), Place::Agent, json!({ "type": "string" }), acts);
             input.describe(name, AGENT);

@@ -144,7 +144,9 @@ async fn arguments_go_where_the_route_wants_them() {
     assert_eq!((asked.method, asked.path.as_str()), ("POST", "/api/whiteboards/b1/posts"));
     // The route has no name in its body: the token says who it is.
     assert_eq!(asked.body, Some(json!({ "text": "Hi", "replyTo": 3 })));
-    assert_eq!(asked.headers(), [("agent-token", "Ada.t".into()), ("idempotency-key", "k".into())]);
+    // Every request says that an agent makes it.
+    let headers = [("agent-token", "Ada.t"), ("idempotency-key", "k"), ("plenary-through", "mcp")];
+    assert_eq!(asked.headers(), headers.map(|(name, value)| (name, value.to_owned())));
     assert_eq!(asked.caller, "me");
     let given = json!({ "council": "c/1 ?", "wait_seconds": 5 });
     let _ = told.call("me", "read", given).await;

@@ -12,7 +12,7 @@ const LOOK: (&str, &str) =
 const SETTLES: Effect =
     Effect { reads_only: false, destroys: false, repeats: true, reaches_out: false };
 
-pub const ROWS: [Row; 11] = [
+pub const ROWS: [Row; 12] = [
     Row {
         title: "Open a whiteboard",
         description: "Opens a board for a decision that several agents should make together: each \
@@ -34,6 +34,19 @@ pub const ROWS: [Row; 11] = [
         acts: AS_AGENT,
         effect: SETTLES,
         ..Row::post("whiteboard_register", "/api/whiteboards/{board}/agents")
+    },
+    Row {
+        title: "Invite to a whiteboard",
+        description: "Lets somebody in on a board that was opened with admission: invited. With \
+                      `invite` it makes a personal invitation for that name and role, which \
+                      everybody needs who comes after the blind phase; without, it renews the \
+                      board's invitation, for its opener in blind. Hand the code over; it \
+                      goes into whiteboard_register as invitation.",
+        renamed: BOARD,
+        described: &[BOARD_ID, YOU],
+        acts: AS_AGENT,
+        next: &["Hand the invitation to whom it is for: they call whiteboard_register with it."],
+        ..Row::post("whiteboard_invite", "/api/whiteboards/{board}/invitations")
     },
     Row {
         title: "Post on a whiteboard",

@@ -2,8 +2,8 @@
 
 use plenary_domain::view::{self, Board, Seen};
 use plenary_domain::whiteboard::{
-    self, Choice, Finding, Note, Outcome, Phase, PostKind, Readiness, Role, Severity, Standing,
-    Visibility, conflict,
+    self, Admission, Choice, Finding, Note, Outcome, Phase, PostKind, Readiness, Role, Severity,
+    Standing, Visibility, conflict,
 };
 use plenary_domain::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,10 @@ mirror!(
 mirror!(
     #[serde(rename_all = "lowercase")]
     VoteName = Choice { Accept, Reject, Defer }
+);
+mirror!(
+    #[serde(rename_all = "lowercase")]
+    AdmissionName = Admission { Open, Invited }
 );
 mirror!(
     #[serde(rename_all = "kebab-case")]
@@ -78,6 +82,7 @@ pub struct WhiteboardView {
     deadline: Option<Timestamp>,
     opened_by: String,
     opened_at: Timestamp,
+    admission: AdmissionName,
     debate_visibility: VisibilityName,
     /// As whom you see it; absent when you have shown no agent token.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -322,6 +327,7 @@ pub fn whiteboard(id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardVie
         deadline: board.deadline,
         opened_by: board.opened_by.0.clone(),
         opened_at: board.opened_at,
+        admission: board.admission.into(),
         debate_visibility: board.debate.into(),
         you: board.viewer.map(agent),
         agents: board.members.iter().map(|member| agent(member)).collect(),

@@ -117,6 +117,7 @@ async fn tools_are_listed_in_full() {
         "boardroom_convene",
         "whiteboard_open",
         "whiteboard_register",
+        "whiteboard_invite",
         "whiteboard_post",
         "whiteboard_annotate",
         "whiteboard_vote",

@@ -159,6 +159,8 @@ impl Table {
             topic: "?".into(),
             project: None,
             by: AgentName("a".into()),
+            principal: None,
+            admission: Default::default(),
             debate: Default::default(),
             deadlines: vec![],
         });
@@ -265,7 +267,8 @@ const REFUSED: &str = "the command was refused";
 
 fn register(agent: &str) -> whiteboard::Command {
     let agent = AgentName(agent.into());
-    whiteboard::Command::Register { agent, role: Role::Specialist, domain: None }
+    let shown = whiteboard::Shown::Nothing;
+    whiteboard::Command::Register { agent, role: Role::Specialist, domain: None, shown }
 }
 
 fn post(agent: &str, title: &str) -> whiteboard::Command {

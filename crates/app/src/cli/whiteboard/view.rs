@@ -84,6 +84,7 @@ pub struct Registered {
     pub role: String,
     pub phase: String,
     pub agent_token: String,
+    pub invitation: Option<String>,
     pub next: Vec<String>,
 }
 

@@ -186,6 +186,17 @@ impl Watch {
                 };
                 format!("{} joined as {}{domain}", ink.bold(&text("agent")), text("role"))
             }
+            "invitationRenewed" => {
+                format!("{} renewed the board's invitation", ink.bold(&text("by")))
+            }
+            "invited" => {
+                let (by, agent) = (ink.bold(&text("by")), ink.bold(&text("agent")));
+                format!("{by} invited {agent} as {}", text("role"))
+            }
+            "tokenRenewed" => {
+                let agent = ink.bold(&text("agent"));
+                format!("the operator of the server renewed the token of {agent}")
+            }
             "posted" => posted(event, ink),
             "annotated" => {
                 let note = &event["note"];

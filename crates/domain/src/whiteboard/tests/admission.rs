@@ -220,7 +220,7 @@ fn a_token_is_made_anew_in_every_phase_but_the_last() {
 #[test]
 fn a_token_is_made_anew_so_many_times() {
     let many = (0..limits::RENEWALS).map(|_| renews("ada"));
-    let reject = forbidden("It has been made anew 1000 times.");
+    let reject = forbidden("It has been renewed 1000 times.");
     check_refused(Phase::Blind, many.collect(), renews("ada"), reject);
 }
 

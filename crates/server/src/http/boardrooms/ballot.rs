@@ -2,14 +2,16 @@
 
 use axum::extract::State;
 use axum::response::IntoResponse;
-use plenary_domain::boardroom::{Command, SeatId, Vote};
+use plenary_domain::boardroom::{Command, Vote};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{seating, show, submit};
+use super::{seating, show, speaking, submit};
 use crate::App;
+use crate::agents::{AgentHeader, AgentToken};
+use crate::auth::Standing;
 use crate::error::{Problem, WriteProblems};
-use crate::http::session_id;
+use crate::http::owned::Asking;
 use crate::idempotency::{Change, Key, Path};
 use crate::views::ballots::BallotChoice;
 use crate::views::{BoardroomView, Reply};
@@ -39,23 +41,24 @@ pub struct NewBallotVote {
     reason: Option<String>,
 }
 
-/// A person's own votes as an advisor, while the ballot is held.
+/// A person's own votes as an advisor, while the ballot is held: by that person, whoever
+/// opened the board, or the operator of the server.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/ballot", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
+    params(("id" = uuid::Uuid, Path, description = "The board."), AgentHeader, Key),
     request_body = NewBallot,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 pub async fn cast(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body }: Change<NewBallot>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
         return show(&app, &earlier).await;
     }
-    let seat = match body.advisor {
-        Some(seat) => SeatId(seat),
-        None => seating::voters_seat(&app.engine.get(session_id(&id)?).await?)?,
-    };
+    let asking = Asking { app: &app, standing: &standing, token: &token };
+    let seat = speaking(&asking, &id, body.advisor, seating::voters_seat).await?;
     let vote = |new: NewBallotVote| Vote {
         point: new.point,
         vote: new.vote.into(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::created;
+use super::{Convened, created};
 use crate::App;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::http::{MARKDOWN, document, json_document, session_id};
@@ -129,7 +129,7 @@ pub fn exported(event: StoredEvent) -> ExportedEvent {
 #[utoipa::path(post, path = "/api/boardrooms/import", tag = "boardrooms",
     request_body = Import,
     params(Key),
-    responses((status = 201, body = Reply<BoardroomView>), WriteProblems))]
+    responses((status = 201, body = Reply<Convened>), WriteProblems))]
 pub async fn import(
     State(app): State<App>,
     Change { by, body }: Change<Import>,

@@ -206,7 +206,13 @@ pub fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, Stri
         Err(Reject::Invalid(wrong)) => {
             wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)).collect()
         }
-        Err(Reject::NotNow { .. } | Reject::Unknown(_) | Reject::Forbidden(_) | Reject::Stale)
+        Err(
+            Reject::NotNow { .. }
+            | Reject::Unknown(_)
+            | Reject::Forbidden(_)
+            | Reject::NotInvited(_)
+            | Reject::Stale,
+        )
         | Ok(_) => vec![],
     }
 }

@@ -90,6 +90,8 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
             &["", "?since=1", "?limit=1", "?waitSeconds=0", "?waitSeconds=601"],
         ),
         post("POST /api/councils/{council}/close", vec![json!({})]),
+        // Of nobody: what becomes of somebody's token is theirs to know.
+        post("POST /api/councils/{council}/agents/{agent}/token", vec![json!({})]),
         follow("GET /api/councils/{council}/events", &["", "0", "1"], "closed"),
         get("GET /api/councils/{council}/export", &formats),
         list("GET /api/discussions"),
@@ -133,6 +135,15 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         post("POST /api/whiteboards", boards(observer)),
         get("GET /api/whiteboards/{board}", &reads),
         Entry { route: "POST /api/whiteboards/{board}/agents", how: How::Post(agents(observer)) },
+        post(
+            "POST /api/whiteboards/{board}/invitations",
+            vec![
+                json!({}),
+                json!({ "invite": "bob" }),
+                json!({ "invite": "zed", "role": "operator" }),
+            ],
+        ),
+        post("POST /api/whiteboards/{board}/agents/{agent}/token", vec![json!({})]),
         post("POST /api/whiteboards/{board}/posts", posts()),
         post("POST /api/whiteboards/{board}/annotations", annotations()),
         post("POST /api/whiteboards/{board}/votes", votes()),
@@ -309,7 +320,8 @@ fn addresses(world: &World, path: &str) -> Vec<String> {
     let mut places: Vec<String> = values
         .iter()
         .map(|value| {
-            path.replace(name, value).replace("{advisor}", "1").replace("{participant}", "bob")
+            let path = path.replace(name, value).replace("{advisor}", "1");
+            path.replace("{participant}", "bob").replace("{agent}", "nobody")
         })
         .collect();
     places.dedup();

@@ -63,6 +63,10 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
             "whiteboard_register",
             all(vec![json!({ "role": "specialist" }), json!({ "role": "operator" })]),
         ),
+        (
+            "whiteboard_invite",
+            all(vec![json!({}), json!({ "invite": "bob" }), json!({ "invite": "zed" })]),
+        ),
         ("whiteboard_post", all(vec![snaked(proposal("Mine", "By a tool.")), json!({})])),
         (
             "whiteboard_annotate",

@@ -1,0 +1,166 @@
+//! Seats that people hold.
+
+use serde_json::{Value, json};
+
+use super::{Caller, caller, guarded, refused, text};
+use crate::mcp::Client;
+use crate::support::{TestApp, canned};
+
+/// Ann sits first, Bo second; the synthesizer is a model.
+fn two_people() -> Value {
+    json!({ "prompt": "Shall we?", "ballot": true, "synthesizer": "ollama/a", "advisors": [
+        { "role": "critic", "person": "Ann" }, { "role": "expert", "person": "Bo" }] })
+}
+
+/// The token of each person, in the order of the seats.
+fn tokens(view: &Value) -> Vec<String> {
+    let tokens = view["seatTokens"].as_array().unwrap();
+    tokens.iter().map(|seat| text(&seat["seatToken"])).collect()
+}
+
+async fn board(by: Caller<'_>, id: &str) -> Value {
+    let (status, told) = by.send("GET", &format!("/api/boardrooms/{id}"), &json!({})).await;
+    assert_eq!(status, 200, "{told}");
+    told["data"].clone()
+}
+
+/// Reads along until the board has this status.
+async fn until(app: &TestApp, id: &str, status: &str) -> Value {
+    let by = caller(app, "one");
+    loop {
+        let now = board(by, id).await;
+        if now["status"] == status {
+            return now;
+        }
+        let seen = text(&session(by, id).await["seen"]);
+        let wait = format!("/api/sessions/{id}/wait?seconds=30&seen={seen}");
+        assert_eq!(by.send("GET", &wait, &json!({})).await.0, 200);
+    }
+}
+
+async fn session(by: Caller<'_>, id: &str) -> Value {
+    by.send("GET", &format!("/api/sessions/{id}"), &json!({})).await.1["data"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persons_answer_and_votes_are_for_that_person_the_opener_and_the_operator() {
+    let app = guarded().await;
+    let by = |access| caller(&app, access);
+    let convened = by("two").does("/api/boardrooms", two_people()).await;
+    let id = text(&convened["id"]);
+    let seats: Vec<(&Value, &Value)> = convened["seatTokens"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|seat| (&seat["seat"], &seat["person"]))
+        .collect();
+    assert_eq!(seats, [(&json!("1"), &json!("Ann")), (&json!("2"), &json!("Bo"))]);
+    let [ann, bo] = &tokens(&convened)[..] else { panic!("two people") };
+    assert_eq!(board(by("two"), &id).await["seatTokens"], Value::Null);
+    let elsewhere = by("two").does("/api/boardrooms", two_people()).await;
+    let elsewhere = &tokens(&elsewhere)[0];
+
+    let reply = format!("/api/boardrooms/{id}/reply");
+    let says = |advisor: Value| json!({ "text": "Yes.", "advisor": advisor });
+    refused(&by("three").post(&reply, says(json!(1))).await, 403, "not-yours");
+    refused(&by("one").as_agent().post(&reply, says(json!(1))).await, 403, "not-yours");
+    refused(&by("three").showing(ann).post(&reply, says(json!(2))).await, 403, "not-yours");
+    for wrong in [elsewhere.as_str(), "1.00", "Ann"] {
+        let told = by("three").showing(wrong).post(&reply, says(json!(1))).await;
+        refused(&told, 403, "not-your-agent");
+    }
+    assert_eq!(board(by("one"), &id).await["advisors"][0]["text"], "");
+    // Two are awaited: the token says which one speaks.
+    by("three").showing(ann).does(&reply, json!({ "text": "Ann says yes." })).await;
+    by("two").does(&reply, json!({ "text": "Bo says no.", "advisor": 2 })).await;
+    let voting = until(&app, &id, "balloting").await;
+    let said: Vec<&Value> =
+        voting["advisors"].as_array().unwrap().iter().map(|a| &a["text"]).collect();
+    assert_eq!(said, ["Ann says yes.", "Bo says no."]);
+
+    let ballot = format!("/api/boardrooms/{id}/ballot");
+    let votes =
+        |advisor: Value| json!({ "advisor": advisor, "votes": [{ "point": 1, "vote": "accept" }] });
+    refused(&by("three").post(&ballot, votes(json!(1))).await, 403, "not-yours");
+    refused(&by("three").showing(ann).post(&ballot, votes(json!(2))).await, 403, "not-yours");
+    by("three").showing(bo).does(&ballot, votes(Value::Null)).await;
+    by("one").does(&ballot, votes(json!(1))).await;
+    let closed = until(&app, &id, "closed").await;
+    let voters: Vec<&Value> = closed["syntheses"][0]["points"][0]["votes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|vote| &vote["advisor"])
+        .collect();
+    assert_eq!(voters, [&json!(1), &json!(2)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_discussion_is_led_and_spoken_in_by_whose_seat_it_is() {
+    let app = guarded().await;
+    let by = |access| caller(&app, access);
+    let draft = json!({ "topic": "Tea?", "facilitator": { "person": "Lea" },
+        "participants": [{ "person": "Ada" }, { "name": "Ann", "model": "ollama/a" }] });
+    let (status, told) = by("two").post("/api/discussions", draft).await;
+    assert_eq!(status, 201, "{told}");
+    let created = &told["data"];
+    let people: Vec<&Value> =
+        created["seatTokens"].as_array().unwrap().iter().map(|seat| &seat["person"]).collect();
+    assert_eq!(people, ["Ada", "Lea"]);
+    let [ada, lea] = &tokens(created)[..] else { panic!("two people") };
+    let path = format!("/api/discussions/{}", text(&created["id"]));
+    // Whoever starts it and has not opened it gets nobody's token.
+    let started = by("three").does(&format!("{path}/start"), json!({})).await;
+    assert_eq!(started["seatTokens"], Value::Null);
+
+    let decide = format!("{path}/decide");
+    let next = json!({ "decision": "continue", "nextParticipantId": "ada", "question": "Well?" });
+    refused(&by("three").post(&decide, next.clone()).await, 403, "not-yours");
+    refused(&by("three").showing(ada).post(&decide, next.clone()).await, 403, "not-yours");
+    refused(&by("one").as_agent().post(&decide, next.clone()).await, 403, "not-yours");
+    by("three").showing(lea).does(&decide, next).await;
+    let reply = format!("{path}/reply");
+    let cocoa = json!({ "text": "Cocoa." });
+    refused(&by("three").post(&reply, cocoa.clone()).await, 403, "not-yours");
+    // Lea's token speaks for Lea, whose turn it is not.
+    refused(&by("three").showing(lea).post(&reply, cocoa.clone()).await, 409, "not-now");
+    let named = json!({ "text": "Cocoa.", "participantId": "ada" });
+    refused(&by("three").showing(lea).post(&reply, named).await, 403, "not-yours");
+    by("three").showing(ada).does(&reply, cocoa).await;
+    let end = json!({ "decision": "synthesize" });
+    by("two").does(&decide, end).await;
+    let ended = by("one").does(&reply, json!({ "text": "So be it." })).await;
+    assert_eq!(ended["status"], "concluded", "{ended}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_opens_gets_the_tokens_when_it_starts() {
+    let app = guarded().await;
+    let draft = json!({ "topic": "Tea?", "facilitator": { "person": "Lea" },
+        "participants": [{ "name": "Ann", "model": "ollama/a" }] });
+    for (starter, expected) in [("two", 2), ("one", 2)] {
+        let created = caller(&app, "two").does("/api/discussions", draft.clone()).await;
+        let path = format!("/api/discussions/{}", text(&created["id"]));
+        // Somebody who was added since has a token too.
+        let ada = json!({ "person": "Ada" });
+        caller(&app, "two").does(&format!("{path}/participants"), ada).await;
+        let started = caller(&app, starter).does(&format!("{path}/start"), json!({})).await;
+        assert_eq!(tokens(&started).len(), expected, "{started}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_hands_out_the_seats_of_what_it_began() {
+    let app = TestApp::start(canned()).await;
+    let (agent, _) = Client::start(&app, None).await;
+    let convened = agent.good("boardroom_convene", two_people()).await;
+    assert_eq!(convened["seat_tokens"][1]["person"], "Bo");
+    let bo = text(&convened["seat_tokens"][1]["seat_token"]);
+    let reply = format!("/api/boardrooms/{}/reply", text(&convened["id"]));
+    let said = json!({ "text": "Bo says no." });
+    let told = caller(&app, "").showing(&bo).does(&reply, said).await;
+    assert_eq!(told["advisors"][1]["text"], "Bo says no.");
+    // Where no token is needed, whoever sits at the machine speaks for anybody.
+    let said = json!({ "text": "Ann says yes.", "advisor": 1 });
+    caller(&app, "").does(&reply, said).await;
+}
