@@ -37,6 +37,7 @@ fn append(expected: u64) -> Append {
         status: "open",
         active: true,
         waits_for: vec![],
+        imported: false,
         actor: "ada".into(),
         at: Timestamp::UNIX_EPOCH,
         events: vec![NewEvent {
