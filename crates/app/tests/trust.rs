@@ -243,7 +243,8 @@ async fn paths_in_the_users_own_file_belong_to_that_file() {
     command.current_dir(&folder).env_remove("PLENARY_HOME").env("PATH", "/usr/bin:/bin");
     let ran = home.finish(command).await;
     let board: serde_json::Value = serde_json::from_str(&ran.out).expect(&ran.err);
-    assert_eq!(board["advisors"][0]["text"], "mine", "{}", ran.err);
+    let said = board["advisors"][0]["text"].as_str().unwrap();
+    assert_eq!(said.trim(), "mine", "{}", ran.err);
     assert!(own.join("kept").is_dir() && !folder.join("kept").exists());
 }
 
