@@ -52,12 +52,12 @@ impl Trust {
 
     fn trust(&self, folder: &Path, trusted: &Trusted) -> Result<u8, ApiError> {
         let file = self.file();
-        let wrong = |problem| usage(format!("{} {problem}", file.display()));
+        let wrong = |problem: String| usage(format!("{} {problem}", file.display()));
         let found = Written::read(&file).map_err(wrong)?;
         let written = found.ok_or_else(|| usage(format!("there is no {}", file.display())))?;
         let path = written.path.display().to_string();
-        if path.rsplit('/').next() != layers::local().to_str() {
-            return Err(usage(format!("{path} is not called plenary.toml, so it is never read")));
+        if file.file_name() != layers::local().file_name() {
+            return Err(wrong("is not called plenary.toml, so it is never read".into()));
         }
         let hash = trust::hash(&written.text);
         let settings = written.parsed().map_err(wrong)?;
