@@ -30,7 +30,6 @@ use serde_json::Value;
 
 use crate::api::ApiError;
 use crate::config::Config;
-use crate::config::layers::Ignored;
 use crate::terminal;
 
 /// Models, agents and people deliberate; the record is kept.
@@ -103,7 +102,7 @@ pub async fn run(arguments: Arguments) -> u8 {
     // These two tell it themselves.
     let tells = matches!(arguments.command, Command::Doctor(_) | Command::Trust(_));
     if let Some(ignored) = config.ignored.as_ref().filter(|_| !tells) {
-        terminal::complain(&ignored.problem(), Some(Ignored::HINT));
+        terminal::complain(&ignored.problem(), Some(ignored.hint()));
     }
     let noun = match &arguments.command {
         Command::Whiteboard(_) => Noun::Whiteboard,

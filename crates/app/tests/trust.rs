@@ -112,6 +112,10 @@ async fn a_strangers_file_gets_no_key_runs_nothing_and_moves_nothing() {
     let serving = run(&home, &folder, &["serve", "--listen", "0.0.0.0:0"]).await;
     assert!(serving.err.contains("a token is needed"), "{}", serving.err);
 
+    let mcp = run(&home, &folder, &["mcp"]).await;
+    let told = mcp.err.matches("is not trusted").count();
+    assert_eq!((mcp.out.as_str(), told), ("", 1), "{}", mcp.err);
+
     assert!(!thief.was_called());
     assert!(!folder.join("ran").exists() && !folder.join("elsewhere").exists());
 }
@@ -243,7 +247,8 @@ async fn paths_in_the_users_own_file_belong_to_that_file() {
     command.current_dir(&folder).env_remove("PLENARY_HOME").env("PATH", "/usr/bin:/bin");
     let ran = home.finish(command).await;
     let board: serde_json::Value = serde_json::from_str(&ran.out).expect(&ran.err);
-    assert_eq!(board["advisors"][0]["text"], "mine", "{}", ran.err);
+    let said = board["advisors"][0]["text"].as_str().unwrap();
+    assert_eq!(said.trim(), "mine", "{}", ran.err);
     assert!(own.join("kept").is_dir() && !folder.join("kept").exists());
 }
 
@@ -263,6 +268,22 @@ async fn a_program_is_not_taken_from_where_one_happens_to_stand() {
             assert!(!ran.out.contains("theirs"), "{path}: {}", ran.out);
         }
     }
+}
+
+/// Python takes modules such as `pip` from the folder where it is started.
+#[tokio::test(flavor = "multi_thread")]
+async fn python_is_not_started_where_one_happens_to_stand() {
+    let home = Home::new(NOWHERE);
+    let folder = cloned(&home, "");
+    let programs = home.path().join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    program(&programs.join("python3"), "#!/bin/sh\npwd -P > \"$HOME/started\"\nexit 1\n");
+    let mut command = home.command(&["models", "pull"]);
+    command.current_dir(&folder).env("PATH", &programs);
+    let ran = home.finish(command).await;
+    assert_ne!(ran.code, Some(0));
+    let started = std::fs::read_to_string(home.path().join("started")).expect(&ran.err);
+    assert!(started.trim().ends_with("/data/models/fetching"), "{started}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

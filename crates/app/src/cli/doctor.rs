@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::exit;
 use crate::api::ApiError;
 use crate::config::Config;
-use crate::config::layers::Ignored;
 use crate::reach::Reach;
 use crate::terminal;
 
@@ -25,7 +24,7 @@ impl Doctor {
             good("configuration", &file.display().to_string());
         }
         match &config.ignored {
-            Some(ignored) => bad("configuration", &ignored.problem(), Ignored::HINT),
+            Some(ignored) => bad("configuration", &ignored.problem(), ignored.hint()),
             None if config.files.is_empty() => {
                 good("configuration", "no plenary.toml; the defaults are used");
             }

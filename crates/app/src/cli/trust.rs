@@ -52,24 +52,26 @@ impl Trust {
 
     fn trust(&self, folder: &Path, trusted: &Trusted) -> Result<u8, ApiError> {
         let file = self.file();
-        let found = Written::read(&file).map_err(usage)?;
+        let wrong = |problem: String| usage(format!("{} {problem}", file.display()));
+        let found = Written::read(&file).map_err(wrong)?;
         let written = found.ok_or_else(|| usage(format!("there is no {}", file.display())))?;
         let path = written.path.display().to_string();
-        if path.rsplit('/').next() != layers::local().to_str() {
-            return Err(usage(format!("{path} is not called plenary.toml, so it is never read")));
+        if file.file_name() != layers::local().file_name() {
+            return Err(wrong("is not called plenary.toml, so it is never read".into()));
         }
         let hash = trust::hash(&written.text);
-        let wrong = |problem| usage(format!("{problem}\nMend it before you trust it."));
         let settings = written.parsed().map_err(wrong)?;
-        settings.clone().check().map_err(wrong)?;
-        let effects = settings.effects().map_err(wrong)?;
+        let folder_of_it = written.path.parent().unwrap_or(Path::new("/"));
+        let unsound = |problem| wrong(format!("is wrong: {problem}"));
+        settings.clone().check().map_err(unsound)?;
+        let effects = settings.effects(folder_of_it).map_err(unsound)?;
         match trusted.standing(&written.path, &hash) {
             Standing::Trusted => {
                 terminal::say(&format!("{path} is trusted already."));
                 return Ok(exit::DONE);
             }
-            Standing::Changed => terminal::note(&format!("{path} has changed. Trusted, it")),
-            Standing::Unknown => terminal::note(&format!("Trusted, {path}")),
+            Standing::Changed => terminal::note(&format!("{path} has changed. Once trusted, it")),
+            Standing::Unknown => terminal::note(&format!("{path}, once trusted,")),
         }
         effects.iter().for_each(|effect| terminal::note(&format!("  {effect}")));
         if effects.is_empty() {

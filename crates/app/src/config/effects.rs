@@ -1,5 +1,7 @@
 //! What a file would do, in words, for whoever is to trust it.
 
+use std::path::Path;
+
 use plenary_providers::{CommandConfig, Kind, ProviderConfig};
 
 use super::{File, TierModels, prices, provider, tiers, tokens};
@@ -15,12 +17,13 @@ impl File {
     }
 
     /// One line for each thing, those that could do harm first.
-    pub fn effects(self) -> Result<Vec<String>, String> {
+    pub fn effects(self, folder: &Path) -> Result<Vec<String>, String> {
         let mut lines = vec![];
         for (name, settings) in self.providers {
             let config = provider(&name, settings, &|_| None)
                 .map_err(|problem| format!("[providers.{name}]: {problem}"))?;
-            lines.extend(of_provider(&config).map(|line| format!("{line}  (providers.{name})")));
+            let told = of_provider(&config, folder).into_iter();
+            lines.extend(told.map(|line| format!("{line}  (providers.{name})")));
         }
         let mut add = |name: &str, line: String| lines.push(format!("{line}  ({name})"));
         if let Some(server) = self.server {
@@ -34,8 +37,11 @@ impl File {
             add("listen", format!("lets `plenary serve` listen on {listen}"));
         }
         if let Some(tokens) = self.tokens {
-            let count = tokens.len();
-            add("tokens", format!("lets in whoever has one of the {count} access tokens in it"));
+            let words = match tokens.len() {
+                1 => "the access token".to_owned(),
+                many => format!("one of the {many} access tokens"),
+            };
+            add("tokens", format!("lets in whoever has {words} that it sets"));
         }
         if let Some(hosts) = self.hosts {
             add("hosts", format!("lets pages address the server as {}", hosts.join(", ")));
@@ -58,13 +64,12 @@ impl File {
     }
 }
 
-fn of_provider(config: &ProviderConfig) -> impl Iterator<Item = String> + use<> {
-    let mut lines = vec![];
+fn of_provider(config: &ProviderConfig, folder: &Path) -> Vec<String> {
     match (config.kind, &config.command) {
-        (Kind::Command, Some(command)) => lines.extend(of_command(command)),
+        (Kind::Command, Some(command)) => of_command(command, folder),
         (Kind::Local, _) => {
             let files = config.local.iter().map(|model| model.path.display().to_string());
-            lines.extend(files.map(|file| format!("runs the model in {file}")));
+            files.map(|file| format!("runs the model in {file}")).collect()
         }
         (
             Kind::Ollama | Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command,
@@ -74,13 +79,12 @@ fn of_provider(config: &ProviderConfig) -> impl Iterator<Item = String> + use<> 
                 Some(variable) => format!("the key in {variable} and your prompts"),
                 None => "your prompts".to_owned(),
             };
-            lines.push(format!("sends {key} to {}", config.url));
+            vec![format!("sends {key} to {}", config.url)]
         }
     }
-    lines.into_iter()
 }
 
-fn of_command(command: &CommandConfig) -> Vec<String> {
+fn of_command(command: &CommandConfig, folder: &Path) -> Vec<String> {
     let words = [&command.program].into_iter().chain(&command.args);
     let words: Vec<String> = words
         .map(|word| match word.contains(char::is_whitespace) || word.is_empty() {
@@ -88,7 +92,10 @@ fn of_command(command: &CommandConfig) -> Vec<String> {
             false => word.clone(),
         })
         .collect();
-    let mut lines = vec![format!("runs {}", words.join(" "))];
+    // Whoever can change the one file can change the other.
+    let is_beside = Path::new(&command.program).starts_with(folder);
+    let later = if is_beside { ", whatever that becomes" } else { "" };
+    let mut lines = vec![format!("runs {}{later}", words.join(" "))];
     if !command.env.is_empty() {
         lines.push(format!("lets that program see {}", command.env.join(", ")));
     }

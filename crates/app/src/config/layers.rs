@@ -45,11 +45,18 @@ impl Ignored {
         };
         match &self.what {
             What::Settings(names) => format!("{path} {why}; ignored: {}", names.join(", ")),
-            What::Everything(problem) => format!("{path} {why} and is ignored: {problem}"),
+            What::Everything(problem) => format!("{path} is ignored: it {why}, and it {problem}"),
         }
     }
 
-    pub const HINT: &str = "`plenary trust` shows what it would do, and trusts it if you agree.";
+    pub fn hint(&self) -> &'static str {
+        match self.what {
+            What::Settings(_) => {
+                "`plenary trust` shows what it would do, and trusts it if you agree."
+            }
+            What::Everything(_) => "Mend it, and trust it with `plenary trust`; or move it away.",
+        }
+    }
 }
 
 /// A file as it was read, once: what is trusted is what is used.
@@ -59,9 +66,10 @@ pub struct Written {
 }
 
 impl Written {
-    /// `None` when there is no such file. The path is the true one.
+    /// `None` when there is no such file. The path is the true one. A problem is told
+    /// without it: `is no file`.
     pub fn read(path: &Path) -> Result<Option<Written>, String> {
-        let failed = |error| format!("{} cannot be read: {error}", path.display());
+        let failed = |error| format!("cannot be read: {error}");
         let found = match path.canonicalize() {
             Ok(found) => found,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -72,16 +80,15 @@ impl Written {
         let file =
             OpenOptions::new().read(true).custom_flags(flags).open(&found).map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            return Err(format!("{} is no file", path.display()));
+            return Err("is no file".into());
         }
         let text = bounded(file).map_err(failed)?;
         match text {
             Some(text) => Ok(Some(Written { path: found, text })),
-            None => Err(format!(
-                "{} is longer than {} bytes, too long for a configuration",
-                path.display(),
-                limits::CONFIGURATION_BYTES
-            )),
+            None => {
+                let most = limits::CONFIGURATION_BYTES;
+                Err(format!("is longer than the {most} bytes that a configuration may have"))
+            }
         }
     }
 
@@ -89,7 +96,7 @@ impl Written {
     pub fn parsed(&self) -> Result<File, String> {
         let file: File = toml::from_str(&self.text).map_err(|error| {
             let problem = error.to_string();
-            format!("{} is wrong: {}", self.path.display(), problem.trim_end())
+            format!("is wrong: {}", problem.trim_end())
         })?;
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         Ok(file.resolved(folder))
@@ -106,43 +113,57 @@ fn bounded(file: Handle) -> std::io::Result<Option<String>> {
 /// The user's own file, and the one in the working directory over it once that is
 /// trusted. Until then it only fills in what is harmless and not set otherwise.
 pub fn read(own: Option<&Path>, local: &Path, trusted: &Trusted) -> Result<Layers, String> {
-    let own = own.map(Written::read).transpose()?.flatten();
-    let settings = own.as_ref().map(Written::parsed).transpose()?.unwrap_or_default();
-    let own = own.map(|own| own.path);
-    let files = Vec::from_iter(own.clone());
-    let alone = |settings, ignored| Ok(Layers { settings, files: files.clone(), ignored });
-    let everything = |path: &Path, changed, problem| {
-        Some(Ignored { path: path.to_owned(), changed, what: What::Everything(problem) })
-    };
-    let written = match Written::read(local) {
-        Ok(None) => return alone(settings, None),
-        Ok(Some(written)) if Some(&written.path) == own.as_ref() => return alone(settings, None),
-        Ok(Some(written)) => written,
-        Err(problem) => return alone(settings, everything(local, false, problem)),
-    };
-    let standing = trusted.standing(&written.path, &trust::hash(&written.text));
-    let changed = standing == Standing::Changed;
-    let (settings, ignored) = match (standing, written.parsed()) {
-        (Standing::Trusted, file) => (file?.over(settings), None),
-        (Standing::Unknown | Standing::Changed, Err(problem)) => {
-            return alone(settings, everything(&written.path, changed, problem));
+    let mut layers = Layers { settings: File::default(), files: vec![], ignored: None };
+    if let Some(path) = own {
+        let wrong = |problem| format!("{} {problem}", path.display());
+        if let Some(written) = Written::read(path).map_err(wrong)? {
+            layers.settings = written.parsed().map_err(wrong)?;
+            layers.files.push(written.path);
         }
-        (Standing::Unknown | Standing::Changed, Ok(file)) => {
-            let (harmless, names) = file.harmless();
-            // What nobody has asked for must not keep the program from starting.
-            if let Err(problem) = harmless.clone().check() {
-                return alone(settings, everything(&written.path, changed, problem));
+    }
+    let (path, changed, what) = match Written::read(local) {
+        Ok(None) => return Ok(layers),
+        // One stands in the folder of the user's own file.
+        Ok(Some(written)) if layers.files.contains(&written.path) => return Ok(layers),
+        Err(problem) => {
+            let whole = std::path::absolute(local).unwrap_or_else(|_| local.to_owned());
+            (whole, false, What::Everything(problem))
+        }
+        Ok(Some(written)) => {
+            let path = written.path.clone();
+            match trusted.standing(&path, &trust::hash(&written.text)) {
+                Standing::Trusted => {
+                    let wrong = |problem| format!("{} {problem}", path.display());
+                    layers.settings = written.parsed().map_err(wrong)?.over(layers.settings);
+                    layers.files.push(path);
+                    return Ok(layers);
+                }
+                Standing::Changed => (path, true, layers.fill_in(&written)),
+                Standing::Unknown => (path, false, layers.fill_in(&written)),
             }
-            let ignored =
-                Ignored { path: written.path.clone(), changed, what: What::Settings(names) };
-            (settings.over(harmless), Some(ignored))
         }
     };
-    let ignored = ignored.filter(|ignored| match &ignored.what {
-        What::Settings(names) => !names.is_empty(),
-        What::Everything(_) => true,
-    });
-    Ok(Layers { settings, files: files.into_iter().chain([written.path]).collect(), ignored })
+    match what {
+        What::Settings(names) if names.is_empty() => layers.files.push(path),
+        what => layers.ignored = Some(Ignored { path, changed, what }),
+    }
+    Ok(layers)
+}
+
+impl Layers {
+    /// Takes what is harmless from a file that nobody has vouched for, and tells what
+    /// is left. Whatever is wrong in it must not keep the program from starting.
+    fn fill_in(&mut self, written: &Written) -> What {
+        let (harmless, names) = match written.parsed() {
+            Ok(file) => file.harmless(),
+            Err(problem) => return What::Everything(problem),
+        };
+        if let Err(problem) = harmless.clone().check() {
+            return What::Everything(format!("is wrong: {problem}"));
+        }
+        self.settings = std::mem::take(&mut self.settings).over(harmless);
+        What::Settings(names)
+    }
 }
 
 /// Where the file of the working directory is.
@@ -240,6 +261,7 @@ impl Provider {
 fn resolve(folder: &Path, path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
         (Ok(rest), Some(home)) => Path::new(&home).join(rest),
-        (Ok(_) | Err(_), _) => folder.join(path),
+        // `./` and the like tell nothing.
+        (Ok(_) | Err(_), _) => folder.join(path).components().collect(),
     }
 }
