@@ -1199,7 +1199,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The store answers. */
+        /** The store takes what it is given: something was written to it within the last second. */
         get: operations["health_readyz"];
         put?: never;
         post?: never;
@@ -3431,7 +3431,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3544,7 +3544,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3653,7 +3653,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3730,7 +3730,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3849,7 +3849,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3916,7 +3916,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4034,7 +4034,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4156,7 +4156,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4237,7 +4237,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4356,7 +4356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4475,7 +4475,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4539,7 +4539,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +4606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4718,7 +4718,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4842,7 +4842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4962,7 +4962,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5084,7 +5084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5154,7 +5154,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5226,7 +5226,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5348,7 +5348,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5466,7 +5466,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5588,7 +5588,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5706,7 +5706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5828,7 +5828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5909,7 +5909,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6028,7 +6028,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6095,7 +6095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6217,7 +6217,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6287,7 +6287,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6359,7 +6359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6433,7 +6433,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6560,7 +6560,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6641,7 +6641,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6760,7 +6760,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6873,7 +6873,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6937,7 +6937,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7004,7 +7004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7116,7 +7116,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7238,7 +7238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7356,7 +7356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7478,7 +7478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7545,7 +7545,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7615,7 +7615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7687,7 +7687,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7809,7 +7809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7931,7 +7931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8053,7 +8053,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8173,7 +8173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8291,7 +8291,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8413,7 +8413,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8531,7 +8531,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8649,7 +8649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8767,7 +8767,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8839,7 +8839,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8906,7 +8906,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8970,7 +8970,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9034,7 +9034,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9098,7 +9098,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9179,7 +9179,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9249,7 +9249,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9361,7 +9361,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9479,7 +9479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9551,7 +9551,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9615,7 +9615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9696,7 +9696,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9815,7 +9815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9895,7 +9895,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10022,7 +10022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10149,7 +10149,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10276,7 +10276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10399,7 +10399,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10475,7 +10475,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10553,7 +10553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10680,7 +10680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10753,7 +10753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10880,7 +10880,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11007,7 +11007,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11071,7 +11071,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11135,7 +11135,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11199,7 +11199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
