@@ -58,7 +58,19 @@ impl Kept {
         Ok(agents)
     }
 
+    /// What brought the token has been carried out by now, so one that cannot be kept is
+    /// shown: nobody could ask for it again.
     pub fn keep(&self, place: Place<'_>, name: &str, token: &str) -> Result<(), ApiError> {
+        self.keep_or_fail(place, name, token).map_err(|error| ApiError {
+            hint: Some(format!(
+                "It was carried out all the same. Keep the token of {name} yourself, and pass it \
+                 with --token: {token}"
+            )),
+            ..error
+        })
+    }
+
+    fn keep_or_fail(&self, place: Place<'_>, name: &str, token: &str) -> Result<(), ApiError> {
         let agent = Agent {
             server: self.server.clone(),
             kind: place.kind.to_owned(),
@@ -151,6 +163,18 @@ mod tests {
         assert_eq!((tokens(&here, BOARD).len(), tokens(&there, BOARD).len()), (0, 1));
         let mode = std::fs::metadata(here.file().path()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_token_that_cannot_be_kept_is_shown() {
+        let home = tempfile::tempdir().unwrap();
+        let kept = at(home.path(), LOCAL);
+        kept.keep(BOARD, "ann", "ann.1").unwrap();
+        fs::write(kept.path(), "{").unwrap();
+        let told = kept.keep(BOARD, "bob", "bob.1").unwrap_err();
+        assert!(told.message.contains("is broken"), "{}", told.message);
+        let hint = told.hint.unwrap();
+        assert!(hint.contains("carried out") && hint.ends_with("--token: bob.1"), "{hint}");
     }
 
     #[test]

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use insta::assert_snapshot;
+use plenary_domain::{SessionId, Timestamp};
+use plenary_engine::ports::{Append, NewEvent, Store as _};
+use plenary_store::Holder;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 use support::{Home, NOWHERE, SAFETY, Serving};
@@ -238,6 +241,49 @@ async fn a_backup_can_be_restored() {
     assert!(!state.out.contains("Too late"));
     // The agent's token, kept on this side, still fits.
     assert_eq!(home.run(&post).await.code, Some(0));
+}
+
+/// What no statement can find: events that do not mean what they should, and words that
+/// search does not find.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_session_is_read_as_the_program_reads_it() {
+    let home = Home::new(NOWHERE);
+    assert_eq!(home.run(&OPEN).await.code, Some(0));
+    let holder = Holder { command: "this test".into(), since: Timestamp::UNIX_EPOCH };
+    let store = plenary_store::open(&home.path().join("data"), holder).await.unwrap();
+    let opened = store.events_of_all(0, 9).await.unwrap().remove(0);
+    for (number, name, payload) in [
+        (1, "opened", opened.payload.as_str()),
+        (2, "posted", opened.payload.as_str()),
+        (3, "opened", "{}"),
+    ] {
+        let append = Append {
+            session: SessionId(uuid::Uuid::from_u128(number)),
+            expected: 0,
+            epoch: None,
+            kind: "whiteboard",
+            name: None,
+            project: None,
+            title: "a title".into(),
+            status: "blind",
+            active: false,
+            waits_for: vec![],
+            actor: "ada".into(),
+            at: opened.at,
+            events: vec![NewEvent {
+                name,
+                payload: payload.to_owned(),
+                search: String::new(),
+                listed: true,
+            }],
+            attempts: vec![],
+            idempotency: None,
+            owner: None,
+        };
+        store.append(append).await.unwrap();
+    }
+    store.close().await.unwrap();
+    assert_snapshot!("misread", home.run(&["store", "check"]).await.shown());
 }
 
 #[tokio::test(flavor = "multi_thread")]

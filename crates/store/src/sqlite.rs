@@ -61,11 +61,12 @@ pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreErr
     let file = folder.join(DATABASE_FILE);
     let mut connection = writing(&file).connect().await.map_err(failure)?;
     migrations().run_direct(None, &mut connection, false).await.map_err(migration_failure)?;
-    // Nothing of an earlier crash is left in the log: see `wal.rs`.
-    sqlx::query("pragma wal_checkpoint(truncate)")
-        .execute(&mut connection)
-        .await
-        .map_err(failure)?;
+    // Nothing of an earlier crash is left in the log: see `wal.rs`. On a full disk that
+    // fails, and the store can still be read.
+    let emptied = sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await;
+    if let Err(error) = emptied {
+        tracing::warn!(%error, "the write-ahead log could not be emptied");
+    }
     let readers = open_readers(&file).await.map_err(failure)?;
     let secret = reads::secret(&readers).await?;
     let files = [file.clone(), beside(&file, "-wal"), folder.join(LOCK_FILE)];
@@ -75,7 +76,8 @@ pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreErr
     let place = Arc::new(place);
     let writer = Writer::start(connection, place.clone());
     // The first write makes the log's name last, for which a file has to be opened.
-    writer.write(Beat).await?;
+    // Whether it succeeds is for whoever writes next to hear.
+    writer.write(Beat).await.ok();
     Ok(SqliteStore { writer, readers, place, secret, told, lock: Mutex::new(Some(lock)) })
 }
 

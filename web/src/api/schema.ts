@@ -1279,7 +1279,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The store answers. */
+        /** The store takes what it is given: something was written to it within the last second. */
         get: operations["health_readyz"];
         put?: never;
         post?: never;
@@ -3686,7 +3686,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3799,7 +3799,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3908,7 +3908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3985,7 +3985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4104,7 +4104,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4171,7 +4171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4289,7 +4289,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4411,7 +4411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4492,7 +4492,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4611,7 +4611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4730,7 +4730,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4794,7 +4794,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4861,7 +4861,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4973,7 +4973,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5097,7 +5097,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5217,7 +5217,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5344,7 +5344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5414,7 +5414,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5486,7 +5486,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5613,7 +5613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5731,7 +5731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5853,7 +5853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5971,7 +5971,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6093,7 +6093,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6174,7 +6174,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6293,7 +6293,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6360,7 +6360,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6607,7 +6607,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6677,7 +6677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6749,7 +6749,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6823,7 +6823,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6950,7 +6950,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7031,7 +7031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7150,7 +7150,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7263,7 +7263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7327,7 +7327,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7394,7 +7394,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7506,7 +7506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7628,7 +7628,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7746,7 +7746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7873,7 +7873,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7940,7 +7940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8010,7 +8010,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8082,7 +8082,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8204,7 +8204,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8326,7 +8326,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8448,7 +8448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8568,7 +8568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8686,7 +8686,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8813,7 +8813,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8931,7 +8931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9049,7 +9049,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9167,7 +9167,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9239,7 +9239,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9306,7 +9306,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9370,7 +9370,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9434,7 +9434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9498,7 +9498,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9579,7 +9579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9649,7 +9649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9767,7 +9767,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9885,7 +9885,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9957,7 +9957,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10021,7 +10021,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10102,7 +10102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10221,7 +10221,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10301,7 +10301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10428,7 +10428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10675,7 +10675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10802,7 +10802,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10925,7 +10925,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11001,7 +11001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11079,7 +11079,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11333,7 +11333,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11406,7 +11406,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11533,7 +11533,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11660,7 +11660,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11724,7 +11724,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11788,7 +11788,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11852,7 +11852,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed. */
             503: {
                 headers: {
                     [name: string]: unknown;

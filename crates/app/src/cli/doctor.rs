@@ -49,7 +49,12 @@ impl Doctor {
         };
         match reach.api.get::<Value>("/readyz").await {
             Ok(_) => good("store", &place),
-            Err(error) => bad("store", &error.message, "See the server's log."),
+            Err(error) => bad(
+                "store",
+                &error.message,
+                "Is the disk full, or was the folder removed? A server's log says more, and \
+                 `plenary store check` looks through what is stored.",
+            ),
         }
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         reach.close().await;

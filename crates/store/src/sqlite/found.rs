@@ -144,7 +144,10 @@ async fn holds_together(file: &Path, words: &str) -> Result<(), StoreError> {
 /// A copy beside the file, as safe as the file itself. Returns its path.
 fn keep(file: &Path, at: Timestamp) -> Result<String, StoreError> {
     let time = at.to_string().replace(':', "-");
-    let copy = beside(file, &format!("{KEPT}{time}"));
+    let mut copy = beside(file, &format!("{KEPT}{time}"));
+    while copy.exists() {
+        copy = beside(&copy, "-again");
+    }
     let copied = fs::copy(file, &copy).and_then(|_| private(&copy)).and_then(|()| sync(&copy));
     copied.map_err(|error| cannot(&copy, "be written", &error))?;
     Ok(copy.display().to_string())
