@@ -434,6 +434,14 @@ mod tests {
                 "[providers.openai]: `folders` belongs to kind = \"command\"",
             ),
             (
+                "providers.x = { kind = 'command', program = 'x', user_settings = true }",
+                "[providers.x]: `user_settings` belongs to `preset`",
+            ),
+            (
+                "providers.x = { kind = 'command', preset = 'x' }",
+                "[providers.x]: there is no preset \"x\"; there are claude, codex, gemini, opencode",
+            ),
+            (
                 "providers.local.window_tokens = 9000",
                 "[providers.local]: a local model's window cannot be set; leave `window_tokens` away",
             ),

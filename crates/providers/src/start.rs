@@ -57,14 +57,14 @@ pub(crate) fn start(
         return Err(cannot_start(config, command, &io::ErrorKind::NotFound.into()));
     };
     let mark = Mark::new();
-    let made = match chosen.is_none() || uses(command, "{private}") {
+    let made = match chosen.is_none() || told(command).any(|one| one.contains("{private}")) {
         true => Some(
             private::make(&keeping.places, &mark)
                 .map_err(|problem| workspace::no_private_folder(config, &problem))?,
         ),
         false => None,
     };
-    let prompt = prompt::flat(ask, !uses(command, "{system}"));
+    let prompt = prompt::flat(ask, !tells_role(command));
     let places = Places {
         model: Some(ask.model.parts().1).filter(|model| *model != "default"),
         names: tools.as_deref().map(workspace::without_rules).unwrap_or_default(),
@@ -95,10 +95,19 @@ pub(crate) fn start(
     Ok(Started { family, child, prompt, output: command.output, limit })
 }
 
-/// Whether the program is told something at this place.
-fn uses(command: &CommandConfig, place: &str) -> bool {
-    let pairs = command.set.iter().chain(&command.files).map(|(_, template)| template);
-    command.args.iter().chain(pairs).any(|template| template.contains(place))
+/// What the program is told by arguments and variables.
+fn told(command: &CommandConfig) -> impl Iterator<Item = &String> {
+    command.args.iter().chain(command.set.iter().map(|(_, value)| value))
+}
+
+/// Whether it is told its role apart from the prompt, by itself or by a file. A file
+/// that no argument names any more, because the user has set others, tells nothing.
+fn tells_role(command: &CommandConfig) -> bool {
+    let by_file = |(name, content): &(String, String)| {
+        let place = format!("{{private}}/{name}");
+        content.contains("{system}") && told(command).any(|one| one.contains(&place))
+    };
+    told(command).any(|one| one.contains("{system}")) || command.files.iter().any(by_file)
 }
 
 /// What stands for the places in arguments, variables and files.
@@ -221,7 +230,8 @@ impl Start {
                     args: self.args.into_iter().map(OsString::from).collect(),
                 };
                 let mut command = Command::new(keeper);
-                command.args(order.arguments()).env_clear().stdin(Stdio::piped());
+                // As it shows in a list of processes.
+                command.arg0("plenary").args(order.arguments()).env_clear().stdin(Stdio::piped());
                 command
             }
             None => {

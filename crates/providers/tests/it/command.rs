@@ -564,6 +564,11 @@ async fn the_role_goes_where_the_program_wants_it() {
     let role = "Be {prompt} {model}.";
     let expected = format!("--system={role}|{{{role} {{unknown}}|Role: {role}|Shall we?");
     assert_eq!(heard.text, expected, "nothing in the role is taken for a place");
+    // A file that is not named tells nothing, so the role stays with the prompt.
+    let mut command = CommandConfig::new("cat", &[], Output::Text);
+    command.files = vec![("role.md".to_owned(), "{system}".to_owned())];
+    let heard = hear(&kept(command), asked.clone()).await;
+    assert_eq!(heard.text, format!("{role}\n\n---\n\nShall we?"));
     // The folder of an agent's own is no place for such files.
     let folder = tempfile::tempdir().unwrap();
     asked.workspace =
