@@ -24,8 +24,8 @@ const HIDDEN: &str = "[key]";
 const RUN: usize = 12;
 /// Shorter secrets are looked for in messages only.
 const LONG: usize = 16;
-/// Shorter ones are left alone: hiding them would hide words.
-const SHORT: usize = 4;
+/// Shorter ones are left alone: no key is as short, and hiding them would hide words.
+const SHORT: usize = 8;
 /// The start of a run that is held back until it is known how it goes on.
 const START: usize = 4;
 
@@ -50,7 +50,7 @@ impl Redactor {
             let seen = config.command.iter().flat_map(|command| start::environment(&command.env));
             for (name, value) in seen {
                 let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-                match is_secret(&name) && value.len() >= LONG / 2 && !value.starts_with('/') {
+                match is_secret(&name) && !value.starts_with('/') {
                     true => secrets.extend([value.into_owned()]),
                     false => secrets.extend(in_address(&value)),
                 }
@@ -83,7 +83,7 @@ impl Redactor {
         let text = self.long_parts(text);
         self.whole.iter().fold(text, |text, secret| {
             // One letter may be missing, at either end.
-            let short = if secret.len() > 2 * SHORT && secret.is_ascii() {
+            let short = if secret.len() > SHORT && secret.is_ascii() {
                 [&secret[1..], &secret[..secret.len() - 1]]
             } else {
                 [secret.as_str(); 2]
