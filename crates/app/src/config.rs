@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use plenary_domain::ModelName;
 use plenary_providers::{
-    CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret, discover,
+    CommandConfig, Kind, LocalModel, Output, PRESETS, ProviderConfig, Secret, discover,
 };
 use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
@@ -94,6 +94,8 @@ struct Provider {
     num_ctx: Option<u32>,
     window_tokens: Option<NonZeroU32>,
     preset: Option<String>,
+    /// Whether a preset's program loads the user's own settings and MCP servers.
+    user_settings: Option<bool>,
     program: Option<String>,
     args: Option<Vec<String>>,
     output: Option<String>,
@@ -353,13 +355,20 @@ fn provider(
 
 fn command(name: &str, settings: &Provider) -> Result<ProviderConfig, String> {
     let (mut command, models) = match (&settings.preset, &settings.program) {
-        (Some(preset), _) => CommandConfig::preset(preset)
-            .ok_or_else(|| format!("there is no preset {preset:?}; there are claude and codex"))?,
+        (Some(preset), _) => {
+            let own = settings.user_settings.unwrap_or(false);
+            CommandConfig::preset(preset, own).ok_or_else(|| {
+                format!("there is no preset {preset:?}; there are {}", PRESETS.join(", "))
+            })?
+        }
         (None, Some(program)) => {
             (CommandConfig::new(program, &[], Output::Text), vec!["default".to_owned()])
         }
         (None, None) => return Err("a command needs `program` or `preset`".into()),
     };
+    if settings.user_settings.is_some() && settings.preset.is_none() {
+        return Err("`user_settings` belongs to `preset`".into());
+    }
     if let Some(program) = &settings.program {
         command.program.clone_from(program);
     }
@@ -446,6 +455,14 @@ mod tests {
             (
                 "providers.openai.folders = ['/srv']",
                 "[providers.openai]: `folders` belongs to kind = \"command\"",
+            ),
+            (
+                "providers.x = { kind = 'command', program = 'x', user_settings = true }",
+                "[providers.x]: `user_settings` belongs to `preset`",
+            ),
+            (
+                "providers.x = { kind = 'command', preset = 'x' }",
+                "[providers.x]: there is no preset \"x\"; there are claude, codex, gemini, opencode",
             ),
             (
                 "providers.local.window_tokens = 9000",

@@ -136,6 +136,21 @@ impl Asking<'_> {
                         self.room.live.waiting(Waiting { call, attempt, place });
                         continue;
                     }
+                    Some(Ok(Piece::Retrying { reason, wait })) => {
+                        watchdog.patient(wait);
+                        self.room.live.flush(call);
+                        self.room.live.retrying(Retrying {
+                            call: call.clone(),
+                            attempt: number,
+                            wait_ms: wait.as_millis() as u64,
+                            message: reason,
+                        });
+                        continue;
+                    }
+                    Some(Ok(Piece::Busy)) => {
+                        watchdog.patient(Duration::ZERO);
+                        continue;
+                    }
                     Some(Ok(Piece::End)) => return heard.whole(),
                     Some(Err(error)) => return Err(error),
                     None => return Err(cut()),
@@ -240,6 +255,8 @@ struct Watchdog<'a> {
     engine: &'a Arc<Engine>,
     patience: Patience,
     began: u64,
+    /// Since when the first piece is waited for.
+    waits_from: u64,
     last: Option<u64>,
     /// The sleep that is under way, and when it ends.
     sleep: Option<(u64, BoxFuture<'static, ()>)>,
@@ -247,11 +264,23 @@ struct Watchdog<'a> {
 
 impl<'a> Watchdog<'a> {
     fn new(engine: &'a Arc<Engine>, patience: Patience) -> Self {
-        Watchdog { engine, patience, began: engine.clock.ticks(), last: None, sleep: None }
+        let began = engine.clock.ticks();
+        Watchdog { engine, patience, began, waits_from: began, last: None, sleep: None }
     }
 
     fn heard(&mut self) {
         self.last = Some(self.engine.clock.ticks());
+    }
+
+    /// A sign of life, or the news that there will be none for a while. The time of
+    /// the whole answer goes on.
+    fn patient(&mut self, wait: Duration) {
+        let wait = wait.min(Duration::from_millis(limits::RETRY_AFTER_MS));
+        let from = self.engine.clock.ticks() + wait.as_millis() as u64;
+        match &mut self.last {
+            Some(last) => *last = from,
+            None => self.waits_from = from,
+        }
     }
 
     async fn barks(&mut self) -> ModelError {
@@ -259,7 +288,7 @@ impl<'a> Watchdog<'a> {
             let now = self.engine.clock.ticks();
             let whole = self.began + self.patience.answer_ms;
             let silence = match self.last {
-                None => self.began + self.patience.first_piece_ms,
+                None => self.waits_from + self.patience.first_piece_ms,
                 Some(last) => last + self.patience.idle_ms,
             };
             if now >= whole {

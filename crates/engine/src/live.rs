@@ -186,6 +186,7 @@ impl Live {
     /// Takes in a piece; `flush` tells it to readers.
     pub fn push(&self, call: &CallId, piece: &str, reasoning: bool) {
         if let Some(running) = self.lock().calls.get_mut(call) {
+            running.retrying = None;
             running.told(reasoning).text.push_str(piece);
         }
     }

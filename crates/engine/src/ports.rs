@@ -319,6 +319,14 @@ pub enum Piece {
     Waiting {
         place: usize,
     },
+    /// The model's own program could not reach it, and asks again by itself after
+    /// this time. What has been said stays.
+    Retrying {
+        reason: String,
+        wait: Duration,
+    },
+    /// The model works, without words.
+    Busy,
     /// The model has finished by itself.
     End,
 }

@@ -162,7 +162,9 @@ async fn answer(providers: &Providers, ask: Ask) -> Said {
             Ok(Piece::Text(text)) => said.text += &text,
             Ok(Piece::Usage(usage)) => said.tokens = usage.output_tokens.unwrap_or(0),
             Ok(Piece::End) => said.ended = true,
-            Ok(Piece::Reasoning(_) | Piece::Waiting { .. }) => {}
+            Ok(
+                Piece::Reasoning(_) | Piece::Waiting { .. } | Piece::Retrying { .. } | Piece::Busy,
+            ) => {}
             Err(error) => println!("{error}"),
         }
     }

@@ -1,10 +1,12 @@
 //! The JSON lines that command-line agents print.
 //!
-//! Three forms are understood side by side, because their lines cannot be taken
+//! Five forms are understood side by side, because their lines cannot be taken
 //! for each other: `claude -p --output-format stream-json`, `codex exec --json`,
-//! and a plain `{"text": …}` / `{"error": …}`.
+//! `gemini --output-format stream-json`, `opencode run --format json`, and a plain
+//! `{"text": …}` / `{"error": …}`.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use plenary_domain::Usage;
 use plenary_engine::ports::Piece;
@@ -16,17 +18,23 @@ use crate::http::Out;
 #[derive(Default)]
 pub(crate) struct Agent {
     spoke: bool,
+    /// Something other than text came since the last words: what is said next
+    /// stands by itself.
+    gap: bool,
     /// Deltas have come since the last whole message, which repeats them.
     streamed: bool,
     failure: Option<String>,
     /// An error that the agent may yet get over, such as a lost connection.
     trouble: Option<String>,
+    /// What the steps of an agent that counts each by itself have used.
+    steps: Usage,
 }
 
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<Cow<'a, str>>,
+    subtype: Option<Cow<'a, str>>,
     text: Option<String>,
     reasoning: Option<String>,
     error: Option<Value>,
@@ -37,17 +45,32 @@ struct Line<'a> {
     result: Option<Value>,
     #[serde(default)]
     is_error: bool,
+    #[serde(default)]
+    is_api_error_message: bool,
+    retry_delay_ms: Option<f64>,
+    role: Option<Cow<'a, str>>,
+    content: Option<Value>,
+    status: Option<Cow<'a, str>>,
+    stats: Option<Tokens>,
+    part: Option<Part>,
 }
 
 #[derive(Deserialize)]
 struct Event {
     delta: Option<Delta>,
+    content_block: Option<Block>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
     text: Option<String>,
     thinking: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -66,23 +89,62 @@ struct Tokens {
     output_tokens: Option<u64>,
 }
 
+/// A part of what opencode says.
+#[derive(Deserialize)]
+struct Part {
+    text: Option<String>,
+    tokens: Option<StepTokens>,
+}
+
+#[derive(Deserialize)]
+struct StepTokens {
+    input: Option<u64>,
+    output: Option<u64>,
+    reasoning: Option<u64>,
+    cache: Option<CacheTokens>,
+}
+
+#[derive(Deserialize)]
+struct CacheTokens {
+    read: Option<u64>,
+    write: Option<u64>,
+}
+
 impl Agent {
-    /// Lines that are not JSON are ignored: programs print warnings among them.
+    /// Lines that are not JSON are ignored: programs print warnings among them. One
+    /// that brings no words is a sign of life.
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) {
         let Ok(line) = serde_json::from_slice::<Line>(line) else {
             return;
         };
+        let before = out.pieces.len();
+        self.read(line, out);
+        if out.pieces.len() == before {
+            out.pieces.push_back(Piece::Busy);
+        }
+    }
+
+    fn read(&mut self, line: Line, out: &mut Out) {
         match line.kind.as_deref() {
-            Some("stream_event") => self.delta(line.event, out),
-            Some("assistant") => self.whole_message(line.message.as_ref(), out),
+            Some("stream_event") => self.event(line.event, out),
+            Some("assistant") => self.whole_message(&line, out),
+            Some("system") if line.subtype.as_deref() == Some("api_retry") => retrying(&line, out),
+            // Tools were used.
+            Some("user" | "tool_use" | "tool_result") => self.gap = true,
             Some("result") => self.result(line, out),
             Some("item.completed") => self.item(line.item, out),
             Some("turn.completed") => count(line.usage, out),
             Some("turn.failed") => self.failure = Some(words(line.error.as_ref())),
-            Some("error") => {
-                let told = line.error.as_ref().or(line.message.as_ref());
-                self.trouble = Some(words(told));
+            Some("error") => self.error(words(line.error.as_ref().or(line.message.as_ref())), out),
+            Some("message") if line.role.as_deref() == Some("assistant") => {
+                self.say(line.content.as_ref().and_then(Value::as_str).map(str::to_owned), out);
             }
+            Some("text") => {
+                self.gap = true;
+                self.say(line.part.and_then(|part| part.text), out);
+            }
+            Some("reasoning") => out.reasoning(line.part.and_then(|part| part.text)),
+            Some("step_finish") => self.step(line.part.and_then(|part| part.tokens), out),
             Some(_) => {}
             None => {
                 out.reasoning(line.reasoning);
@@ -107,37 +169,55 @@ impl Agent {
     }
 
     fn say(&mut self, text: Option<String>, out: &mut Out) {
-        self.spoke |= text.as_ref().is_some_and(|text| !text.is_empty());
-        out.text(text);
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return;
+        };
+        if std::mem::take(&mut self.gap) && self.spoke {
+            out.text(Some("\n\n".to_owned()));
+        }
+        self.spoke = true;
+        out.text(Some(text));
     }
 
-    fn delta(&mut self, event: Option<Event>, out: &mut Out) {
-        if let Some(delta) = event.and_then(|event| event.delta) {
+    fn event(&mut self, event: Option<Event>, out: &mut Out) {
+        let Some(event) = event else {
+            return;
+        };
+        let block = event.content_block.and_then(|block| block.kind);
+        self.gap |= block.is_some_and(|kind| kind != "text" && !kind.ends_with("thinking"));
+        if let Some(delta) = event.delta {
             self.streamed |= delta.text.is_some() || delta.thinking.is_some();
             out.reasoning(delta.thinking);
             self.say(delta.text, out);
         }
     }
 
-    fn whole_message(&mut self, message: Option<&Value>, out: &mut Out) {
+    fn whole_message(&mut self, line: &Line, out: &mut Out) {
+        // The words of an error are no answer; they come again as the result.
+        if line.is_api_error_message || line.error.is_some() {
+            return;
+        }
         if std::mem::take(&mut self.streamed) {
             return;
         }
-        let blocks = message.and_then(|message| message["content"].as_array());
+        let blocks = line.message.as_ref().and_then(|message| message["content"].as_array());
         for block in blocks.into_iter().flatten() {
+            self.gap |= block["type"].as_str().is_some_and(|kind| kind.ends_with("tool_use"));
             out.reasoning(block["thinking"].as_str().map(str::to_owned));
             self.say(block["text"].as_str().map(str::to_owned), out);
         }
     }
 
+    /// Claude's has the whole text, Gemini's a status.
     fn result(&mut self, line: Line, out: &mut Out) {
-        let text = words(line.result.as_ref());
         if line.is_error {
-            self.failure = Some(text);
-        } else if !self.spoke {
-            self.say(Some(text), out);
+            self.failure = Some(words(line.result.as_ref()));
+        } else if line.status.as_deref() == Some("error") {
+            self.failure = Some(words(line.error.as_ref()));
+        } else if !self.spoke && line.result.is_some() {
+            self.say(Some(words(line.result.as_ref())), out);
         }
-        count(line.usage, out);
+        count(line.usage.or(line.stats), out);
     }
 
     fn item(&mut self, item: Option<Item>, out: &mut Out) {
@@ -146,9 +226,7 @@ impl Agent {
         };
         match item.kind.as_deref() {
             Some("agent_message") => {
-                if self.spoke {
-                    out.text(Some("\n\n".to_owned()));
-                }
+                self.gap = true;
                 self.say(item.text, out);
             }
             Some("reasoning") => out.reasoning(item.text),
@@ -156,16 +234,54 @@ impl Agent {
             _ => {}
         }
     }
+
+    /// Codex asks its vendor again by itself, and tells of that as of an error.
+    fn error(&mut self, words: String, out: &mut Out) {
+        if let Some(rest) = words.strip_prefix("Reconnecting...") {
+            let reason = rest.split_once('(').map_or(rest, |(_, reason)| reason);
+            let reason = reason.trim().trim_end_matches(')').to_owned();
+            out.pieces.push_back(Piece::Retrying { reason, wait: Duration::ZERO });
+        }
+        self.trouble = Some(words);
+    }
+
+    fn step(&mut self, tokens: Option<StepTokens>, out: &mut Out) {
+        let Some(tokens) = tokens else {
+            return;
+        };
+        let cache = tokens.cache.map(|cache| [cache.read, cache.write]).unwrap_or_default();
+        let step = Usage {
+            input_tokens: sum([tokens.input, cache[0], cache[1]]),
+            output_tokens: sum([tokens.output, tokens.reasoning]),
+        };
+        self.steps = self.steps.plus(step);
+        out.pieces.push_back(Piece::Usage(self.steps));
+    }
+}
+
+fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
+    parts.into_iter().flatten().reduce(|one, other| one.saturating_add(other))
+}
+
+/// Claude asks its vendor again by itself, for minutes.
+fn retrying(line: &Line, out: &mut Out) {
+    let wait = line.retry_delay_ms.filter(|wait| wait.is_finite() && *wait >= 0.0);
+    let reason = words(line.error.as_ref()).replace('_', " ");
+    out.pieces.push_back(Piece::Retrying {
+        reason,
+        wait: Duration::from_millis(wait.unwrap_or_default() as u64),
+    });
 }
 
 /// The words of an error, which may be a text or an object with a message.
 fn words(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
-        Some(value) => match value["message"].as_str() {
-            Some(text) => text.to_owned(),
-            None => value.to_string(),
-        },
+        Some(value) => {
+            let places = [&value["message"], &value["data"]["message"], &value["name"]];
+            let text = places.into_iter().find_map(Value::as_str);
+            text.map_or_else(|| value.to_string(), str::to_owned)
+        }
         None => String::new(),
     }
 }
@@ -177,7 +293,7 @@ fn count(tokens: Option<Tokens>, out: &mut Out) {
     let read =
         [tokens.input_tokens, tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
     out.pieces.push_back(Piece::Usage(Usage {
-        input_tokens: read.into_iter().flatten().reduce(|one, other| one + other),
+        input_tokens: sum(read),
         output_tokens: tokens.output_tokens,
     }));
 }

@@ -61,7 +61,7 @@ async fn report(config: &ProviderConfig, http: &Http) -> ProviderReport {
     let place = match (config.kind, &config.command) {
         (Kind::Local, _) => "this process".to_owned(),
         (_, Some(command)) => command.program.clone(),
-        (_, None) => config.url.clone(),
+        (_, None) => config.shown_url(),
     };
     let there = config.local.iter().filter(|model| model.path.is_file());
     let notes = there.filter_map(|model| model.note.clone());
@@ -151,7 +151,7 @@ fn no_models_hint(config: &ProviderConfig) -> String {
 fn hint(config: &ProviderConfig, error: &ModelError) -> String {
     let (ModelError::Retry { kind, .. } | ModelError::Final { kind, .. }) = error;
     let key = config.key_env.as_deref().unwrap_or("the key in plenary.toml");
-    let url = &config.url;
+    let url = config.shown_url();
     match (kind, config.kind) {
         (FailureKind::Unreachable | FailureKind::TimedOut, Kind::Ollama) => format!(
             "Start Ollama with `ollama serve` (get it from https://ollama.com), or set OLLAMA_HOST if it is not at {url}."

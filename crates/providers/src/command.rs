@@ -1,10 +1,6 @@
 //! A command-line agent: a program that reads a prompt and prints an answer.
 
-use std::ffi::OsString;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,22 +8,21 @@ use futures::stream::{self, Stream};
 use plenary_domain::{Ask, FailureKind, limits};
 use plenary_engine::ports::{ModelError, Piece, ProviderState};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::Keeping;
 use crate::agents::Agent;
-use crate::config::{CommandConfig, Output, ProviderConfig};
+use crate::config::{Output, ProviderConfig};
 use crate::failure;
 use crate::http::Out;
+use crate::keeper;
 use crate::lines::{Frames, Framing};
 use crate::plain::{self, Plain};
-use crate::processes::{self, Family, Mark};
-use crate::{keeper, private, prompt, workspace};
+use crate::processes::Family;
+use crate::start::{self, Started, find_program};
 
-/// Variables that every program gets; `*` ends a prefix.
-const HARMLESS: [&str; 7] = ["PATH", "HOME", "LANG", "LC_*", "TERM", "TMPDIR", "USER"];
 /// What a program may print in all, however little of it is the answer.
 const STDOUT_BYTES: usize = 64 * limits::ANSWER_BYTES;
 /// How long the last bytes may take after the program has ended.
@@ -53,22 +48,6 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
             ),
         },
     }
-}
-
-/// Where a program is, whatever folder it will run in. A relative place on the PATH
-/// means another folder wherever one stands, perhaps a stranger's: nothing is taken
-/// from there.
-pub fn find_program(program: &str) -> Option<PathBuf> {
-    let runs = |path: &PathBuf| {
-        path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
-    };
-    if program.contains('/') {
-        return std::path::absolute(program).ok().filter(runs);
-    }
-    let path = std::env::var_os("PATH")?;
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let mut candidates = folders.map(|folder| folder.join(program));
-    candidates.find(runs)
 }
 
 /// Runs the program; it and all that it has started are killed with the stream.
@@ -106,9 +85,11 @@ impl Call {
                 return Some(Ok(piece));
             }
             let result = match &mut self.phase {
-                Phase::Starting => start(&self.config, &self.keeping, &self.ask).map(|run| {
-                    self.phase = Phase::Running(Box::new(run));
-                }),
+                Phase::Starting => {
+                    start::start(&self.config, &self.keeping, &self.ask).map(|started| {
+                        self.phase = Phase::Running(Box::new(Run::new(started)));
+                    })
+                }
                 Phase::Running(run) => run.step(&self.config, &self.ask, &mut self.out).await,
                 Phase::Failed(_) => {
                     let Phase::Failed(error) = std::mem::replace(&mut self.phase, Phase::Over)
@@ -130,159 +111,6 @@ impl Call {
             }
         }
     }
-}
-
-fn start(config: &ProviderConfig, keeping: &Keeping, ask: &Ask) -> Result<Run, ModelError> {
-    let wrong = |message: String| failure::last(FailureKind::Misconfigured, message);
-    let Some(command) = &config.command else {
-        return Err(wrong(format!("The provider `{}` names no program.", config.name)));
-    };
-    let chosen = workspace::folder(config, command, ask.workspace.as_ref())?;
-    let tools = workspace::tools(config, command, ask.workspace.as_ref())?;
-    let Some(program) = find_program(&command.program) else {
-        return Err(cannot_start(config, command, &io::ErrorKind::NotFound.into()));
-    };
-    let prompt = prompt::flat(ask);
-    let model = Some(ask.model.parts().1).filter(|model| *model != "default");
-    let (args, reads) = arguments(&command.args, model, tools.as_deref(), &prompt);
-    let mark = Mark::new();
-    let made = match &chosen {
-        Some(_) => None,
-        None => Some(
-            private::make(&keeping.places, &mark)
-                .map_err(|problem| workspace::no_private_folder(config, &problem))?,
-        ),
-    };
-    let folder = chosen.or_else(|| made.clone()).unwrap_or_default();
-    let start = Start { program, args, folder, env: environment(&command.env), reads };
-    let (family, child) =
-        start.spawn(keeping, mark, made).map_err(|error| cannot_start(config, command, &error))?;
-    Ok(Run::new(command, family, child, prompt))
-}
-
-fn cannot_start(config: &ProviderConfig, command: &CommandConfig, error: &io::Error) -> ModelError {
-    let (name, program) = (&config.name, &command.program);
-    match error.kind() {
-        io::ErrorKind::NotFound => failure::last(
-            FailureKind::Misconfigured,
-            format!(
-                "There is no program `{program}` for {name}; install it, or set `program` in [providers.{name}]."
-            ),
-        ),
-        io::ErrorKind::ArgumentListTooLong => failure::last(
-            FailureKind::TooLong,
-            format!(
-                "The prompt is too long to be an argument of `{program}`; leave out {{prompt}}, and it goes to its standard input."
-            ),
-        ),
-        _ => failure::last(
-            FailureKind::Misconfigured,
-            format!("The program `{program}` of {name} cannot be started: {error}."),
-        ),
-    }
-}
-
-/// The arguments with their places filled, and whether the prompt goes to the
-/// standard input.
-fn arguments(
-    templates: &[String],
-    model: Option<&str>,
-    tools: Option<&str>,
-    prompt: &str,
-) -> (Vec<String>, bool) {
-    let mut args: Vec<String> = Vec::with_capacity(templates.len());
-    let names = tools.map(workspace::without_rules).unwrap_or_default();
-    for template in templates {
-        let empty = [("{model}", model), ("{tools}", tools)]
-            .into_iter()
-            .find(|(place, value)| value.is_none() && template.contains(place));
-        if let Some((place, _)) = empty {
-            if args.last().is_some_and(|flag| flag.starts_with('-')) && template == place {
-                args.pop();
-            }
-            continue;
-        }
-        // The prompt goes in last, so that nothing in it is taken for a place.
-        let filled = template
-            .replace("{model}", model.unwrap_or_default())
-            .replace("{tool-names}", &names)
-            .replace("{tools}", tools.unwrap_or_default())
-            .replace("{prompt}", prompt);
-        args.push(filled);
-    }
-    (args, !templates.iter().any(|one| one.contains("{prompt}")))
-}
-
-/// A program that is about to be started.
-struct Start {
-    program: PathBuf,
-    args: Vec<String>,
-    folder: PathBuf,
-    env: Vec<(OsString, OsString)>,
-    /// Whether the prompt goes to its standard input.
-    reads: bool,
-}
-
-impl Start {
-    /// `made` is the folder to remove when all is over.
-    fn spawn(
-        self,
-        keeping: &Keeping,
-        mark: Mark,
-        made: Option<PathBuf>,
-    ) -> io::Result<(Family, Child)> {
-        let mut command = match &keeping.keeper {
-            Some(keeper) => {
-                let order = keeper::Order {
-                    mark: mark.word(),
-                    folder: made.clone(),
-                    reads: self.reads,
-                    program: self.program.into_os_string(),
-                    args: self.args.into_iter().map(OsString::from).collect(),
-                };
-                let mut command = Command::new(keeper);
-                command.args(order.arguments()).env_clear().stdin(Stdio::piped());
-                command
-            }
-            None => {
-                let mut command = Command::new(self.program);
-                let (name, value) = processes::variable(mark.word());
-                command.args(self.args).env_clear().env(name, value);
-                command.stdin(if self.reads { Stdio::piped() } else { Stdio::null() });
-                // The family is killed by us; this makes the runtime reap what is dropped.
-                command.kill_on_drop(true);
-                command
-            }
-        };
-        let child = command
-            .current_dir(self.folder)
-            .envs(self.env)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .inspect_err(|_| {
-                let _ = made.as_deref().map(std::fs::remove_dir_all);
-            })?;
-        let family = match &keeping.keeper {
-            Some(_) => Family::kept(mark, made),
-            None => Family::group(child.id(), mark, made),
-        };
-        Ok((family, child))
-    }
-}
-
-fn environment(allowed: &[String]) -> Vec<(OsString, OsString)> {
-    let fits = |name: &str, pattern: &str| match pattern.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == pattern,
-    };
-    let allows = |name: &str| {
-        HARMLESS.iter().any(|pattern| fits(name, pattern))
-            || allowed.iter().any(|pattern| fits(name, pattern))
-    };
-    let all = std::env::vars_os();
-    all.filter(|(name, _)| name.to_str().is_some_and(allows)).collect()
 }
 
 /// A program that does not read its input to the end is no failure by itself.
@@ -381,7 +209,8 @@ impl Drop for Run {
 }
 
 impl Run {
-    fn new(command: &CommandConfig, family: Family, mut child: Child, prompt: String) -> Run {
+    fn new(started: Started) -> Run {
+        let Started { family, mut child, prompt, output, limit } = started;
         let kept = family.is_kept();
         let writing = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, prompt, kept)));
         let complaints = Complaints::default();
@@ -392,13 +221,13 @@ impl Run {
             stdout: child.stdout.take(),
             child,
             exit: None,
-            reader: Reader::new(command.output),
+            reader: Reader::new(output),
             read: 0,
             said: 0,
             complaints,
             listening,
             writing,
-            deadline: Instant::now() + Duration::from_millis(command.limit_ms),
+            deadline: Instant::now() + limit,
             buffer: vec![0; 16 * 1024],
         }
     }
@@ -452,9 +281,11 @@ impl Run {
         self.read += count;
         let before = out.pieces.len();
         self.reader.take(config, Some(&self.buffer[..count]), out)?;
-        for piece in out.pieces.range(before..) {
-            if let Piece::Text(text) | Piece::Reasoning(text) = piece {
-                self.said += text.len();
+        for piece in out.pieces.range_mut(before..) {
+            match piece {
+                Piece::Text(text) | Piece::Reasoning(text) => self.said += text.len(),
+                Piece::Retrying { reason, .. } => *reason = failure::asks_again(config, reason),
+                Piece::Usage(_) | Piece::Waiting { .. } | Piece::Busy | Piece::End => {}
             }
         }
         let limit = ask.patience.answer_bytes.min(limits::ANSWER_BYTES);

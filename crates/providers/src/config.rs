@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use plenary_domain::limits;
 
+use crate::redact;
+
 #[derive(Clone, Debug)]
 pub struct ProviderConfig {
     /// The part of a model's name before the slash.
@@ -79,6 +81,11 @@ impl ProviderConfig {
                 self.window_tokens.unwrap_or(limits::WINDOW_TOKENS)
             }
         }
+    }
+
+    /// The address as it may be shown.
+    pub(crate) fn shown_url(&self) -> String {
+        redact::address(&self.url)
     }
 
     #[must_use]
@@ -173,12 +180,20 @@ pub struct CommandConfig {
     /// `{tools}` stands for the tools that an agent may use, with commas; without
     /// any, its argument is left out in the same way as that with `{model}`.
     /// `{tool-names}` stands for the same without rules in brackets, and for an
-    /// empty argument when there are none.
+    /// empty argument when there are none. `{system}` stands for the role, which then
+    /// is no part of the prompt, and `{private}` for a folder that is made for the
+    /// call.
     pub args: Vec<String>,
     pub output: Output,
     /// Names of environment variables that the program gets besides the harmless
     /// ones. A name that ends in `*` stands for all that begin so.
     pub env: Vec<String>,
+    /// Variables that it gets with these values, with places as in `args`.
+    pub set: Vec<(String, String)>,
+    /// Files that are put into the call's own folder, with places as in `args`.
+    pub files: Vec<(String, String)>,
+    /// What a person does who is not signed in, as a sentence without its end.
+    pub login: Option<&'static str>,
     /// The folder that it works in; one that is made for each call when none is
     /// given.
     pub folder: Option<PathBuf>,
@@ -215,64 +230,12 @@ impl CommandConfig {
             args: args.iter().map(|one| (*one).to_owned()).collect(),
             output,
             env: Vec::new(),
+            set: Vec::new(),
+            files: Vec::new(),
+            login: None,
             folder: None,
             folders: None,
             limit_ms: limits::COMMAND_MS,
         }
-    }
-
-    /// A known agent, as `preset = "claude"` in the configuration, and its models.
-    /// They are started without tools, or where they can only read: they are asked
-    /// for an opinion, not for a change. Claude gets the tools that an agent names:
-    /// these and no others are there, and need no leave.
-    pub fn preset(name: &str) -> Option<(CommandConfig, Vec<String>)> {
-        let (mut command, env, models): (_, &[&str], &[&str]) = match name {
-            "claude" => (
-                CommandConfig::new(
-                    "claude",
-                    &[
-                        "-p",
-                        "--output-format",
-                        "stream-json",
-                        "--verbose",
-                        "--include-partial-messages",
-                        "--tools",
-                        "{tool-names}",
-                        "--allowedTools",
-                        "{tools}",
-                        "--strict-mcp-config",
-                        "--no-session-persistence",
-                        "--model",
-                        "{model}",
-                    ],
-                    Output::JsonLines,
-                ),
-                &["ANTHROPIC_*", "CLAUDE_*"],
-                &["default", "opus", "sonnet", "haiku"],
-            ),
-            "codex" => (
-                CommandConfig::new(
-                    "codex",
-                    &[
-                        "exec",
-                        "--json",
-                        "--skip-git-repo-check",
-                        "--sandbox",
-                        "read-only",
-                        "--ephemeral",
-                        "--model",
-                        "{model}",
-                        "-",
-                    ],
-                    Output::JsonLines,
-                ),
-                &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_*"],
-                &["default"],
-            ),
-            _ => return None,
-        };
-        command.env = env.iter().map(|one| (*one).to_owned()).collect();
-        let models = models.iter().map(|one| (*one).to_owned()).collect();
-        Some((command, models))
     }
 }

@@ -53,13 +53,19 @@ pub(crate) fn told(
     if said.meaning(None) != Meaning::Unknown {
         return judge(config, model, None, &said);
     }
-    let words = said.after_colon(config);
+    let words = said.after_colon();
     last(otherwise, format!("{} failed{words}.", config.name))
+}
+
+/// The program asks its own vendor again; `reason` are its words for why.
+pub(crate) fn asks_again(config: &ProviderConfig, reason: &str) -> String {
+    let said = Said { message: reason.to_owned(), ..Said::default() };
+    format!("{} could not reach its model{}.", config.name, said.after_colon())
 }
 
 fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -> ModelError {
     let name = &config.name;
-    let words = said.after_colon(config);
+    let words = said.after_colon();
     let waiting = |message: String| ModelError::Retry {
         kind: FailureKind::RateLimited,
         message,
@@ -78,7 +84,10 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
         Meaning::NoModel => last(FailureKind::Misconfigured, no_model(config, model, &words)),
         Meaning::NoAddress => last(
             FailureKind::Misconfigured,
-            format!("{name} has nothing at this address; check the URL {}{words}.", config.url),
+            format!(
+                "{name} has nothing at this address; check the URL {}{words}.",
+                config.shown_url()
+            ),
         ),
         Meaning::NoMemory => last(
             FailureKind::Misconfigured,
@@ -93,7 +102,7 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
             FailureKind::Misconfigured,
             format!(
                 "{name} redirects to another address, which is not followed; check the URL {}.",
-                config.url
+                config.shown_url()
             ),
         ),
         Meaning::WrongRequest => {
@@ -109,6 +118,16 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
 
 fn bad_key(config: &ProviderConfig, words: &str) -> String {
     let name = &config.name;
+    if let Some(command) = &config.command {
+        let login = match command.login {
+            Some(login) => login.to_owned(),
+            None => format!(
+                "Sign in with `{}` itself, or name the variable of its key in `env` of [providers.{name}]",
+                command.program
+            ),
+        };
+        return format!("{name} is not signed in, or its key was refused{words}. {login}.");
+    }
     let place = match &config.key_env {
         Some(variable) => variable.clone(),
         None => format!("the key of the provider `{name}` in plenary.toml"),
@@ -133,7 +152,7 @@ fn no_model(config: &ProviderConfig, model: &str, words: &str) -> String {
 
 /// A request that could not be sent, or an answer that could not be read.
 pub(crate) fn transport(config: &ProviderConfig, error: &reqwest::Error) -> ModelError {
-    let (name, url) = (&config.name, &config.url);
+    let (name, url) = (&config.name, config.shown_url());
     if error.is_builder() {
         let message = format!("The URL `{url}` of {name} cannot be used; check it.");
         return last(FailureKind::Misconfigured, message);
@@ -201,7 +220,7 @@ pub(crate) fn not_text(config: &ProviderConfig) -> ModelError {
 pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
     let message = format!(
         "What answers at {} does not speak the {} interface; check the URL of {}.",
-        config.url,
+        config.shown_url(),
         config.kind.word(),
         config.name
     );
@@ -218,7 +237,7 @@ pub(crate) fn output_limit(config: &ProviderConfig, model: &str) -> ModelError {
 /// The model or its provider declined; `why` are its words, if it gave any.
 pub(crate) fn refused(config: &ProviderConfig, model: &str, why: &str) -> ModelError {
     let said = Said { message: why.to_owned(), ..Said::default() };
-    let words = said.after_colon(config);
+    let words = said.after_colon();
     last(FailureKind::Refused, format!("`{model}` of {} declined to answer{words}.", config.name))
 }
 
@@ -323,8 +342,8 @@ impl Said {
 
     /// `: what it said`, shortened, without a key and without a full stop; empty
     /// when it said nothing.
-    fn after_colon(&self, config: &ProviderConfig) -> String {
-        let words = presentable(&self.message, config);
+    fn after_colon(&self) -> String {
+        let words = presentable(&self.message);
         let words = words.trim_end_matches('.');
         match words.is_empty() {
             true => String::new(),
@@ -365,6 +384,9 @@ const REFUSED: &[&str] = &[
 ];
 const BAD_KEY: &[&str] = &[
     "authentication_error",
+    "authentication_failed",
+    "incorrect api key",
+    "failed to authenticate",
     "permission_error",
     "invalid_api_key",
     "invalid api key",
@@ -383,16 +405,13 @@ const RATE_LIMITED: &[&str] =
     &["rate_limit", "rate limit", "too many requests", "resource_exhausted"];
 
 /// A provider's words as they may be shown: one line, bounded, without control
-/// characters and without keys.
-pub(crate) fn presentable(words: &str, config: &ProviderConfig) -> String {
-    let scrubbed = match &config.key {
-        Some(key) if !key.expose().is_empty() => words.replace(key.expose(), "[key]"),
-        _ => words.to_owned(),
-    };
+/// characters. Secrets of the configuration are taken out of whole messages; here
+/// go the parts of keys that others have masked.
+pub(crate) fn presentable(words: &str) -> String {
     let mut line = String::new();
     let clean = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let scrubbed: String = scrubbed.chars().map(clean).collect();
-    for word in scrubbed.split_whitespace() {
+    let words: String = words.chars().map(clean).collect();
+    for word in words.split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -430,20 +449,17 @@ fn within<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Secret;
 
     #[test]
     fn words_are_shown_without_keys_and_control_characters() {
-        let config = ProviderConfig::new("openai", Kind::OpenAi)
-            .with_key(Secret::new("very-secret"), "OPENAI_API_KEY");
         for (words, expected) in [
-            ("the key very-secret,\n\x1b[31mis wrong", "the key [key], [31mis wrong"),
+            ("the key,\n\x1b[31mis wrong", "the key, [31mis wrong"),
             ("Incorrect key: sk-abc***xyz1.", "Incorrect key: [key]"),
             ("", ""),
         ] {
-            assert_eq!(presentable(words, &config), expected);
+            assert_eq!(presentable(words), expected);
         }
-        let long = presentable(&"é".repeat(1000), &config);
+        let long = presentable(&"é".repeat(1000));
         assert_eq!(long.chars().count(), SAID_CHARS + 1);
     }
 }

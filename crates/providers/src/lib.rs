@@ -20,9 +20,12 @@ mod local;
 mod ollama;
 mod openai;
 mod plain;
+mod presets;
 mod private;
 mod processes;
 mod prompt;
+mod redact;
+mod start;
 mod wait;
 mod workspace;
 
@@ -34,10 +37,11 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use plenary_domain::{Ask, FailureKind, ModelName, limits};
 use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 
-pub use command::find_program;
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
+pub use start::find_program;
 pub use keeper::{KEEPER, keep};
+pub use presets::PRESETS;
 
 /// Chooses the cryptography of every TLS connection of this process. Calling it
 /// again changes nothing.
@@ -82,6 +86,7 @@ pub struct Providers {
     keeping: Arc<Keeping>,
     http: Arc<http::Http>,
     catalog: catalog::Catalog,
+    redactor: Arc<redact::Redactor>,
     #[cfg(feature = "local")]
     local: local::Local,
 }
@@ -114,6 +119,7 @@ impl Providers {
             catalog: catalog::Catalog::new(kept.len()),
             http: Arc::new(http::Http::new()),
             keeping: Arc::default(),
+            redactor: Arc::new(redact::Redactor::of(kept.iter().map(Arc::as_ref))),
             configs: kept,
             #[cfg(feature = "local")]
             local: local::Local::default(),
@@ -186,15 +192,19 @@ impl Models for Providers {
         if config.kind == Kind::Local {
             return self.ask_local(config, ask);
         }
-        match http::wire(config.kind) {
+        let pieces = match http::wire(config.kind) {
             Some(wire) => {
                 http::ask(self.http.clone(), wire, config.clone(), ask, request_id).boxed()
             }
             None => command::ask(config.clone(), self.keeping.clone(), ask).boxed(),
-        }
+        };
+        redact::stream(self.redactor.clone(), pieces)
     }
 
     fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>> {
-        Box::pin(self.catalog.reports(&self.configs, &self.http))
+        Box::pin(async {
+            let reports = self.catalog.reports(&self.configs, &self.http).await;
+            reports.into_iter().map(|report| self.redactor.report(report)).collect()
+        })
     }
 }

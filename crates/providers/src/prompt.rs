@@ -3,9 +3,9 @@
 use plenary_domain::{Ask, Message, Speaker, limits};
 use serde_json::Value;
 
-/// The whole request as one text.
-pub(crate) fn flat(ask: &Ask) -> String {
-    let mut text = system_with_schema(ask);
+/// The whole request as one text, or all of it but the system prompt.
+pub(crate) fn flat(ask: &Ask, with_system: bool) -> String {
+    let mut text = if with_system { system_with_schema(ask) } else { String::new() };
     if !text.is_empty() {
         text.push_str("\n\n---\n\n");
     }

@@ -5,7 +5,7 @@ use plenary_engine::ports::{Models as _, ProviderReport, ProviderState};
 use plenary_providers::{CommandConfig, Kind, Output, ProviderConfig, Providers};
 use plenary_scripted::{Fault, Reply, Script, Scripted};
 
-use crate::support::{KEY, WIRES, config};
+use crate::support::{KEY, WIRES, ask, config, hear, serve};
 
 fn script() -> Script {
     Script::new(Reply::canned()).models(&["big", "text-embedding-3", "small"]).key(KEY)
@@ -132,6 +132,38 @@ async fn a_command_is_looked_for_on_the_path() {
     let (problem, hint) = unusable(&reports[1]);
     assert!(problem.contains("no program `no-such-program-here`"), "{problem}");
     assert!(hint.contains("[providers.ghost]"), "{hint}");
+}
+
+#[tokio::test]
+async fn what_opens_an_address_shows_nowhere() {
+    for url in [
+        "http://ann:quite-a-word@127.0.0.1:1/v1",
+        "http://127.0.0.1:1/v1?api_key=quite-a-word",
+        "no-scheme://ann:quite-a-word@127.0.0.1:1/v1",
+    ] {
+        for kind in WIRES {
+            let providers = Providers::new(vec![ProviderConfig::new("lab", kind).at(url)]);
+            let report = &providers.catalog().await[0];
+            let heard = hear(&providers, ask("lab", "m1")).await;
+            let all = format!("{report:?} {heard:?}");
+            assert!(all.contains("127.0.0.1:1/v1") && all.contains("[hidden]"), "{all}");
+            assert!(!all.contains("quite-a-word"), "{all}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_repeats_the_key_is_kept_without_it() {
+    let text = format!("The key is {KEY}, or {}.", &KEY[1..]);
+    for kind in WIRES {
+        let (_server, providers) = serve(kind, Reply::text(&text)).await;
+        let heard = hear(&providers, ask(kind.word(), "m1")).await;
+        assert!(
+            heard.text.starts_with("The key is ") && heard.text.ends_with("[key]."),
+            "{heard:?}"
+        );
+        assert!(!heard.text.contains("very-secret"), "{heard:?}");
+    }
 }
 
 #[test]

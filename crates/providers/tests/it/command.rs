@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use plenary_domain::{FailureKind, Message, Shape, Speaker, Usage, Workspace};
 use plenary_engine::ports::{Models as _, Piece};
-use plenary_providers::{CommandConfig, Keeping, Output, ProviderConfig, Providers};
+use plenary_providers::{CommandConfig, Keeping, Output, PRESETS, ProviderConfig, Providers};
 
-use crate::support::{Heard, ask, hear};
+use crate::support::{Heard, ask, hear, sum};
 
 /// A shell script in the place of an agent.
 fn agent(script: &str, output: Output) -> CommandConfig {
@@ -299,7 +299,7 @@ async fn claude_has_the_tools_that_an_agent_names_and_no_others() {
         let mut lines = heard.text.lines().skip_while(|line| *line != flag).skip(1);
         lines.next().map(str::to_owned)
     };
-    let claude = || CommandConfig::preset("claude").unwrap().0;
+    let claude = || CommandConfig::preset("claude", false).unwrap().0;
     let some = told(claude(), &["Read", "Bash(git log:*)"]).await;
     assert_eq!(after(&some, "--tools").as_deref(), Some("Read,Bash"));
     assert_eq!(after(&some, "--allowedTools").as_deref(), Some("Read,Bash(git log:*)"));
@@ -310,7 +310,7 @@ async fn claude_has_the_tools_that_an_agent_names_and_no_others() {
 
 #[tokio::test]
 async fn tools_that_cannot_be_told_are_an_error() {
-    let codex = CommandConfig::preset("codex").unwrap().0;
+    let codex = CommandConfig::preset("codex", false).unwrap().0;
     let heard = told(codex.clone(), &["Read"]).await;
     assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
     let words = "agent cannot be told which tools to use; leave `tools` away.";
@@ -473,13 +473,156 @@ async fn gone(id: &str) {
     panic!("process {id} is still there: {status:?}");
 }
 
+/// What a program says that prints these lines, which a real one has printed.
+async fn read(lines: &str, exit: u8) -> (Heard, Vec<Piece>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/lines");
+    let script = format!("cat '{}'; exit {exit}", folder.join(lines).display());
+    let mut command = agent(&script, Output::JsonLines);
+    command.login = Some("Run `agent login`");
+    let pieces: Vec<_> = kept(command).ask(ask("agent", "m1"), "r".to_owned()).collect().await;
+    let good = pieces.iter().filter_map(|piece| piece.as_ref().ok()).cloned().collect();
+    (sum(pieces), good)
+}
+
+async fn answers(lines: &str, text: &str, usage: Usage) {
+    let (heard, _) = read(lines, 0).await;
+    let expected = Heard { text: text.to_owned(), reasoning: String::new(), usage, end: Ok(()) };
+    assert_eq!(heard, expected, "{lines}");
+}
+
+#[tokio::test]
+async fn words_before_and_after_a_tool_stand_by_themselves() {
+    answers("claude-with-a-tool.jsonl", "Let me look. \n\nYes, go. ", usage(20, 14)).await;
+    answers("opencode-with-a-tool.jsonl", "Let me look.\n\nYes, go.", usage(22, 5)).await;
+}
+
+#[tokio::test]
+async fn the_lines_of_gemini_are_understood() {
+    answers("gemini-answers.jsonl", "Yes, go.", usage(9, 4)).await;
+}
+
+#[tokio::test]
+async fn a_program_that_asks_again_by_itself_says_so() {
+    let (heard, pieces) = read("claude-retried.jsonl", 0).await;
+    assert_eq!((heard.text.as_str(), &heard.end), ("Yes, go. ", &Ok(())));
+    let retrying = |pieces: Vec<Piece>| -> Vec<(String, u128)> {
+        let told = pieces.into_iter().filter_map(|piece| match piece {
+            Piece::Retrying { reason, wait } => Some((reason, wait.as_millis())),
+            _ => None,
+        });
+        told.collect()
+    };
+    let reason = "agent could not reach its model: overloaded.".to_owned();
+    assert_eq!(retrying(pieces), [(reason.clone(), 583), (reason, 1189)]);
+    let (_, pieces) = read("codex-not-signed-in.jsonl", 1).await;
+    let told = retrying(pieces);
+    assert_eq!(told.len(), 5);
+    let words = "agent could not reach its model: unexpected status 401 Unauthorized";
+    assert!(told[0].0.starts_with(words), "{told:?}");
+}
+
+#[tokio::test]
+async fn the_words_of_an_error_are_no_answer() {
+    for (lines, exit) in [
+        ("claude-not-signed-in.jsonl", 1),
+        ("codex-not-signed-in.jsonl", 1),
+        ("gemini-not-signed-in.jsonl", 144),
+        ("opencode-not-signed-in.jsonl", 1),
+    ] {
+        let (heard, _) = read(lines, exit).await;
+        assert_eq!(heard.text, "", "{lines}");
+        assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{heard:?}");
+        let message = heard.message();
+        assert!(
+            message.starts_with("agent is not signed in, or its key was refused: "),
+            "{message}"
+        );
+        assert!(message.ends_with(". Run `agent login`."), "{message}");
+    }
+    let (heard, _) = read("claude-too-long.jsonl", 1).await;
+    assert_eq!((heard.text.as_str(), heard.kind()), ("", Some(("final", FailureKind::TooLong))));
+}
+
+#[tokio::test]
+async fn a_program_of_ones_own_is_told_to_sign_in_by_itself() {
+    let heard = said("echo 'Not logged in' >&2; exit 1", Output::Text).await;
+    let expected = "agent is not signed in, or its key was refused: exit code 1, Not logged in. Sign in with `sh` itself, or name the variable of its key in `env` of [providers.agent].";
+    assert_eq!(heard.message(), expected);
+}
+
+#[tokio::test]
+async fn the_role_goes_where_the_program_wants_it() {
+    let script = "printf '%s|' \"$1\" \"$ROLE\"; cat \"$2/role.md\"; printf '|'; cat";
+    let args = ["-c", script, "agent", "--system={system}", "{private}"];
+    let mut command = CommandConfig::new("sh", &args, Output::Text);
+    command.set = vec![("ROLE".to_owned(), "{{system} {unknown}".to_owned())];
+    command.files = vec![("role.md".to_owned(), "Role: {system}".to_owned())];
+    let providers = kept(command);
+    let mut asked = ask("agent", "m1");
+    asked.system = "Be {prompt} {model}.".to_owned();
+    let heard = hear(&providers, asked.clone()).await;
+    let role = "Be {prompt} {model}.";
+    let expected = format!("--system={role}|{{{role} {{unknown}}|Role: {role}|Shall we?");
+    assert_eq!(heard.text, expected, "nothing in the role is taken for a place");
+    // A file that is not named tells nothing, so the role stays with the prompt.
+    let mut command = CommandConfig::new("cat", &[], Output::Text);
+    command.files = vec![("role.md".to_owned(), "{system}".to_owned())];
+    let heard = hear(&kept(command), asked.clone()).await;
+    assert_eq!(heard.text, format!("{role}\n\n---\n\nShall we?"));
+    // The folder of an agent's own is no place for such files.
+    let folder = tempfile::tempdir().unwrap();
+    asked.workspace =
+        Some(Workspace { folder: Some(folder.path().to_str().unwrap().to_owned()), tools: vec![] });
+    let mut command = CommandConfig::new("sh", &["-c", "ls; ls {private}"], Output::Text);
+    command.files = vec![("role.md".to_owned(), "{system}".to_owned())];
+    command.folders = Some(vec![folder.path().to_owned()]);
+    assert_eq!(hear(&kept(command), asked).await.text, "role.md\n");
+}
+
 #[test]
-fn presets_are_known_by_name() {
-    let (claude, models) = CommandConfig::preset("claude").unwrap();
-    assert_eq!((claude.program.as_str(), claude.output), ("claude", Output::JsonLines));
-    assert_eq!(models, ["default", "opus", "sonnet", "haiku"]);
-    let (codex, models) = CommandConfig::preset("codex").unwrap();
-    assert_eq!((codex.program.as_str(), codex.args[0].as_str()), ("codex", "exec"));
-    assert_eq!(models, ["default"]);
-    assert!(CommandConfig::preset("other").is_none());
+fn presets_load_nothing_of_the_users_unless_that_is_wanted() {
+    for name in PRESETS {
+        let (alone, models) = CommandConfig::preset(name, false).unwrap();
+        let (open, _) = CommandConfig::preset(name, true).unwrap();
+        assert_eq!((alone.program.as_str(), alone.output), (name, Output::JsonLines));
+        assert_eq!(models[0], "default");
+        assert!(alone.args.len() > open.args.len(), "{name}");
+        let all = alone.args.iter().chain(alone.set.iter().map(|(_, value)| value));
+        let told = all.filter(|one| one.contains("{private}/system.md")).count();
+        assert_eq!(told, 1, "{name} is told its role");
+        // What a session tells its children is not passed on.
+        let session = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"];
+        let session = session.iter().chain(&["CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"]);
+        for variable in session {
+            let fits = |pattern: &String| match pattern.strip_suffix('*') {
+                Some(prefix) => variable.starts_with(prefix),
+                None => variable == pattern,
+            };
+            assert!(!alone.env.iter().any(fits), "{name}: {variable}");
+        }
+        for variable in ["HTTPS_PROXY", "NODE_EXTRA_CA_CERTS"] {
+            assert!(alone.env.iter().any(|one| one == variable), "{name}: {variable}");
+        }
+    }
+    let (claude, _) = CommandConfig::preset("claude", false).unwrap();
+    let flags =
+        claude.args.windows(3).any(|some| some == ["--setting-sources", "", "--strict-mcp-config"]);
+    assert!(flags, "{:?}", claude.args);
+    assert!(claude.env.contains(&"AWS_*".to_owned()));
+    let (codex, _) = CommandConfig::preset("codex", false).unwrap();
+    assert!(codex.args.contains(&"--ignore-user-config".to_owned()));
+    assert!(CommandConfig::preset("other", false).is_none());
+}
+
+#[tokio::test]
+async fn a_key_that_a_program_prints_shows_nowhere() {
+    let key = "key-0815-very-secret-too";
+    let mut config = ProviderConfig::command(
+        "agent",
+        agent(&format!("echo {key}; echo '{}' >&2; exit 3", &key[..key.len() - 1]), Output::Text),
+    );
+    config.key = Some(plenary_providers::Secret::new(key));
+    let heard = hear(&Providers::new(vec![config]), ask("agent", "m1")).await;
+    assert_eq!(heard.text, "[key]\n");
+    assert_eq!(heard.message(), "agent failed: exit code 3, [key].");
 }

@@ -82,7 +82,7 @@ pub fn sum(pieces: Vec<Result<Piece, ModelError>>) -> Heard {
             Ok(Piece::Text(text)) => heard.text += &text,
             Ok(Piece::Reasoning(text)) => heard.reasoning += &text,
             Ok(Piece::Usage(usage)) => heard.usage = usage,
-            Ok(Piece::Waiting { .. }) => {}
+            Ok(Piece::Waiting { .. } | Piece::Retrying { .. } | Piece::Busy) => {}
             Ok(Piece::End) => {
                 assert_eq!(index, last, "nothing follows the end");
                 return heard;

@@ -1,14 +1,16 @@
 //! Models that are slow or fall silent, on a clock that is moved by hand.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use plenary_domain::limits;
 use plenary_engine::ports::Store as _;
 use plenary_engine::testkit::ManualClock;
+use plenary_providers::{CommandConfig, Output, ProviderConfig};
 use plenary_scripted::{Fault, Gate, Reply, Script, When};
 use serde_json::{Value, json};
 
-use crate::support::{Board, SAFETY, TestApp, Texts, canned};
+use crate::support::{Board, SAFETY, Setup, TestApp, Texts, canned};
 
 async fn one_advisor(app: &TestApp) -> Board {
     let seats = json!([{ "role": "expert", "model": "ollama/a" }]);
@@ -53,6 +55,32 @@ async fn a_model_that_falls_silent_is_given_up() {
     let words = "The answer stopped and nothing more came for 60 s.";
     let advisor = assert_failed(&app, &board, "idle", words).await;
     assert_eq!(advisor["text"], "one ");
+}
+
+/// As Claude Code prints it while its vendor is overloaded.
+const ASKS_AGAIN: &str = r#"
+echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":30000,"error_status":529,"error":"overloaded"}'
+sleep 600
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_asks_again_by_itself_says_so_and_is_waited_for() {
+    let clock = Arc::new(ManualClock::default());
+    let more = |_: &str| {
+        let command = CommandConfig::new("sh", &["-c", ASKS_AGAIN], Output::JsonLines);
+        vec![ProviderConfig::command("agent", command)]
+    };
+    let app = Setup { clock: clock.clone(), more, ..Setup::default() }.start(canned()).await;
+    let seats = json!([{ "role": "expert", "model": "agent/default" }]);
+    let board = app.convene(&json!({ "prompt": "?", "advisors": seats })).await;
+    let view = app.until(&board, |view| !view["advisors"][0]["retrying"].is_null()).await;
+    let message = "agent could not reach its model: overloaded.";
+    let expected = json!({ "attempt": 1, "waitMs": 30_000, "message": message });
+    assert_eq!(view["advisors"][0]["retrying"], expected, "{view}");
+    // It has said that it would be silent for a while, which does not count.
+    pass(&clock, limits::FIRST_PIECE_MS).await;
+    pass(&clock, 30_000).await;
+    assert_failed(&app, &board, "idle", "Nothing came for 180 s.").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,366 @@
+//! Keeps secrets of the configuration out of everything that providers say.
+//!
+//! A secret is recognised whole and in long parts: vendors repeat a wrong key with
+//! a letter missing, programs print theirs between quotes or cut off. Twelve
+//! characters in common are a part. That many do not come together by chance, and
+//! fewer help nobody who does not have the rest.
+//!
+//! Answers are held to it as well, because a model may repeat what it has found in
+//! its prompt or an agent in its environment, and an answer is kept for ever. Only
+//! secrets of sixteen characters and more count there: what is shorter may be a
+//! word, as in `OPENAI_API_KEY=ollama`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures::stream::{self, BoxStream, StreamExt as _};
+use plenary_engine::ports::{ModelError, Piece, ProviderReport, ProviderState};
+
+use crate::config::ProviderConfig;
+use crate::start;
+
+const HIDDEN: &str = "[key]";
+/// A common run of this length is a part of a secret.
+const RUN: usize = 12;
+/// Shorter secrets are looked for in messages only.
+const LONG: usize = 16;
+/// Shorter ones are left alone: no key is as short, and hiding them would hide words.
+const SHORT: usize = 8;
+/// The start of a run that is held back until it is known how it goes on.
+const START: usize = 4;
+
+/// What no message and no answer may show.
+#[derive(Default)]
+pub(crate) struct Redactor {
+    /// All of them, the longest first.
+    whole: Vec<String>,
+    /// All runs of long secrets.
+    runs: HashSet<Vec<u8>>,
+    /// All their parts from `START` up to a run.
+    parts: HashSet<Vec<u8>>,
+}
+
+impl Redactor {
+    /// Of the keys, what stands in addresses, and what programs get to see.
+    pub(crate) fn of<'a>(configs: impl Iterator<Item = &'a ProviderConfig>) -> Self {
+        let mut secrets = HashSet::new();
+        for config in configs {
+            secrets.extend(config.key.as_ref().map(|key| key.expose().to_owned()));
+            secrets.extend(in_address(&config.url));
+            let seen = config.command.iter().flat_map(|command| start::environment(&command.env));
+            for (name, value) in seen {
+                let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+                match is_secret(&name) && !value.starts_with('/') {
+                    true => secrets.extend([value.into_owned()]),
+                    false => secrets.extend(in_address(&value)),
+                }
+            }
+        }
+        Redactor::knowing(secrets)
+    }
+
+    fn knowing(secrets: impl IntoIterator<Item = String>) -> Self {
+        let mut redactor = Redactor::default();
+        for secret in secrets {
+            let bytes = secret.as_bytes();
+            // A run of ASCII begins and ends where letters do, whatever is around it.
+            if bytes.len() >= LONG && secret.is_ascii() {
+                redactor.runs.extend(bytes.windows(RUN).map(<[u8]>::to_vec));
+                for length in START..RUN {
+                    redactor.parts.extend(bytes.windows(length).map(<[u8]>::to_vec));
+                }
+            }
+            if bytes.len() >= SHORT {
+                redactor.whole.push(secret);
+            }
+        }
+        redactor.whole.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        redactor
+    }
+
+    /// A sentence for a person, without any of them.
+    pub(crate) fn message(&self, text: &str) -> String {
+        let text = self.long_parts(text);
+        self.whole.iter().fold(text, |text, secret| {
+            // One letter may be missing, at either end.
+            let short = if secret.len() > SHORT && secret.is_ascii() {
+                [&secret[1..], &secret[..secret.len() - 1]]
+            } else {
+                [secret.as_str(); 2]
+            };
+            let text = text.replace(secret.as_str(), HIDDEN);
+            text.replace(short[0], HIDDEN).replace(short[1], HIDDEN)
+        })
+    }
+
+    pub(crate) fn error(&self, error: ModelError) -> ModelError {
+        match error {
+            ModelError::Retry { kind, message, after } => {
+                ModelError::Retry { kind, message: self.message(&message), after }
+            }
+            ModelError::Final { kind, message } => {
+                ModelError::Final { kind, message: self.message(&message) }
+            }
+        }
+    }
+
+    pub(crate) fn report(&self, mut report: ProviderReport) -> ProviderReport {
+        report.place = self.message(&report.place);
+        if let ProviderState::Unusable { problem, hint } = &mut report.state {
+            (*problem, *hint) = (self.message(problem), self.message(hint));
+        }
+        report
+    }
+
+    /// The text with every run of a long secret hidden.
+    fn long_parts(&self, text: &str) -> String {
+        let mut passing = Passing { held: text.to_owned(), ..Passing::default() };
+        passing.finish(self)
+    }
+
+    /// Where runs stand, as ranges that do not touch.
+    fn runs_in(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        if self.runs.is_empty() {
+            return found;
+        }
+        for (at, window) in bytes.windows(RUN).enumerate() {
+            if !self.runs.contains(window) {
+                continue;
+            }
+            match found.last_mut() {
+                Some((_, end)) if at <= *end => *end = at + RUN,
+                _ => found.push((at, at + RUN)),
+            }
+        }
+        found
+    }
+
+    /// How many of the last bytes may be the start of a run.
+    fn start_at_the_end(&self, bytes: &[u8]) -> usize {
+        let most = bytes.len().min(RUN - 1);
+        let is_part = |length: &usize| self.parts.contains(&bytes[bytes.len() - length..]);
+        (START..=most).rev().find(is_part).unwrap_or(0)
+    }
+}
+
+/// Hides secrets in a text that comes in pieces. What may be the start of one waits
+/// until it is known how it goes on.
+#[derive(Default)]
+pub(crate) struct Passing {
+    /// The end of what has been passed on or hidden: a secret may have begun in it.
+    past: String,
+    held: String,
+    /// The last of it was hidden.
+    hiding: bool,
+}
+
+impl Passing {
+    pub(crate) fn push(&mut self, redactor: &Redactor, piece: String) -> String {
+        if redactor.runs.is_empty() {
+            return piece;
+        }
+        self.held.push_str(&piece);
+        self.pass(redactor, false)
+    }
+
+    /// All that is still held.
+    pub(crate) fn finish(&mut self, redactor: &Redactor) -> String {
+        self.pass(redactor, true)
+    }
+
+    fn pass(&mut self, redactor: &Redactor, at_end: bool) -> String {
+        let all = format!("{}{}", self.past, self.held);
+        let mut at = self.past.len();
+        let keep = if at_end { 0 } else { redactor.start_at_the_end(all.as_bytes()) };
+        let end = (all.len() - keep).max(at);
+        let mut out = String::new();
+        for (from, to) in redactor.runs_in(all.as_bytes()) {
+            let (from, to) = (from.clamp(at, end), to.clamp(at, end));
+            self.tell(&all[at..from], &mut out);
+            if from < to && !std::mem::replace(&mut self.hiding, true) {
+                out.push_str(HIDDEN);
+            }
+            at = to;
+        }
+        self.tell(&all[at..end], &mut out);
+        let past = (end.saturating_sub(RUN - 1)..=end).find(|from| all.is_char_boundary(*from));
+        self.past = all[past.unwrap_or(end)..end].to_owned();
+        self.held = all[end..].to_owned();
+        out
+    }
+
+    fn tell(&mut self, text: &str, out: &mut String) {
+        self.hiding &= text.is_empty();
+        out.push_str(text);
+    }
+}
+
+/// Passwords, and values that are called keys, in an address.
+fn in_address(text: &str) -> Vec<String> {
+    let Ok(url) = reqwest::Url::parse(text) else {
+        return Vec::new();
+    };
+    let password = url.password().map(str::to_owned);
+    // Some put the key in place of the name.
+    let alone = Some(url.username()).filter(|name| password.is_none() && name.len() >= LONG);
+    let written = password.into_iter().chain(alone.map(str::to_owned));
+    let plain = written.flat_map(|one| [decoded(&one), one]);
+    let values = url.query_pairs().filter(|(name, _)| is_secret(name));
+    plain.chain(values.map(|(_, value)| value.into_owned())).collect()
+}
+
+fn decoded(text: &str) -> String {
+    let pair = format!("x={}", text.replace('+', "%2B"));
+    let url = reqwest::Url::parse(&format!("x:?{pair}"));
+    let value = url.ok().and_then(|url| Some(url.query_pairs().next()?.1.into_owned()));
+    value.unwrap_or_else(|| text.to_owned())
+}
+
+/// Whether something of this name holds a secret.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let signs = ["key", "token", "secret", "password", "passwd", "credential", "auth", "signature"];
+    signs.iter().any(|sign| name.contains(sign)) || name == "sig"
+}
+
+/// An address as it may be shown: without a name and a password, and without the
+/// values of keys.
+pub(crate) fn address(url: &str) -> String {
+    let (rest, fragment) = url.split_once('#').map_or((url, None), |(a, b)| (a, Some(b)));
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
+    let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
+    let slash = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(slash);
+    let mut shown = String::new();
+    if !scheme.is_empty() {
+        shown.push_str(&format!("{scheme}://"));
+    }
+    match authority.rsplit_once('@') {
+        Some((_, host)) => shown.push_str(&format!("[hidden]@{host}")),
+        None => shown.push_str(authority),
+    }
+    shown.push_str(path);
+    if let Some(query) = query {
+        let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+            Some((name, _)) if is_secret(name) => format!("{name}=[hidden]"),
+            Some(_) | None => pair.to_owned(),
+        });
+        shown.push_str(&format!("?{}", pairs.collect::<Vec<_>>().join("&")));
+    }
+    fragment.map_or(shown.clone(), |fragment| format!("{shown}#{fragment}"))
+}
+
+/// What a provider says, without secrets.
+pub(crate) fn stream(
+    redactor: Arc<Redactor>,
+    pieces: BoxStream<'static, Result<Piece, ModelError>>,
+) -> BoxStream<'static, Result<Piece, ModelError>> {
+    let mut text = Passing::default();
+    let mut reasoning = Passing::default();
+    let mut pass = move |piece| -> Vec<Result<Piece, ModelError>> {
+        let last = match piece {
+            Ok(Piece::Text(more)) => return said(Piece::Text, text.push(&redactor, more)),
+            Ok(Piece::Reasoning(more)) => {
+                return said(Piece::Reasoning, reasoning.push(&redactor, more));
+            }
+            Ok(Piece::Retrying { reason, wait }) => {
+                return vec![Ok(Piece::Retrying { reason: redactor.message(&reason), wait })];
+            }
+            Ok(piece @ (Piece::Usage(_) | Piece::Waiting { .. } | Piece::Busy)) => {
+                return vec![Ok(piece)];
+            }
+            Ok(Piece::End) => Ok(Piece::End),
+            Err(error) => Err(redactor.error(error)),
+        };
+        let mut all = said(Piece::Reasoning, reasoning.finish(&redactor));
+        all.extend(said(Piece::Text, text.finish(&redactor)));
+        all.push(last);
+        all
+    };
+    pieces.flat_map(move |piece| stream::iter(pass(piece))).boxed()
+}
+
+fn said(kind: fn(String) -> Piece, text: String) -> Vec<Result<Piece, ModelError>> {
+    (!text.is_empty()).then(|| Ok(kind(text))).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-live-4f9Qz7Lw2Xb8Rt6Y";
+
+    fn redactor() -> Redactor {
+        Redactor::knowing([KEY.to_owned(), "swordfish".to_owned(), "abc".to_owned()])
+    }
+
+    #[test]
+    fn messages_show_no_secret_whole_or_in_long_parts() {
+        for (text, expected) in [
+            ("the key sk-live-4f9Qz7Lw2Xb8Rt6Y, is wrong", "the key [key], is wrong"),
+            ("'sk-live-4f9Qz7Lw2Xb8Rt6' is short", "'[key]' is short"),
+            ("…9Qz7Lw2Xb8Rt6Y", "…[key]"),
+            ("é9Qz7Lw2Xb8Rté", "é[key]é"),
+            ("Xb8Rt6Y is too little", "Xb8Rt6Y is too little"),
+            ("sk-live-4f9Qz7LwXXXX", "[key]XXXX"),
+            (
+                "twice sk-live-4f9Qz7Lw2Xb8Rt6Ysk-live-4f9Qz7Lw2Xb8Rt6Y, thrice 4f9Qz7Lw2Xb8Rt6Y",
+                "twice [key], thrice [key]",
+            ),
+            ("the swordfish, swordfis and wordfish", "the [key], [key] and [key]"),
+            ("abc is no secret", "abc is no secret"),
+        ] {
+            assert_eq!(redactor().message(text), expected);
+        }
+    }
+
+    #[test]
+    fn an_answer_shows_no_long_secret_however_it_is_cut() {
+        let redactor = redactor();
+        let text = format!("My key is “{KEY}”, and a swordfish is a fish. {KEY}{}", &KEY[..15]);
+        for size in 1..=text.chars().count() {
+            let mut passing = Passing::default();
+            let letters: Vec<char> = text.chars().collect();
+            let mut heard = String::new();
+            for piece in letters.chunks(size) {
+                heard += &passing.push(&redactor, piece.iter().collect());
+            }
+            heard += &passing.finish(&redactor);
+            // The first three letters may have been passed on before more came.
+            let shown = heard.replace("sk-[key]", "[key]").replace("[key][key]", "[key]");
+            let expected = "My key is “[key]”, and a swordfish is a fish. [key]";
+            assert_eq!(shown, expected, "pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_become_a_secret_is_passed_on_at_once() {
+        let redactor = redactor();
+        let mut passing = Passing::default();
+        assert_eq!(passing.push(&redactor, "one two sk-".to_owned()), "one two sk-");
+        assert_eq!(passing.push(&redactor, "live".to_owned()), "");
+        assert_eq!(passing.push(&redactor, "ly".to_owned()), "lively");
+        assert_eq!(Passing::default().push(&Redactor::default(), KEY.to_owned()), KEY);
+    }
+
+    #[test]
+    fn addresses_are_shown_without_what_opens_them() {
+        for (url, expected) in [
+            ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+            ("http://ann:pa%40ss@box:8000/v1", "http://[hidden]@box:8000/v1"),
+            ("http://token@box", "http://[hidden]@box"),
+            (
+                "https://x.test/v1?api-version=2&api-key=k1&sig=s#top",
+                "https://x.test/v1?api-version=2&api-key=[hidden]&sig=[hidden]#top",
+            ),
+            ("no url", "no url"),
+            ("//a:b@c@d/e", "//a:b@c@d/e"),
+        ] {
+            assert_eq!(address(url), expected);
+        }
+        let mut found = in_address("http://ann:pa%40ss@box/?key=k1&v=2");
+        found.sort();
+        assert_eq!(found, ["k1", "pa%40ss", "pa@ss"]);
+    }
+}
