@@ -255,3 +255,47 @@ fn keyed(by: By, agent: &AgentName, how: &str) -> By {
     });
     By { actor: agent.0.clone(), idempotency }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// A code that is for one thing is for nothing else, however things are called.
+    #[test]
+    fn no_two_proofs_have_the_same_message() {
+        let session = |text: &str| text.parse::<SessionId>().unwrap();
+        let here = session("01890000-0000-7000-8000-000000000000");
+        let there = session("01890000-0000-7000-8000-000000000001");
+        let names = ["ann", "opener", "invitation", "1", "\0\0\0\u{1}ann", "renewed agent ann"];
+        let mut messages = BTreeSet::new();
+        let mut made = 0;
+        for session in [here, there] {
+            let mut add = |proof: Proof<'_>| {
+                messages.insert(proof.message(session));
+                made += 1;
+            };
+            add(Proof::Opener);
+            (0..3).for_each(|times| add(Proof::Invitation(times)));
+            for name in names {
+                let agent = AgentName(name.to_owned());
+                (0..3).for_each(|times| add(Proof::Agent(&agent, times)));
+                add(Proof::Seat(name));
+                for role in [Role::Specialist, Role::Facilitator, Role::Operator] {
+                    add(Proof::Invited(&agent, role));
+                }
+            }
+        }
+        assert_eq!(messages.len(), made);
+    }
+
+    /// Tokens that agents have from before must go on being theirs.
+    #[test]
+    fn the_first_token_of_an_agent_is_made_as_ever() {
+        let session = SessionId(uuid::Uuid::from_bytes(*b"sixteen bytes, 1"));
+        let message = Proof::Agent(&AgentName("ann".into()), 0).message(session);
+        assert_eq!(message, b"plenary agent sixteen bytes, 1ann");
+    }
+}

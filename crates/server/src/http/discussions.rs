@@ -375,7 +375,7 @@ async fn conclude(
 pub struct Interjection {
     #[schema(min_length = 1, max_length = 16384)]
     text: String,
-    /// Who says it; `Organizer` when absent.
+    /// Who says it; `Organizer` when absent. The name of a person who has a seat is theirs.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 120)]
     by: Option<String>,
@@ -384,15 +384,24 @@ pub struct Interjection {
 /// Adds a person's message between the turns. What is under way does not hear it;
 /// everybody after it does.
 #[utoipa::path(post, path = "/api/discussions/{id}/interject", tag = "discussions",
-    params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
+    params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),
     request_body = Interjection,
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
 async fn interject(
     State(app): State<App>,
     Path(id): Path<String>,
+    standing: Standing,
+    token: AgentToken,
     Change { by, body }: Change<Interjection>,
 ) -> Result<impl IntoResponse, Problem> {
     let name = body.by.unwrap_or_else(|| "Organizer".to_owned());
+    let now = app.engine.get(session_id(&id)?).await?;
+    // Under the name of a person who sits there it would be read as theirs.
+    let same = |person: &PersonsSeat| person.name.to_lowercase() == name.trim().to_lowercase();
+    if let Some(person) = persons(state(&now)?).into_iter().find(same) {
+        let asking = Asking { app: &app, standing: &standing, token: &token };
+        speaking(&asking, &id, Some(SeatId(person.id))).await?;
+    }
     submit(&app, &id, by, Command::Interject { by: name, text: body.text }).await
 }
 

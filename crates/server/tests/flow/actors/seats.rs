@@ -113,6 +113,16 @@ async fn a_discussion_is_led_and_spoken_in_by_whose_seat_it_is() {
     let started = by("three").does(&format!("{path}/start"), json!({})).await;
     assert_eq!(started["seatTokens"], Value::Null);
 
+    // Nobody puts in a word as somebody who sits there.
+    let interject = format!("{path}/interject");
+    let word = |by: &str| json!({ "text": "Well.", "by": by });
+    for name in ["Ada", " ada"] {
+        refused(&by("three").post(&interject, word(name)).await, 403, "not-yours");
+        refused(&by("three").showing(lea).post(&interject, word(name)).await, 403, "not-yours");
+    }
+    by("three").does(&interject, word("Eve")).await;
+    by("three").showing(ada).does(&interject, word("Ada")).await;
+
     let decide = format!("{path}/decide");
     let next = json!({ "decision": "continue", "nextParticipantId": "ada", "question": "Well?" });
     refused(&by("three").post(&decide, next.clone()).await, 403, "not-yours");
