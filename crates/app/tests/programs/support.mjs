@@ -99,7 +99,7 @@ ${more}`,
 [mcp_servers.plenary]
 command = "${PLENARY_BIN}"
 args = ["mcp"]
-env_vars = ["PLENARY_HOME"]
+env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
 `,
       );
     },
@@ -180,9 +180,7 @@ export function agentsOf(home) {
 /** The environment of a user who has nothing but these programs. */
 export function environment(home, ...names) {
   const PATH = `${BIN}:${process.env.PATH}`;
-  const { PLENARY_HOME } = home.env;
-  const own = names.map((name) => programs[name].env(home));
-  return Object.assign({ PATH, HOME: home.folder, PLENARY_HOME }, ...own);
+  return Object.assign({ ...home.env, PATH }, ...names.map((name) => programs[name].env(home)));
 }
 
 /** Makes programs providers of Plenary's. */
@@ -196,7 +194,7 @@ ${programs[name].provider ?? ""}
 `;
   put(home, ".config/plenary/plenary.toml", names.map(provider).join("\n"));
   for (const name of names) programs[name].settings(home);
-  home.env = { ...environment(home, ...names), ...home.env };
+  home.env = environment(home, ...names);
 }
 
 const modelOf = (name) => programs[name].model ?? MODEL;
