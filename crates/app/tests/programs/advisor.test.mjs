@@ -9,10 +9,12 @@ import {
   PLENARY_BIN,
   agentsOf,
   asked,
+  clear,
   ended,
   get,
   home,
   post,
+  processesOf,
   programs,
   reached,
   release,
@@ -49,8 +51,7 @@ const telling = {
 /** A server whose only advisor is this program, held in the middle of its answer. */
 async function board(t, name) {
   const place = await home(t);
-  // Whatever a story finds running in vain, nothing stays behind.
-  t.after(() => agentsOf(place).forEach((id) => process.kill(id, "SIGKILL")));
+  t.after(() => clear(place));
   settle(place, name);
   const { url, child } = await serve(t, place);
   const { steps } = telling[name];
@@ -118,7 +119,7 @@ for (const name of Object.keys(programs)) {
     const seat = await board(t, name);
     assert.notDeepEqual(agentsOf(seat.place), [], "nothing runs that could be left over");
     seat.child.kill("SIGKILL");
-    await gone(seat.place);
+    await until("the end of all", () => processesOf(seat.place).length === 0);
   });
 }
 

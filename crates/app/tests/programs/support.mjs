@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } fro
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { PLENARY_BIN, SCRIPTED_BIN, home, serve } from "./program.mjs";
+import { PLENARY_BIN, home, serve } from "./program.mjs";
 
 export { PLENARY_BIN, home, serve };
 
@@ -158,23 +158,42 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
 };
 
 /**
- * All processes of this home, but for Plenary and the model server. The home is new, so
- * whoever has it in the environment was started from there.
+ * All processes of this home. It is new, so whoever has it in the environment was started
+ * from there.
  */
-export function agentsOf(home) {
-  const mark = `HOME=${home.folder}`;
-  const ours = [PLENARY_BIN, SCRIPTED_BIN].map((path) => realpathSync(path));
-  const found = [];
-  for (const id of readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))) {
+export function processesOf(home) {
+  const ids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
+  return ids.map(Number).filter((id) => {
     try {
-      const read = (file) => readFileSync(`/proc/${id}/${file}`, "utf8").split("\0");
-      const is = realpathSync(`/proc/${id}/exe`);
-      if (read("environ").includes(mark) && !ours.includes(is)) found.push(Number(id));
+      const variables = readFileSync(`/proc/${id}/environ`, "utf8").split("\0");
+      return variables.includes(`HOME=${home.folder}`);
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      return false; // It has ended meanwhile, or is somebody else's.
+    }
+  });
+}
+
+/** Those of them that are not Plenary itself. */
+export function agentsOf(home) {
+  const plenary = realpathSync(PLENARY_BIN);
+  return processesOf(home).filter((id) => {
+    try {
+      return realpathSync(`/proc/${id}/exe`) !== plenary;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Ends whatever a story has left running, so that no failure leaves more than its words. */
+export function clear(home) {
+  for (const id of processesOf(home)) {
+    try {
+      process.kill(id, "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
     }
   }
-  return found;
 }
 
 /** The environment of a user who has nothing but these programs. */
