@@ -78,7 +78,8 @@ async function begun({ now }, name) {
   return until(`the first words of ${name}`, async () => {
     const { status, advisors } = await now();
     assert.equal(status, "answering");
-    return (advisors[0].text ?? "").trim().startsWith(live) && advisors[0];
+    const said = (advisors[0].text ?? "").trim();
+    return (live ? said.startsWith(live) : said === "") && advisors[0];
   });
 }
 

@@ -13,6 +13,7 @@ export { PLENARY_BIN, home, serve };
 
 const BIN = realpathSync("node_modules/.bin");
 const KEY = "not-a-key";
+const MCP = [PLENARY_BIN, "mcp"];
 /** The model's name everywhere; the rules tell conversations apart by their words. */
 export const MODEL = "scripted";
 
@@ -48,10 +49,10 @@ export const programs = {
       DISABLE_AUTOUPDATER: "1",
     }),
     settings() {},
-    async register(t, home) {
+    async register(t, home, command = MCP) {
       const add = ["mcp", "add", "--scope", "user", "plenary", "-e"];
       const data = `PLENARY_HOME=${home.env.PLENARY_HOME}`;
-      await run(t, home, "claude", [...add, data, "--", PLENARY_BIN, "mcp"]);
+      await run(t, home, "claude", [...add, data, "--", ...command]);
     },
     async registerHttp(t, home, url) {
       const add = ["mcp", "add", "--scope", "user", "--transport", "http", "plenary"];
@@ -117,9 +118,9 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
       };
       put(home, ".gemini/settings.json", json(settings));
     },
-    register(_t, home) {
+    register(_t, home, [command, ...args] = MCP) {
       const env = { PLENARY_HOME: home.env.PLENARY_HOME };
-      this.settings(home, { mcpServers: { plenary: { command: PLENARY_BIN, args: ["mcp"], env } } });
+      this.settings(home, { mcpServers: { plenary: { command, args, env } } });
     },
     task: (words) => ["--yolo", "-m", MODEL, "-p", words],
     finds: () => [],
@@ -127,11 +128,11 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
   opencode: {
     model: `lab/${MODEL}`,
     env: (home) => ({
-      OPENCODE_CONFIG: join(home.folder, ".config/opencode/opencode.json"),
+      OPENCODE_CONFIG: join(home.folder, "lab.json"),
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
     }),
-    settings(home, more = {}) {
+    settings(home) {
       const provider = {
         npm: "@ai-sdk/openai-compatible",
         options: { baseURL: `${home.models}/v1`, apiKey: KEY },
@@ -143,14 +144,13 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
         model: this.model,
         small_model: this.model,
         provider: { lab: provider },
-        ...more,
       };
-      put(home, ".config/opencode/opencode.json", json(settings));
+      put(home, "lab.json", json(settings));
     },
-    register(_t, home) {
+    register(_t, home, command = MCP) {
       const environment = { PLENARY_HOME: home.env.PLENARY_HOME };
-      const plenary = { type: "local", command: [PLENARY_BIN, "mcp"], environment };
-      this.settings(home, { mcp: { plenary } });
+      const mcp = { plenary: { type: "local", command, environment } };
+      put(home, ".config/opencode/opencode.json", json({ mcp }));
     },
     task: (words) => ["run", words],
     finds: () => [],

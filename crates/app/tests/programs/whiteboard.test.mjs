@@ -12,6 +12,7 @@ const TOPIC = "Should we use mkdocs or mdbook?";
 const LEADS = "You lead the whiteboard.";
 const TAKES_PART = "You take part in the whiteboard.";
 const [CHAIR, ADVOCATE] = ["chair", "advocate"];
+const PROPOSAL = { type: "proposal", title: "Adopt mkdocs", body: "It has search." };
 
 /** A step for each call. The model knows how to find tools in the program that it is in. */
 function steps(program, calls) {
@@ -46,8 +47,8 @@ function rules(leader, other, sessions) {
     ["whiteboard_archive", { ...chair, note: "mkdocs it is." }],
   ];
   const takesPart = [
-    ["whiteboard_register", { board_id: BOARD, agent_name: ADVOCATE, role: "specialist", domain: "docs" }],
-    ["whiteboard_post", { ...advocate, type: "proposal", title: "Adopt mkdocs", body: "It has search." }],
+    ["whiteboard_register", { board_id: BOARD, agent_name: ADVOCATE, role: "specialist" }],
+    ["whiteboard_post", { ...advocate, ...PROPOSAL }],
     [
       "whiteboard_annotate",
       { ...advocate, post_id, type: "rebuttal", challenge_id, body: "CI builds it." },
@@ -88,7 +89,7 @@ async function check(url) {
   });
   const expected = {
     author: ADVOCATE,
-    title: "Adopt mkdocs",
+    title: PROPOSAL.title,
     standing: "surviving",
     tally: { accept: 1, reject: 0, defer: 0 },
     notes: [
