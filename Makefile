@@ -1,6 +1,6 @@
 # Every verb of this repository. `make` alone lists them.
 
-.PHONY: help build try serve test lint fmt snapshots web bench dist
+.PHONY: help build try serve test agents lint fmt snapshots web bench dist
 
 help: ## list the verbs
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
@@ -16,6 +16,10 @@ serve: build ## REST and live events on http://127.0.0.1:7171
 
 test: ## everything that CI checks
 	@scripts/test
+
+agents: ## the stories with the real Claude Code, Codex, Gemini and opencode alone
+	cargo build --workspace $$(scripts/engine) --bins
+	@scripts/agents
 
 lint: ## formatting and clippy
 	cargo fmt --all --check

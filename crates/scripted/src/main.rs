@@ -9,8 +9,9 @@ use plenary_scripted::{Reply, Rules, Script, Scripted};
 const USAGE: &str = r#"scripted [--listen 127.0.0.1:PORT] [--tps N] [--tokens N] [--first-ms N]
          [--models a,b,c] [--stamp] [--script FILE]
 
-Speaks the wires of Ollama, OpenAI, Anthropic and Gemini, and says something canned,
-or what its script tells it to. GET /__requests and GET /__stats tell what it was asked.
+Speaks the wires of Ollama, OpenAI (chat and responses), Anthropic and Gemini, and says
+something canned, or what its script tells it to. GET /__requests and GET /__stats tell
+what it was asked.
 
 A script is a JSON list of rules. The first that fits a request wins; a request that
 none fits gets something canned. All fields may be left out:
@@ -19,6 +20,10 @@ none fits gets something canned. All fields may be left out:
                "nth": 2 },              the second request to its model
      "text": "What to say",             or "texts": one per request, then the last one again;
                                         or "tokens": so many tokens of filler
+     "steps": [{ "call": "open",        tools to call before the text, one per answer, as the
+                 "with": { "topic": "?" },   results of those before come in the messages;
+                 "text": "First,",      said before the call
+                 "hold": "NAME" }],     waits there until NAME is released
      "reasoning": "What to think",      comes before the text
      "tps": 60, "firstMs": 100,         pace; --tps and --first-ms unless given
      "usage": [120, 40],                tokens in and out, as reported
@@ -26,6 +31,10 @@ none fits gets something canned. All fields may be left out:
      "faults": 1,                       for how many of the rule's requests (all unless given)
      "hold": "NAME",                    waits there until NAME is released,
      "holdAfter": 8 }]                  after so many tokens
+
+A step's tool is the one on offer whose name ends so. In its arguments "${open.token}" is
+the field `token` of what the step `open` brought. A rule with steps fits only requests
+that offer tools.
 
 Faults: "unauthorized", "noSuchModel", "contextOverflow", "outOfQuota", "overloaded",
 "serverError", "webPage", "silent", "empty", "length", "refusal",

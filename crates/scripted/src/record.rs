@@ -23,6 +23,8 @@ pub struct Recorded {
     pub model: String,
     /// All text of the request: the system prompt and the messages.
     pub prompt: String,
+    /// What the last tool said that was called.
+    pub result: Option<Value>,
     /// The header `x-client-request-id`.
     pub request_id: Option<String>,
     pub received_at: SystemTime,
@@ -42,6 +44,7 @@ impl Recorded {
             "model": self.model,
             "path": self.path,
             "prompt": self.prompt.chars().take(PROMPT_CHARS).collect::<String>(),
+            "result": self.result,
             "receivedMicros": micros(self.received_at),
             "endedMicros": self.ended_at.map(micros),
             "ended": self.ended_at.is_some(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::script::{Fault, Gate, Reply, When};
+use crate::steps::Step;
 
 /// Tokens that go out before an answer is held, unless its rule says otherwise.
 const HOLD_AFTER_TOKENS: usize = 8;
@@ -36,7 +37,7 @@ impl Rules {
         gates: &mut BTreeMap<String, Gate>,
         otherwise: &Reply,
     ) -> Vec<(When, Reply)> {
-        for name in self.0.iter().filter_map(|rule| rule.hold.as_ref()) {
+        for name in self.0.iter().flat_map(Rule::holds) {
             let gate = gates.entry(name.clone()).or_default();
             if gate.is_open() {
                 *gate = Gate::new();
@@ -54,6 +55,8 @@ struct Rule {
     when: Wanted,
     text: Option<String>,
     texts: Option<Vec<String>>,
+    #[serde(default)]
+    steps: Vec<Step>,
     reasoning: Option<String>,
     tokens: Option<usize>,
     tps: Option<u32>,
@@ -96,10 +99,14 @@ impl Rule {
         if self.hold_after.is_some() && self.hold.is_none() {
             return Err("`holdAfter` needs `hold`, the name to release it by".to_owned());
         }
-        if self.hold.as_ref().is_some_and(String::is_empty) {
+        if self.holds().any(String::is_empty) {
             return Err("`hold` is empty: give it a name to release it by".to_owned());
         }
         Ok(self)
+    }
+
+    fn holds(&self) -> impl Iterator<Item = &String> {
+        self.hold.iter().chain(self.steps.iter().filter_map(|step| step.hold.as_ref()))
     }
 
     fn reply(&self, gates: &BTreeMap<String, Gate>, otherwise: &Reply) -> Reply {
@@ -107,6 +114,7 @@ impl Rule {
         Reply {
             text: self.text.clone(),
             texts: self.texts.clone().unwrap_or_default(),
+            steps: self.steps.iter().map(|step| step.with_gate(gates)).collect(),
             reasoning: self.reasoning.clone(),
             tokens: self.tokens,
             pace: self.tps.or(otherwise.pace),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use crate::rules::Rules;
+use crate::steps::Step;
 
 /// Which request gets which reply. The first rule that fits wins.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +105,8 @@ pub struct Reply {
     pub(crate) text: Option<String>,
     /// One per request, in place of `text`; the last one again and again.
     pub(crate) texts: Vec<String>,
+    /// Tools to call before the text, one per answer.
+    pub(crate) steps: Vec<Step>,
     pub(crate) reasoning: Option<String>,
     pub(crate) tokens: Option<usize>,
     /// Tokens per second.
@@ -189,6 +192,15 @@ impl Reply {
     pub fn gate(mut self, tokens: usize, gate: &Gate) -> Self {
         self.gate = Some((tokens, gate.clone()));
         self
+    }
+
+    /// What is said before the nth step's call, counted from 0. The reply's own gate is
+    /// for the text after all steps.
+    pub(crate) fn before_call(&mut self, nth: usize) -> String {
+        let step = self.steps.get(nth).cloned().unwrap_or_default();
+        self.gate = step.gate.map(|gate| (0, gate));
+        self.tokens = None;
+        step.text
     }
 
     /// How long after the request a token is due, counted from 0.

@@ -19,9 +19,10 @@ use crate::canned;
 use crate::record::{Log, Open, Recorded};
 use crate::rules::Rules;
 use crate::script::{Fault, Gate, Script};
+use crate::steps;
 use crate::stream::{self, Words};
 use crate::told::Told;
-use crate::wires::{About, Anthropic, Gemini, Ollama, OpenAi, Trouble, Wire};
+use crate::wires::{About, Anthropic, Gemini, Ollama, OpenAi, Responses, Tool, Trouble, Wire};
 
 /// Waiting for something that does not come ends after this time.
 const WAIT: Duration = Duration::from_secs(20);
@@ -149,6 +150,7 @@ async fn handle(
         ("GET", "/v1beta/models") => desk.list(&Gemini, &headers).await,
         ("POST", "/api/chat") => desk.chat(&Ollama, path, &headers, &body).await,
         ("POST", "/v1/chat/completions") => desk.chat(&OpenAi, path, &headers, &body).await,
+        ("POST", "/v1/responses") => desk.chat(&Responses, path, &headers, &body).await,
         ("POST", "/v1/messages") => desk.chat(&Anthropic, path, &headers, &body).await,
         ("POST", path) if path.ends_with(":streamGenerateContent") => {
             desk.chat(&Gemini, path, &headers, &body).await
@@ -232,38 +234,45 @@ impl Desk {
         bytes: &Bytes,
     ) -> Response {
         let Ok(body) = serde_json::from_slice::<Value>(bytes) else {
-            return json_response(400, &json!({"error": {"message": "the body is not JSON"}}));
+            return wrong("the body is not JSON");
         };
-        let model = model_of(path, &body);
-        let prompt = wire.prompt(&body);
-        let schema = wire.schema(&body).cloned();
-        let streamed = body["stream"] == true;
-        let mut open = self.record(path, headers, body, &model, &prompt, bytes.len());
-        let mut reply = self.told().choose(&model, &prompt);
+        let asked = Asked::read(wire, path, &body);
+        let mut open = self.record(path, headers, body, &asked, bytes.len());
+        let mut reply = self.told().choose(&asked.model, &asked.prompt, !asked.tools.is_empty());
         if !self.admits(headers) {
             reply.fault = Some(Fault::Unauthorized);
         }
         if let Some(fault) = &reply.fault
-            && let Some(response) = refuse(wire, fault, &model).await
+            && let Some(response) = refuse(wire, fault, &asked.model).await
         {
             open.complete = true;
             return response;
         }
-        let text = match &reply.text {
-            Some(text) => text.clone(),
-            None => canned::text(&prompt, schema.as_ref()),
+        let call = match steps::next(&reply.steps, &asked.tools, &asked.results).transpose() {
+            Ok(call) => call,
+            Err(why) => {
+                open.complete = true;
+                return wrong(&why);
+            }
+        };
+        let text = match (&reply.text, &call) {
+            (_, Some(_)) => reply.before_call(asked.results.len()),
+            (Some(text), None) => text.clone(),
+            (None, None) => canned::text(&asked.prompt, asked.schema.as_ref()),
         };
         let words = Words::of(&reply, &text);
         let (input_tokens, output_tokens) =
-            reply.usage.unwrap_or((prompt.len() as u64 / 4, words.len() as u64));
-        let about = About { model, input_tokens, output_tokens, voice: None, block: 0 };
+            reply.usage.unwrap_or((asked.prompt.len() as u64 / 4, words.len() as u64));
+        let about = About { model: asked.model, input_tokens, output_tokens, ..About::default() };
         // Faults in the middle of an answer are for streams.
-        if !streamed && let Some(answer) = wire.whole(&about, &words.aloud()) {
+        if !asked.streamed
+            && let Some(answer) = wire.whole(&about, &words.aloud(), call.as_ref())
+        {
             tokio::time::sleep(reply.due(words.len().saturating_sub(1))).await;
             open.complete = true;
             return json_response(200, &answer);
         }
-        let body = Body::from_stream(stream::answer(wire, about, reply, words, open));
+        let body = Body::from_stream(stream::answer(wire, about, reply, words, call, open));
         respond(200, wire.content_type(), body)
     }
 
@@ -272,8 +281,7 @@ impl Desk {
         path: &str,
         headers: &HeaderMap,
         body: Value,
-        model: &str,
-        prompt: &str,
+        asked: &Asked,
         bytes: usize,
     ) -> Open {
         let text = |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
@@ -281,8 +289,9 @@ impl Desk {
             path: path.to_owned(),
             headers: headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
             body,
-            model: model.to_owned(),
-            prompt: prompt.to_owned(),
+            model: asked.model.clone(),
+            prompt: asked.prompt.clone(),
+            result: asked.results.last().cloned(),
             request_id: headers.get("x-client-request-id").map(text),
             received_at: SystemTime::now(),
             ended_at: None,
@@ -300,6 +309,34 @@ impl Desk {
             || has("x-api-key", key)
             || has("x-goog-api-key", key)
     }
+}
+
+/// What a request says, in whichever wire's words.
+struct Asked {
+    model: String,
+    prompt: String,
+    schema: Option<Value>,
+    streamed: bool,
+    tools: Vec<Tool>,
+    results: Vec<Value>,
+}
+
+impl Asked {
+    fn read(wire: &dyn Wire, path: &str, body: &Value) -> Asked {
+        Asked {
+            model: model_of(path, body),
+            prompt: wire.prompt(body),
+            schema: wire.schema(body).cloned(),
+            streamed: body["stream"] == true,
+            tools: wire.tools(body),
+            results: wire.results(body),
+        }
+    }
+}
+
+/// A request that cannot be answered as the script wants it.
+fn wrong(why: &str) -> Response {
+    json_response(400, &json!({"error": {"message": why}}))
 }
 
 fn model_of(path: &str, body: &Value) -> String {

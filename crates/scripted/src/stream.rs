@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::canned;
 use crate::record::{Open, micros};
 use crate::script::{Fault, Reply};
-use crate::wires::{About, Ending, Voice, Wire};
+use crate::wires::{About, Call, Ending, Voice, Wire};
 
 const HUGE_LINE_BYTES: usize = 100 * 1024 * 1024;
 const HUGE_PIECE_BYTES: usize = 64 * 1024;
@@ -25,12 +25,14 @@ pub(crate) fn answer(
     about: About,
     reply: Reply,
     words: Words,
+    call: Option<Call>,
     open: Open,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     let speaking = Speaking {
         wire,
         about,
         words,
+        call,
         reply,
         open,
         sent: 0,
@@ -100,6 +102,8 @@ struct Speaking {
     wire: &'static dyn Wire,
     about: About,
     words: Words,
+    /// The tool that is called in the end.
+    call: Option<Call>,
     reply: Reply,
     open: Open,
     sent: usize,
@@ -269,13 +273,19 @@ impl Speaking {
                 | Fault::WebPage
                 | Fault::Silent,
             )
-            | None => self.close(&mut out, Ending::Stop),
+            | None => match self.call.take() {
+                Some(call) => {
+                    self.wire.call(&mut out, &mut self.about, &call);
+                    self.close(&mut out, Ending::Called);
+                }
+                None => self.close(&mut out, Ending::Stop),
+            },
         }
         self.waiting.extend_from_slice(out.as_bytes());
     }
 
     fn close(&mut self, out: &mut String, ending: Ending) {
-        self.wire.close(out, &self.about, ending);
+        self.wire.close(out, &mut self.about, ending);
         // All that was promised is on its way; a client that leaves now has it.
         self.open.complete = true;
     }

@@ -43,12 +43,16 @@ impl Told {
         })
     }
 
-    pub(crate) fn choose(&mut self, model: &str, prompt: &str) -> Reply {
+    /// Rules with steps are for requests that offer tools: beside its work a program asks
+    /// for a title, or what to do next, and offers none then.
+    pub(crate) fn choose(&mut self, model: &str, prompt: &str, tools: bool) -> Reply {
         let nth = self.models.entry(model.to_owned()).or_default();
         *nth += 1;
         let nth = *nth;
         let mut rules = self.rules.iter();
-        let index = rules.position(|(when, _)| when.fits(model, nth, prompt));
+        let index = rules.position(|(when, reply)| {
+            when.fits(model, nth, prompt) && (tools || reply.steps.is_empty())
+        });
         let index = index.unwrap_or(self.rules.len());
         let reply = self.rules.get(index).map_or(&self.otherwise, |(_, reply)| reply);
         let asked = self.asked.entry(index).or_default();

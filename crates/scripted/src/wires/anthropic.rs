@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{About, Ending, Trouble, Voice, Wire, gather, quoted, texts};
+use super::{About, Call, Ending, Tool, Trouble, Voice, Wire, gather, items, quoted, texts};
 
 pub(crate) struct Anthropic;
 
@@ -59,12 +59,28 @@ impl Wire for Anthropic {
         );
     }
 
-    fn close(&self, out: &mut String, about: &About, ending: Ending) {
+    fn call(&self, out: &mut String, about: &mut About, call: &Call) {
+        if about.voice.take().is_some() {
+            stop_block(out, about);
+            about.block += 1;
+        }
+        let block = json!({"type": "tool_use", "id": call.id, "name": call.tool.name, "input": {}});
+        let start =
+            json!({"type": "content_block_start", "index": about.block, "content_block": block});
+        event(out, "content_block_start", &start);
+        let delta = json!({"type": "input_json_delta", "partial_json": call.arguments.to_string()});
+        let delta = json!({"type": "content_block_delta", "index": about.block, "delta": delta});
+        event(out, "content_block_delta", &delta);
+        stop_block(out, about);
+    }
+
+    fn close(&self, out: &mut String, about: &mut About, ending: Ending) {
         if about.voice.is_some() {
             stop_block(out, about);
         }
         let reason = match ending {
             Ending::Stop => "end_turn",
+            Ending::Called => "tool_use",
             Ending::Length => "max_tokens",
             Ending::Refusal | Ending::Filtered => "refusal",
         };
@@ -127,6 +143,16 @@ impl Wire for Anthropic {
         let mut all = String::new();
         gather(&body["system"], &mut all);
         all + &texts(&body["messages"], &["content"])
+    }
+
+    fn tools(&self, body: &Value) -> Vec<Tool> {
+        items(&body["tools"]).filter_map(|tool| Tool::named(&tool["name"])).collect()
+    }
+
+    fn results(&self, body: &Value) -> Vec<Value> {
+        let blocks = items(&body["messages"]).flat_map(|message| items(&message["content"]));
+        let results = blocks.filter(|block| block["type"] == "tool_result");
+        results.map(|block| block["content"].clone()).collect()
     }
 
     fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {

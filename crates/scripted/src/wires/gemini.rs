@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{About, Ending, Trouble, Voice, Wire, quoted, texts};
+use super::{About, Call, Ending, Tool, Trouble, Voice, Wire, items, quoted, texts};
 
 pub(crate) struct Gemini;
 
@@ -33,7 +33,18 @@ impl Wire for Gemini {
         );
     }
 
-    fn close(&self, out: &mut String, about: &About, ending: Ending) {
+    fn call(&self, out: &mut String, about: &mut About, call: &Call) {
+        let part = json!({"functionCall": {
+            "id": call.id, "name": call.tool.name, "args": call.arguments,
+        }});
+        let chunk = json!({
+            "candidates": [{"content": {"parts": [part], "role": "model"}, "index": 0}],
+            "modelVersion": about.model,
+        });
+        let _ = write!(out, "data: {chunk}\r\n\r\n");
+    }
+
+    fn close(&self, out: &mut String, about: &mut About, ending: Ending) {
         let usage = json!({
             "promptTokenCount": about.input_tokens, "candidatesTokenCount": about.output_tokens,
             "totalTokenCount": about.input_tokens + about.output_tokens,
@@ -42,11 +53,11 @@ impl Wire for Gemini {
             Ending::Refusal => json!({
                 "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage,
             }),
-            Ending::Stop | Ending::Length | Ending::Filtered => {
+            Ending::Stop | Ending::Called | Ending::Length | Ending::Filtered => {
                 let reason = match ending {
                     Ending::Length => "MAX_TOKENS",
                     Ending::Filtered => "SAFETY",
-                    Ending::Stop | Ending::Refusal => "STOP",
+                    Ending::Stop | Ending::Called | Ending::Refusal => "STOP",
                 };
                 json!({
                     "candidates": [{
@@ -119,6 +130,16 @@ impl Wire for Gemini {
     fn prompt(&self, body: &Value) -> String {
         let system = std::slice::from_ref(&body["systemInstruction"]);
         texts(&system.into(), &["parts"]) + &texts(&body["contents"], &["parts"])
+    }
+
+    fn tools(&self, body: &Value) -> Vec<Tool> {
+        let declared = items(&body["tools"]).flat_map(|tool| items(&tool["functionDeclarations"]));
+        declared.filter_map(|tool| Tool::named(&tool["name"])).collect()
+    }
+
+    fn results(&self, body: &Value) -> Vec<Value> {
+        let parts = items(&body["contents"]).flat_map(|content| items(&content["parts"]));
+        parts.filter_map(|part| part["functionResponse"].get("response").cloned()).collect()
     }
 
     fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{About, Ending, Trouble, Voice, Wire, quoted, texts};
+use super::{
+    About, Call, Ending, Tool, Trouble, Voice, Wire, from_tools, functions, quoted, texts,
+};
 
 pub(crate) struct Ollama;
 
@@ -29,10 +31,19 @@ impl Wire for Ollama {
         );
     }
 
-    fn close(&self, out: &mut String, about: &About, ending: Ending) {
+    fn call(&self, out: &mut String, about: &mut About, call: &Call) {
+        let function = json!({"name": call.tool.name, "arguments": call.arguments});
+        let line = json!({
+            "model": about.model, "created_at": MADE_AT, "done": false,
+            "message": {"role": "assistant", "content": "", "tool_calls": [{"function": function}]},
+        });
+        let _ = writeln!(out, "{line}");
+    }
+
+    fn close(&self, out: &mut String, about: &mut About, ending: Ending) {
         let reason = match ending {
             Ending::Length => "length",
-            Ending::Stop | Ending::Refusal | Ending::Filtered => "stop",
+            Ending::Stop | Ending::Called | Ending::Refusal | Ending::Filtered => "stop",
         };
         let last = json!({
             "model": about.model, "created_at": MADE_AT,
@@ -88,6 +99,14 @@ impl Wire for Ollama {
 
     fn prompt(&self, body: &Value) -> String {
         texts(&body["messages"], &["content"])
+    }
+
+    fn tools(&self, body: &Value) -> Vec<Tool> {
+        functions(body)
+    }
+
+    fn results(&self, body: &Value) -> Vec<Value> {
+        from_tools(body)
     }
 
     fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {

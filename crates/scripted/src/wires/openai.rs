@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{About, Ending, Trouble, Voice, Wire, quoted, texts};
+use super::{
+    About, Call, Ending, Tool, Trouble, Voice, Wire, from_tools, functions, quoted, texts,
+};
 
 pub(crate) struct OpenAi;
 
@@ -14,6 +16,11 @@ fn chunk(out: &mut String, about: &About, delta: &str, finish: &str) {
         "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1767225600,\"model\":{},\"choices\":[{{\"index\":0,\"delta\":{delta},\"logprobs\":null,\"finish_reason\":{finish}}}]}}\n\n",
         quoted(&about.model),
     );
+}
+
+fn called(call: &Call) -> Value {
+    let function = json!({"name": call.tool.name, "arguments": call.arguments.to_string()});
+    json!({"index": 0, "id": call.id, "type": "function", "function": function})
 }
 
 fn usage(about: &About) -> Value {
@@ -40,9 +47,14 @@ impl Wire for OpenAi {
         chunk(out, about, &format!("{{\"{name}\":{}}}", quoted(text)), "null");
     }
 
-    fn close(&self, out: &mut String, about: &About, ending: Ending) {
+    fn call(&self, out: &mut String, about: &mut About, call: &Call) {
+        chunk(out, about, &json!({"tool_calls": [called(call)]}).to_string(), "null");
+    }
+
+    fn close(&self, out: &mut String, about: &mut About, ending: Ending) {
         let finish = match ending {
             Ending::Stop => "\"stop\"",
+            Ending::Called => "\"tool_calls\"",
             Ending::Length => "\"length\"",
             Ending::Filtered => "\"content_filter\"",
             Ending::Refusal => {
@@ -58,13 +70,18 @@ impl Wire for OpenAi {
         let _ = write!(out, "data: {usage}\n\ndata: [DONE]\n\n");
     }
 
-    fn whole(&self, about: &About, text: &str) -> Option<Value> {
+    fn whole(&self, about: &About, text: &str, call: Option<&Call>) -> Option<Value> {
+        let mut message = json!({"role": "assistant", "content": text, "refusal": null});
+        let mut finish = "stop";
+        if let Some(call) = call {
+            message["tool_calls"] = json!([called(call)]);
+            finish = "tool_calls";
+        }
         Some(json!({
             "id": "chatcmpl-1", "object": "chat.completion", "created": 1_767_225_600,
             "model": about.model, "usage": usage(about),
             "choices": [{
-                "index": 0, "logprobs": null, "finish_reason": "stop",
-                "message": { "role": "assistant", "content": text, "refusal": null },
+                "index": 0, "logprobs": null, "finish_reason": finish, "message": message,
             }],
         }))
     }
@@ -144,6 +161,14 @@ impl Wire for OpenAi {
         texts(&body["messages"], &["content"])
     }
 
+    fn tools(&self, body: &Value) -> Vec<Tool> {
+        functions(body)
+    }
+
+    fn results(&self, body: &Value) -> Vec<Value> {
+        from_tools(body)
+    }
+
     fn schema<'a>(&self, body: &'a Value) -> Option<&'a Value> {
         body["response_format"]["json_schema"].get("schema")
     }
@@ -155,13 +180,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_streamed_is_one_object() {
-        let about = About {
-            model: "m".to_owned(),
-            input_tokens: 3,
-            output_tokens: 2,
-            voice: None,
-            block: 0,
-        };
+        let about =
+            About { model: "m".to_owned(), input_tokens: 3, output_tokens: 2, ..About::default() };
         let expected = json!({
             "id": "chatcmpl-1", "object": "chat.completion", "created": 1_767_225_600,
             "model": "m",
@@ -171,6 +191,6 @@ mod tests {
             }],
             "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
         });
-        assert_eq!(OpenAi.whole(&about, "Yes, but"), Some(expected));
+        assert_eq!(OpenAi.whole(&about, "Yes, but", None), Some(expected));
     }
 }
