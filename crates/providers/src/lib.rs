@@ -39,9 +39,9 @@ use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
-pub use start::find_program;
 pub use keeper::{KEEPER, keep};
 pub use presets::PRESETS;
+pub use start::find_program;
 
 /// Chooses the cryptography of every TLS connection of this process. Calling it
 /// again changes nothing.
