@@ -54,6 +54,9 @@ pub struct Board<'a> {
     /// In the blind phase, for those who lead.
     pub has_posted: Option<Vec<&'a AgentName>>,
     pub posts: Vec<Seen<'a>>,
+    /// Posts that the viewer may know of: in the blind phase those who lead know how many
+    /// there are, and see their own.
+    pub known_posts: usize,
     /// Absent where it would tell what others do.
     pub readiness: Option<Readiness>,
     pub allowed: Vec<&'static str>,
@@ -125,6 +128,7 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         told: told(state, &members, &posts),
         members,
         has_posted,
+        known_posts: if leads { state.posts.len() } else { posts.len() },
         posts,
         readiness: (leads || !hides(state)).then(|| readiness(state)),
         allowed: state.allowed(member),

@@ -223,6 +223,8 @@ pub struct WhiteboardSummary {
     topic: String,
     phase: PhaseName,
     agents: usize,
+    /// In the blind phase facilitators and operators are told how many there are; `lines`
+    /// has one's own only.
     posts: usize,
     annotations: usize,
     votes: usize,
