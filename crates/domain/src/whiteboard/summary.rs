@@ -7,7 +7,7 @@ use crate::view::{Board, Seen};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
     pub agents: usize,
-    /// In the blind phase those who lead are told of more than `lines` has.
+    /// In the blind phase those who lead know of more than `lines` has.
     pub posts: usize,
     pub annotations: usize,
     pub votes: usize,

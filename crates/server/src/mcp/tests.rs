@@ -402,6 +402,23 @@ fn every_row_has_its_route_and_is_told_in_full() {
     }
 }
 
+/// A filter of lists takes every status, and no other.
+#[test]
+fn the_statuses_are_those_of_the_document() {
+    let document = serde_json::to_value(crate::document()).unwrap();
+    let kinds = [
+        ("boardroom", "BoardStatus"),
+        ("whiteboard", "PhaseName"),
+        ("council", "CouncilStatus"),
+        ("discussion", "DiscussionStatus"),
+    ];
+    for ((kind, statuses), (expected, schema)) in plenary_domain::room::KINDS.into_iter().zip(kinds)
+    {
+        assert_eq!(kind, expected);
+        assert_eq!(json!(statuses), document["components"]["schemas"][schema]["enum"], "{kind}");
+    }
+}
+
 /// Every field can be turned into the route's name and back.
 fn check_names(schema: &Value, tool: &str) {
     match schema {

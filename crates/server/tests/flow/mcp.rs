@@ -680,6 +680,8 @@ async fn a_board_is_led_from_blind_to_archived() {
     let state = |agent: &str| on(json!({ "agent_name": agent }));
     assert_eq!(fay.good("whiteboard_state", state("fay")).await["posts"], json!([]));
     assert_eq!(fay.good("whiteboard_state", state("fay")).await["has_posted"], json!(["ann"]));
+    // Whoever leads knows that somebody has posted, and neither what nor how often.
+    assert_eq!(fay.good("whiteboard_summarize", state("fay")).await["posts"], 1);
     assert_eq!(fay.bad("whiteboard_conflicts", state("fay")).await["state"], "blind");
     for phase in ["read", "debate"] {
         let given = on(json!({ "agent_name": "fay", "target_phase": phase }));
