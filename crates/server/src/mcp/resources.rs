@@ -86,9 +86,10 @@ async fn fetch(server: &Server, caller: String, path: String) -> Result<Value, E
         idempotency_key: None,
         caller,
     };
+    // What the route says besides is about routes.
     let failed = |error: &Value| {
-        let message = error["message"].as_str().unwrap_or("The request failed.").to_owned();
-        (message, Some(error.clone()))
+        let message = error["message"].as_str().unwrap_or("The request failed.");
+        (message.replace("`meta.next`", "`nextCursor`"), Some(json!({ "code": error["code"] })))
     };
     match server.shared.door.call(request).await {
         Err(error) => {

@@ -101,7 +101,8 @@ fn sentence(row: &Row, text: &str) -> String {
     let renamed = row.renamed.iter().fold(text.to_owned(), |text, (from, to)| {
         text.replace(&format!("`{from}`"), &format!("`{to}`"))
     });
-    in_words(&renamed.replace("Idempotency-Key", "idempotency_key"))
+    let renamed = renamed.replace("Idempotency-Key", "idempotency_key");
+    in_words(&renamed.replace("`meta.next`", "`next_cursor`"))
 }
 
 fn argument(row: &Row, field: &str) -> String {

@@ -110,7 +110,8 @@ pub fn check_words(tool: &str, result: &Value) {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
     let told = ["message", "hint", "fields", "next"].map(|part| answer[part].to_string()).join(" ");
     let foreign = ["/api", "GET ", "POST ", "DELETE ", "Authorization", "header", "Agent-Token"];
-    for word in foreign.into_iter().chain(["Idempotency-Key", " --", "`plenary ", "query"]) {
+    for word in foreign.into_iter().chain(["Idempotency-Key", " --", "`plenary ", "query", "meta."])
+    {
         assert!(!told.contains(word), "{tool} says {word}: {told}");
     }
 }
@@ -323,6 +324,11 @@ async fn what_there_is_is_told_to_whoever_asks_for_what_is_not() {
         ),
         ("sessions_list", json!({ "limit": 0 }), "`limit` must be from 1 to 200."),
         (
+            "sessions_list",
+            json!({ "cursor": "x" }),
+            "`cursor` must be `next_cursor` of an earlier page.",
+        ),
+        (
             "council_read",
             json!({ "council": "x", "wait_s": 601 }),
             "`wait_s` must be from 0 to 600.",
@@ -425,6 +431,10 @@ async fn a_board_is_convened_waited_for_and_read() {
         let told = client.ask("resources/read", json!({ "uri": uri })).await;
         assert_eq!(told["error"]["code"], -32002, "{told}");
     }
+    let told = client.ask("resources/list", json!({ "cursor": "x" })).await;
+    let expected = json!({ "code": -32602, "data": { "code": "invalid-query" },
+        "message": "`cursor` must be `nextCursor` of an earlier page." });
+    assert_eq!(told["error"], expected);
     let told = client.ask("resources/templates/list", json!({})).await;
     assert_eq!(told["result"]["resourceTemplates"][0]["uriTemplate"], "plenary://{kind}/{id}");
 }
