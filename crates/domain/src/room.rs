@@ -7,7 +7,7 @@ use crate::discussion;
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::library;
 use crate::limits;
-use crate::reject::{Reject, Wrong, settled};
+use crate::reject::{Reject, Wrong};
 use crate::view::{self, Viewer};
 use crate::whiteboard;
 use jiff::Timestamp;
@@ -380,44 +380,31 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
     };
 }
 
-/// Says which of these a filter of lists means, or what there is.
-fn one_of<'a>(field: &str, given: &str, known: &[&'a str]) -> Result<&'a str, Wrong> {
-    let found = known.iter().find(|name| name.eq_ignore_ascii_case(given.trim()));
-    found.copied().ok_or_else(|| {
-        Wrong::new(field, format!("there is no {given:?}; there are {}", known.join(", ")))
-    })
-}
-
 /// The kind and the status that a list is asked for. A value that nothing can have is
 /// refused: an empty list would say that there is nothing.
 pub fn filter(
     kind: Option<&str>,
     status: Option<&str>,
 ) -> Result<(Option<&'static str>, Option<&'static str>), Reject> {
-    let mut wrong = vec![];
     let kinds = KINDS.map(|(kind, _)| kind);
-    let kind = kind.map(|kind| one_of("kind", kind, &kinds));
-    let is_meant =
-        |name: &str| kind.as_ref().is_none_or(|kind| kind.as_ref().is_ok_and(|k| *k == name));
-    let mut statuses: Vec<&'static str> = vec![];
-    for status in KINDS.iter().filter(|(name, _)| is_meant(name)).flat_map(|(_, all)| *all) {
+    let kind = kind.map(|kind| one_of("kind", kind, &kinds)).transpose()?;
+    let is_meant = |name: &str| kind.is_none_or(|kind| kind == name);
+    let mut statuses: Vec<&str> = vec![];
+    for status in KINDS.into_iter().filter(|(name, _)| is_meant(name)).flat_map(|(_, all)| all) {
         if !statuses.contains(status) {
             statuses.push(status);
         }
     }
-    // What a status may be depends on the kind.
-    let status = status.filter(|_| !statuses.is_empty());
-    let status = status.map(|status| one_of("status", status, &statuses));
-    let mut given = |found: Option<Result<&'static str, Wrong>>| match found.transpose() {
-        Ok(found) => found,
-        Err(problem) => {
-            wrong.push(problem);
-            None
-        }
-    };
-    let found = (given(kind), given(status));
-    settled(wrong)?;
-    Ok(found)
+    let status = status.map(|status| one_of("status", status, &statuses)).transpose()?;
+    Ok((kind, status))
+}
+
+fn one_of(field: &str, given: &str, known: &[&'static str]) -> Result<&'static str, Reject> {
+    let found = known.iter().find(|name| name.eq_ignore_ascii_case(given.trim()));
+    found.copied().ok_or_else(|| {
+        let problem = format!("there is no {given:?}; there are {}", known.join(", "));
+        Reject::Invalid(vec![Wrong::new(field, problem)])
+    })
 }
 
 /// A title for lists: the first line that says something, cut to size.
