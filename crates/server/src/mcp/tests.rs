@@ -372,7 +372,7 @@ fn every_row_has_its_route_and_is_told_in_full() {
     assert_eq!(named, rows().map(|row| row.name).collect::<Vec<_>>(), "a row has no route");
     for entry in &server.shared.entries {
         let (row, tool) = (&entry.row, entry.tool());
-        assert!(!row.title.is_empty() && row.description.len() > 40, "{}", row.name);
+        assert!(!row.title.is_empty() && row.description.len() > 25, "{}", row.name);
         for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten()
         {
             let schema = Value::Object((**schema).clone());
