@@ -36,6 +36,10 @@ pub const MODEL_NAME_BYTES: usize = 200;
 /// Bytes of a council's or a whiteboard's name, and of the name of who speaks there.
 pub const ROOM_NAME_BYTES: usize = 80;
 pub const AGENT_NAME_BYTES: usize = 80;
+/// Names that are told when somebody wrote one that means nothing, and names that are
+/// compared with it.
+pub const NAMES_TOLD: usize = 10;
+pub const NAMES_COMPARED: usize = 1_000;
 
 // Whiteboards
 /// Agents of one board.
@@ -313,6 +317,9 @@ pub const LOOK_AGAIN_MS: u64 = 20_000;
 pub const LIFE_SIGN_MS: u64 = 8_000;
 /// Bytes of a file of settings.
 pub const CONFIGURATION_BYTES: u64 = 256 * 1024;
+/// Bytes of a text in an MCP answer; the rest is asked for. A model reads all of it, and
+/// clients cut off what is much longer.
+pub const MCP_TEXT_BYTES: usize = 24 * 1024;
 /// How long a request is repeated while the holder of a data folder changes, and
 /// the pause in between.
 pub const HANDOVER_MS: u64 = 15_000;

@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::ids::ModelName;
 use crate::limits;
+use crate::models::distance;
 pub use invisible::shown;
 use invisible::{Hidden, hidden, shows_nothing};
 
@@ -80,6 +81,21 @@ pub fn folded(name: &str) -> String {
     let cased = shown.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
     let folded: String = cased.nfkc().collect();
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What there is in place of a name that means nothing, the nearest first: the end of a
+/// sentence. Who is told must be allowed to know of all of them.
+pub fn told<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let mut known: Vec<&str> = known.take(limits::NAMES_COMPARED).collect();
+    if written.len() <= limits::ROOM_NAME_BYTES + limits::AGENT_NAME_BYTES {
+        known.sort_by_cached_key(|name| distance(written, name));
+    }
+    let first = known.iter().take(limits::NAMES_TOLD).copied().collect::<Vec<_>>().join(", ");
+    match known.len() {
+        0 => "; there is none yet".to_owned(),
+        all if all > limits::NAMES_TOLD => format!("; there are {first} and more"),
+        _ => format!("; there are {first}"),
+    }
 }
 
 /// `The User's Voice` → `the-users-voice`.

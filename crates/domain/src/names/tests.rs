@@ -115,3 +115,13 @@ fn names_are_the_same_whatever_their_case_and_how_they_are_put_together() {
         assert!(!are_same(left, right), "{left:?} and {right:?}");
     }
 }
+
+#[test]
+fn what_there_is_is_told_in_bounds_and_the_nearest_first() {
+    assert_eq!(told("x", [].into_iter()), "; there is none yet");
+    assert_eq!(told("anne/1", ["bob/1", "ann/1"].into_iter()), "; there are ann/1, bob/1");
+    let many: Vec<String> = (1..100).map(|number| format!("ann/{number}")).collect();
+    let told = told("post-1", many.iter().map(String::as_str));
+    assert_eq!(told.matches("ann/").count(), limits::NAMES_TOLD);
+    assert!(told.ends_with(" and more"), "{told}");
+}
