@@ -268,6 +268,7 @@ async fn every_session_is_read_as_the_program_reads_it() {
             status: "blind",
             active: false,
             waits_for: vec![],
+            imported: false,
             actor: "ada".into(),
             at: opened.at,
             events: vec![NewEvent {

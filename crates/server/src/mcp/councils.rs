@@ -14,7 +14,7 @@ pub const ROWS: [Row; 5] = [
                       independent views use a whiteboard. Keep the agent_token: it closes the \
                       council.",
         hidden: &["agentToken"],
-        acts: Some(Acts { name: NOBODY, place: "name" }),
+        acts: Some(Acts { name: NOBODY, place: "name", given_by: "council_open" }),
         // A name is taken once.
         effect: SETTLES,
         typed: true,
@@ -58,7 +58,7 @@ pub const ROWS: [Row; 5] = [
         description: "Closes a council that you opened, for good; its record stays. Say in summary \
                       what came of it.",
         described: &[COUNCIL, ("agent_token", "From council_open.")],
-        acts: Some(Acts { name: NOBODY, place: "council" }),
+        acts: Some(Acts { name: NOBODY, place: "council", given_by: "council_open" }),
         effect: SETTLES,
         ..Row::post("council_close", "/api/councils/{council}/close")
     },

@@ -39,15 +39,15 @@ pub const ROWS: [Row; 12] = [
     },
     Row {
         title: "Invite to a whiteboard",
-        description: "Lets somebody in on a board that was opened with admission: invited. With \
-                      `invite` it makes a personal invitation for that name and role, which \
-                      everybody needs who comes after the blind phase; without, it renews the \
-                      board's invitation, for its opener in blind. Hand the code over; it \
-                      goes into whiteboard_register as invitation.",
+        description: "Lets somebody in on a board with admission: invited. With `invite` it makes \
+                      an invitation for that name and role, which whoever comes after blind needs; \
+                      without, the opener renews the board's own, in blind.",
         renamed: BOARD,
         described: &[BOARD_ID, YOU],
         acts: AS_AGENT,
-        next: &["Hand the invitation to whom it is for: they call whiteboard_register with it."],
+        next: Next::Words(&[
+            "Hand the invitation to whom it is for: they call whiteboard_register with it.",
+        ]),
         ..Row::post("whiteboard_invite", "/api/whiteboards/{board}/invitations")
     },
     Row {
