@@ -170,7 +170,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let kept = at(home.path(), LOCAL);
         kept.keep(BOARD, "ann", "ann.1").unwrap();
-        fs::write(kept.path(), "{").unwrap();
+        std::fs::write(kept.file().path(), "{").unwrap();
         let told = kept.keep(BOARD, "bob", "bob.1").unwrap_err();
         assert!(told.message.contains("is broken"), "{}", told.message);
         let hint = told.hint.unwrap();
