@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio::time::timeout;
 
 use crate::Outcome;
-use crate::figures::{Samples, megabytes, millis};
+use crate::figures::{Samples, megabytes};
 use crate::plenary::{MODEL, Place};
 use crate::process::{Process, machine_cpu};
 
