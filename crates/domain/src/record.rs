@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Write};
 
 use jiff::Timestamp;
 
-use crate::names::shown;
+use crate::names::{shown, without_codes};
 
 /// A record while it is written: blocks with a blank line between them.
 #[derive(Default)]
@@ -27,10 +27,11 @@ pub struct Document {
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Line(pub(crate) String);
 
-/// Somebody's words within a line, as plain text: a name, a title, a reason.
+/// Somebody's words within a line, as plain text: a name, a title.
 pub struct Words<'a>(pub &'a str);
 
-/// What somebody said, at the end of a line, with emphasis and code of their own.
+/// What somebody or a provider said, at the end of a line, with emphasis and code of
+/// its own.
 pub struct Saying<'a>(pub &'a str);
 
 /// A span of code within a line.
@@ -119,13 +120,11 @@ impl Document {
     /// As written, as a block that ends where it ends: a heading, a list or a fence in
     /// it is its own. Nothing is written for a text that says nothing.
     pub fn quote(&mut self, text: &str) {
-        let text = text.trim();
+        let text = without_codes(text).replace("\r\n", "\n").replace(ends_line, "\n");
+        let text = html::defused(text.trim());
         if text.is_empty() {
             return;
         }
-        let text = text.replace("\r\n", "\n").replace(ends_line, "\n");
-        let kept = |c: &char| matches!(c, '\t' | '\n') || !c.is_control();
-        let text = html::defused(&text.chars().filter(kept).collect::<String>());
         let line = |line: &str| if line.is_empty() { ">".to_owned() } else { format!("> {line}") };
         self.block(&text.split('\n').map(line).collect::<Vec<_>>().join("\n"));
     }

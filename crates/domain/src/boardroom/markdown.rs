@@ -3,7 +3,7 @@
 use super::ballot::write_ballot;
 use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Verdict};
 use crate::call::Failure;
-use crate::record::{Code, Document, Words, line};
+use crate::record::{Code, Document, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
     let mut out = Document::default();
@@ -39,13 +39,13 @@ fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
     out.rule();
     out.heading(1, line!("Synthesis {} ({})", synthesis.number, Words(&synthesis.model.0)));
     if let Some(instruction) = &synthesis.instruction {
-        out.note(line!("Asked for: {}", Words(instruction)));
+        out.note(line!("Asked for: {}", Saying(instruction)));
     }
     if let Some(note) = state.degraded(synthesis) {
         out.note(line!("{}", Words(&note)));
     }
     for failed in &synthesis.failed {
-        let (model, message) = (Words(&failed.model.0), Words(&failed.failure.message));
+        let (model, message) = (Words(&failed.model.0), Saying(&failed.failure.message));
         out.note(line!("{} was tried first: {}", model, message));
     }
     match &synthesis.standing {
@@ -74,7 +74,7 @@ pub fn write_import(out: &mut Document, state: &State) {
 }
 
 fn write_failed(out: &mut Document, failure: &Failure, partial: &str) {
-    out.note(line!("Failed: {}", Words(&failure.message)));
+    out.note(line!("Failed: {}", Saying(&failure.message)));
     out.quote(partial);
 }
 

@@ -6,7 +6,7 @@ use super::{
     Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, Wait, markdown,
 };
 use crate::ids::ModelName;
-use crate::record::{Document, Words, line};
+use crate::record::{Document, Saying, Words, line};
 use crate::room::Progress;
 
 impl State {
@@ -151,7 +151,7 @@ impl State {
             | SynthesisStanding::Stopped { .. } => None,
         });
         let Some((synthesis, verdict)) = there else {
-            out.note(line!("No synthesis yet. {}", Words(&self.standing_in_words())));
+            out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
             return out.brief();
         };
         if let Some(note) = self.degraded(synthesis) {

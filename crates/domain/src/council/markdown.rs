@@ -75,7 +75,7 @@ fn write_silence(out: &mut Document, silence: &Silence) {
     let (note, text) = match &silence.why {
         Why::Passed { text } => (line!("{} passed.", member), text.as_str()),
         Why::Failed { failure, partial } => {
-            (line!("{} failed: {}", member, Words(&failure.message)), partial.as_str())
+            (line!("{} failed: {}", member, Saying(&failure.message)), partial.as_str())
         }
         Why::Stopped { partial } => {
             (line!("{} was stopped.", member), partial.as_deref().unwrap_or_default())

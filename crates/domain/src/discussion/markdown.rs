@@ -2,7 +2,7 @@
 
 use super::prompt::role_words;
 use super::{Choice, Decided, Entry, How, Said, Seat, SeatId, Spoken, State, What};
-use crate::record::{Code, Document, Line, Words, line};
+use crate::record::{Code, Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
     let mut out = Document::default();
@@ -31,7 +31,7 @@ pub fn markdown(state: &State) -> String {
     out.heading(2, line!("Transcript"));
     state.transcript.iter().for_each(|entry| write_entry(&mut out, state, entry));
     if state.conclusion().is_none() {
-        out.note(line!("{}", Words(&state.standing_in_words())));
+        out.note(line!("{}", Saying(&state.standing_in_words())));
     }
     out.text()
 }
@@ -60,7 +60,7 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
                     out.quote(&answer.text);
                 }
                 Spoken::Failed { failure, partial } => {
-                    out.note(line!("No answer: {}", Words(&failure.message)));
+                    out.note(line!("No answer: {}", Saying(&failure.message)));
                     out.quote(partial);
                 }
             }
@@ -79,7 +79,7 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
             out.quote(partial.as_deref().unwrap_or_default());
         }
         Said::SynthesisFailed { by, failure, partial } => {
-            let (who, message) = (name(state, by), Words(&failure.message));
+            let (who, message) = (name(state, by), Saying(&failure.message));
             out.note(line!("{} could not write the conclusion: {}", who, message));
             out.quote(partial);
         }
@@ -92,7 +92,7 @@ fn write_decision(out: &mut Document, state: &State, decided: &Decided) {
         (Choice::Continue, None) => line!("goes on"),
         (Choice::Synthesize, _) => line!("time to conclude"),
     };
-    let note = Words(decided.note.as_deref().unwrap_or_default());
+    let note = Saying(decided.note.as_deref().unwrap_or_default());
     let how = match decided.how {
         How::Parsed | How::Person => Line::default(),
         How::Repaired => line!(" (the answer had to be mended: {})", note),

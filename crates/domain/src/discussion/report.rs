@@ -4,7 +4,7 @@ use super::prompt::absent;
 use super::{Said, Seat, SeatId, Spoken, Stage, State, What, markdown};
 use crate::call::Timing;
 use crate::ids::ModelName;
-use crate::record::{Document, Words, line};
+use crate::record::{Document, Saying, Words, line};
 use crate::room::Progress;
 
 impl State {
@@ -119,7 +119,7 @@ impl State {
         }
         let mut out = Document::default();
         match self.conclusion() {
-            None => out.note(line!("No conclusion yet. {}", Words(&self.standing_in_words()))),
+            None => out.note(line!("No conclusion yet. {}", Saying(&self.standing_in_words()))),
             Some(conclusion) => {
                 if let Some(note) = self.degraded() {
                     out.note(line!("{}", Words(&note)));

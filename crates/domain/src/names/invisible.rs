@@ -19,8 +19,40 @@ pub fn hidden(line: &str) -> Option<Hidden> {
     chars.iter().enumerate().find_map(found)
 }
 
+/// A text without what a terminal would take for a command: whole escape codes, and all
+/// control characters but tabs and the ends of lines.
+pub fn without_codes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        out.push_str(before);
+        rest = &after[code_length(after)..];
+    }
+    out.push_str(rest);
+    out.retain(|c| {
+        matches!(c, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}') || !c.is_control()
+    });
+    out
+}
+
+/// Bytes of an escape code after its first character. One that does not end is none, so
+/// that it takes no words with it.
+fn code_length(text: &str) -> usize {
+    let end = match text.chars().next() {
+        Some('[') => text[1..].find(|c| ('@'..='~').contains(&c)).map(|at| at + 2),
+        Some(']' | 'P' | '^' | '_') => {
+            let bell = text.find('\u{7}').map(|at| at + 1);
+            let string = text.find("\u{1b}\\").map(|at| at + 2);
+            bell.into_iter().chain(string).min()
+        }
+        Some(_) | None => None,
+    };
+    end.unwrap_or(0)
+}
+
 /// A text in one line, without what a reader could not see. What joins letters stays.
 pub fn shown(text: &str) -> String {
+    let text = without_codes(text);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let joins = |c: char| matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0f}');
     let line: String = line.chars().filter(|c| joins(*c) || !shows_nothing(*c)).collect();

@@ -154,8 +154,10 @@ fn no_forgery_changes_the_blocks_of_a_document() {
 #[test]
 fn a_quotation_is_shown_as_it_was_written() {
     let mut out = Document::default();
-    out.quote("# A `Vec<T>` <b>\n\n```html\n<b>\n```\n\u{1b}[31mred\u{7}\r\nEnd\n");
-    let quoted = "> # A `Vec<T>` \\<b>\n>\n> ```html\n> <b>\n> ```\n> [31mred\n> End\n";
+    out.quote(
+        "\u{1b}]0;evil\u{7}# A `Vec<T>` <b>\n\n```html\n<b>\n```\n\u{1b}[31mred\u{7}\r\nEnd\n",
+    );
+    let quoted = "> # A `Vec<T>` \\<b>\n>\n> ```html\n> <b>\n> ```\n> red\n> End\n";
     assert_eq!(out.text(), quoted);
 }
 

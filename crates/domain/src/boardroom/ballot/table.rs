@@ -9,7 +9,7 @@ pub fn write_ballot(out: &mut Document, state: &State, synthesis: &Synthesis) {
     let Some(ballot) = &synthesis.ballot else { return };
     out.heading(2, line!("Ballot"));
     match ballot {
-        Ballot::Skipped(reason) => out.note(line!("No ballot. {}", Words(reason))),
+        Ballot::Skipped(reason) => out.note(line!("No ballot. {}", Saying(reason))),
         Ballot::Held(held) => {
             write_votes(out, state, held);
             write_notes(out, state, held);
@@ -52,7 +52,7 @@ fn write_notes(out: &mut Document, state: &State, held: &Held) {
     for paper in &held.papers {
         if let PaperStanding::Failed { failure, .. } = &paper.standing {
             let name = name(state, paper.seat);
-            out.note(line!("{} has no votes: {}", name, Words(&failure.message)));
+            out.note(line!("{} has no votes: {}", name, Saying(&failure.message)));
         }
     }
 }

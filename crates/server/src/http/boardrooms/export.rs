@@ -146,9 +146,7 @@ pub async fn import(
     if body.events.len() > limits::IMPORT_EVENTS {
         let most = limits::IMPORT_EVENTS;
         wrong.push(("events".to_owned(), format!("at most {most} can be imported")));
-    }
-    if !wrong.is_empty() {
-        // The events are of another version, or too many to be read one by one.
+        // They are not read one by one to be named one by one.
         return Err(Problem::invalid(wrong));
     }
     let mut events = vec![];

@@ -69,7 +69,7 @@ async fn it_is_listed_found_waited_for_and_stopped_like_any_session() {
             &json!("discussion"),
             &json!("concluded"),
             &json!(true),
-            &json!("So be it, with marmalade.")
+            &json!("> So be it, with marmalade.")
         )
     );
     assert_eq!(
