@@ -18,6 +18,11 @@ use files::File;
 const APART: [&str; 8] = ["api", "mcp", "socket.io", "docs", "metrics", "healthz", "readyz", "v1"];
 /// Vite names these by their contents, so that they never change.
 const ASSETS: &str = "assets";
+/// What programs look up about a server. It is no page, whoever asks.
+const WELL_KNOWN: &str = ".well-known";
+/// Where the interface has pages, by the first part of the address.
+const PLACES: [&str; 8] =
+    ["", "boardrooms", "discussions", "whiteboards", "councils", "history", "library", "settings"];
 const INDEX: &str = "index.html";
 
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -75,8 +80,7 @@ async fn page(app: &App, path: &str, headers: &HeaderMap) -> Option<Response> {
     if let Some(file) = files::find(folder, name).await {
         return Some(answer(name, file, headers));
     }
-    let is_asset = name.split('/').next() == Some(ASSETS);
-    if is_asset || !navigates(name, headers) {
+    if !navigates(name, headers) {
         return None;
     }
     // The page knows its own addresses, such as `/boardrooms/ID`.
@@ -84,11 +88,17 @@ async fn page(app: &App, path: &str, headers: &HeaderMap) -> Option<Response> {
     Some(answer(INDEX, index, headers))
 }
 
-/// A browser that opens an address says that it wants HTML; the name of a whiteboard
-/// may have a dot. Without that word, what looks like a file is meant as one.
+/// A browser that opens an address says that it wants HTML, and the page itself says
+/// when there is nothing. Without that word an address is a page where pages are; what
+/// looks like a file is meant as one, though the name of a whiteboard may have a dot.
 fn navigates(name: &str, headers: &HeaderMap) -> bool {
+    let first = name.split('/').next().unwrap_or_default();
+    if [ASSETS, WELL_KNOWN].contains(&first) {
+        return false;
+    }
     let last = name.rsplit('/').next().unwrap_or_default();
-    !last.contains('.') || text(headers, header::ACCEPT).contains("text/html")
+    let is_page = PLACES.contains(&first) && !last.contains('.');
+    is_page || text(headers, header::ACCEPT).contains("text/html")
 }
 
 fn answer(name: &str, file: File, headers: &HeaderMap) -> Response {
@@ -174,7 +184,7 @@ pub async fn as_told(mut response: Response) -> Response {
 mod tests {
     use axum::http::{HeaderMap, Method, header};
 
-    use super::{is_page, navigates, takes_gzip};
+    use super::{PLACES, is_page, navigates, takes_gzip};
 
     #[test]
     fn pages_stand_beside_the_interfaces() {
@@ -188,12 +198,32 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_may_open_a_name_with_a_dot() {
+    fn a_browser_may_open_any_address_and_a_program_only_pages() {
         let mut headers = HeaderMap::new();
-        assert!(navigates("whiteboards/plan", &headers));
-        assert!(!navigates("whiteboards/plan.v2", &headers));
+        let never = ["assets/x.js", ".well-known/oauth-authorization-server"];
+        let by_browsers = ["whiteboards/plan.v2", "nowhere", "register", "favicon.ico"];
+        let check = |names: &[&str], headers: &HeaderMap, expected: bool| {
+            for name in names {
+                assert_eq!(navigates(name, headers), expected, "{name}");
+            }
+        };
+        for accept in ["", "*/*", "application/json", "text/event-stream"] {
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            check(&["", "settings", "whiteboards/plan"], &headers, true);
+            check(&by_browsers, &headers, false);
+            check(&never, &headers, false);
+        }
         headers.insert(header::ACCEPT, "text/html,*/*;q=0.8".parse().unwrap());
-        assert!(navigates("whiteboards/plan.v2", &headers));
+        check(&by_browsers, &headers, true);
+        check(&never, &headers, false);
+    }
+
+    #[test]
+    fn the_places_are_those_of_the_interface() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/shell/places.ts");
+        let text = std::fs::read_to_string(file).unwrap();
+        let parts = text.split("href: \"/").skip(1).map(|part| part.split('"').next().unwrap());
+        assert_eq!(parts.collect::<Vec<_>>(), PLACES);
     }
 
     #[test]

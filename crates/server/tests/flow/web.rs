@@ -72,7 +72,9 @@ async fn the_binary_serves_what_was_built() {
 async fn every_page_is_the_page_and_it_is_held_to_its_own_files() {
     let app = TestApp::start(canned()).await;
     let index = get(&app, "/", &[]).await.text().await.unwrap();
-    for path in ["/boardrooms/01890000-0000-7000-8000-000000000000", "/settings", "/a/b/c?d=e"] {
+    for path in
+        ["/boardrooms/01890000-0000-7000-8000-000000000000", "/settings", "/whiteboards/b?d=e"]
+    {
         let page = get(&app, path, &[]).await;
         assert_eq!(page.status(), 200, "{path}");
         assert_eq!(header(&page, "content-type"), "text/html; charset=utf-8");
@@ -102,6 +104,20 @@ async fn every_page_is_the_page_and_it_is_held_to_its_own_files() {
     assert_eq!((head.status(), header(&head, "cache-control")), (StatusCode::OK, "no-cache"));
     assert_eq!(header(&head, "content-length"), index.len().to_string());
     assert_eq!(head.text().await.unwrap(), "");
+    // What programs look for is said in JSON to be nowhere, whatever they accept.
+    for (path, accept) in [
+        ("/.well-known/oauth-protected-resource/mcp", "application/json"),
+        ("/.well-known/oauth-authorization-server", "*/*"),
+        ("/.well-known/openid-configuration", "text/html"),
+        ("/nowhere", "application/json"),
+        ("/register", "*/*"),
+    ] {
+        let request = app.http.get(format!("{}{path}", app.url)).header("accept", accept);
+        let (status, body) = answer(request).await;
+        assert_eq!((status, &body["error"]["code"]), (404, &"not-found".into()), "{path}");
+    }
+    let browser = [("accept", "text/html,application/xhtml+xml")];
+    assert_eq!(get(&app, "/nowhere", &browser).await.status(), 200);
     for path in ["/assets/none-1.js", "/assets", "/api", "/api/none", "/docs/none", "/v1/models"] {
         let (status, body) = answer(app.http.get(format!("{}{path}", app.url))).await;
         assert_eq!((status, &body["error"]["code"]), (404, &"not-found".into()), "{path}");
@@ -131,6 +147,7 @@ async fn the_interface_needs_no_token_and_holds_no_data() {
     for (path, expected) in [
         ("/", 200),
         ("/boardrooms/x", 200),
+        ("/.well-known/oauth-protected-resource", 404),
         ("/assets/none.js", 404),
         ("/api/access", 200),
         ("/api/sessions", 401),
