@@ -250,6 +250,10 @@ pub struct Convene {
 // ---------------------------------------------------------------------------
 // The rules
 
+/// Every status, for filters of lists.
+pub const STATUSES: [&str; 6] =
+    ["answering", "synthesizing", "balloting", "closed", "stopped", "failed"];
+
 pub fn decide(
     state: Option<&State>,
     command: Command,

@@ -175,6 +175,9 @@ pub struct Open {
 // ---------------------------------------------------------------------------
 // The rules
 
+/// Every status, for filters of lists.
+pub const STATUSES: [&str; 2] = ["open", "closed"];
+
 pub fn decide(
     state: Option<&State>,
     command: Command,

@@ -388,6 +388,10 @@ pub struct Create {
 // ---------------------------------------------------------------------------
 // The rules
 
+/// Every status, for filters of lists.
+pub const STATUSES: [&str; 7] =
+    ["draft", "active", "pausing", "paused", "stopped", "failed", "concluded"];
+
 pub fn decide(
     state: Option<&State>,
     command: Command,

@@ -36,6 +36,10 @@ pub const MODEL_NAME_BYTES: usize = 200;
 /// Bytes of a council's or a whiteboard's name, and of the name of who speaks there.
 pub const ROOM_NAME_BYTES: usize = 80;
 pub const AGENT_NAME_BYTES: usize = 80;
+/// Names that are told when somebody wrote one that means nothing, and names that are
+/// compared with it.
+pub const NAMES_TOLD: usize = 10;
+pub const NAMES_COMPARED: usize = 1_000;
 
 // Whiteboards
 /// Agents of one board.
@@ -244,6 +248,9 @@ pub const MCP_AGENTS: usize = 256;
 /// clients give a call; a sign of life is sent once a slice.
 pub const MCP_WAIT_SECONDS: u32 = 50;
 pub const MCP_SLICE_SECONDS: u32 = 10;
+/// Bytes of a text in an MCP answer; the rest is asked for. A model reads all of it, and
+/// clients cut off what is much longer.
+pub const MCP_TEXT_BYTES: usize = 24 * 1024;
 /// How long a request is repeated while the holder of a data folder changes, and
 /// the pause in between.
 pub const HANDOVER_MS: u64 = 15_000;

@@ -2,6 +2,7 @@
 
 use crate::ids::ModelName;
 use crate::limits;
+use crate::models::distance;
 
 pub const ROOM_NAME: &str = "must be 1 to 80 lowercase letters, digits, dots, dashes or \
     underscores, and begin with a letter or digit, such as `api-redesign`";
@@ -32,6 +33,21 @@ fn is_name(name: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.len() <= most
         && name.chars().all(allowed)
+}
+
+/// What there is in place of a name that means nothing, the nearest first: the end of a
+/// sentence. Who is told must be allowed to know of all of them.
+pub fn told<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let mut known: Vec<&str> = known.take(limits::NAMES_COMPARED).collect();
+    if written.len() <= limits::ROOM_NAME_BYTES + limits::AGENT_NAME_BYTES {
+        known.sort_by_cached_key(|name| distance(written, name));
+    }
+    let first = known.iter().take(limits::NAMES_TOLD).copied().collect::<Vec<_>>().join(", ");
+    match known.len() {
+        0 => "; there is none yet".to_owned(),
+        all if all > limits::NAMES_TOLD => format!("; there are {first} and more"),
+        _ => format!("; there are {first}"),
+    }
 }
 
 /// `The User's Voice` → `the-users-voice`.
@@ -71,6 +87,16 @@ mod tests {
         };
         assert_eq!(refused(right), vec![false; right.len()], "{right:?}");
         assert_eq!(refused(wrong), vec![true; wrong.len()], "{wrong:?}");
+    }
+
+    #[test]
+    fn what_there_is_is_told_in_bounds_and_the_nearest_first() {
+        assert_eq!(told("x", [].into_iter()), "; there is none yet");
+        assert_eq!(told("anne/1", ["bob/1", "ann/1"].into_iter()), "; there are ann/1, bob/1");
+        let many: Vec<String> = (1..100).map(|number| format!("ann/{number}")).collect();
+        let told = told("post-1", many.iter().map(String::as_str));
+        assert_eq!(told.matches("ann/").count(), limits::NAMES_TOLD);
+        assert!(told.ends_with(" and more"), "{told}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::discussion;
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::library;
 use crate::limits;
-use crate::reject::Reject;
+use crate::reject::{Reject, Wrong};
 use crate::view::{self, Viewer};
 use crate::whiteboard;
 use jiff::Timestamp;
@@ -60,6 +60,14 @@ pub enum Event {
 /// them out, and nothing that takes a session takes them.
 pub const APART: [&str; 1] = [library::KIND];
 
+/// The kinds of sessions, each with every status that one can have.
+pub const KINDS: [(&str, &[&str]); 4] = [
+    ("boardroom", &boardroom::STATUSES),
+    ("whiteboard", &whiteboard::STATUSES),
+    ("council", &council::STATUSES),
+    ("discussion", &discussion::STATUSES),
+];
+
 /// Whether a room of this kind is what people call a session.
 pub fn is_session(kind: &str) -> bool {
     !APART.contains(&kind)
@@ -88,6 +96,15 @@ pub struct Progress {
     pub done: u32,
     pub total: u32,
     pub message: String,
+}
+
+/// What whoever waits for a session wants to hear of besides its end: a phase, a post, a
+/// turn, a question to a person. Two that differ mean that something has happened.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Happened {
+    status: &'static str,
+    said: u64,
+    waits_for: Vec<String>,
 }
 
 impl Room {
@@ -212,6 +229,23 @@ impl Room {
             Room::Discussion(state) => state.progress(),
             Room::Library(_) => Progress { done: 0, total: 0, message: String::new() },
         }
+    }
+
+    /// As far as anybody may know: what is hidden on a board has not happened yet.
+    pub fn happened(&self) -> Happened {
+        let (status, said) = match self {
+            // One waits for the synthesis; answers and stages on the way are its progress.
+            Room::Boardroom(_) | Room::Library(_) => ("", 0),
+            Room::Whiteboard(state) => {
+                let seen = view::board(state, &Viewer::Outsider);
+                (seen.phase.name(), seen.told)
+            }
+            Room::Council(state) => {
+                (state.status(), (state.posts.len() + state.silences.len()) as u64)
+            }
+            Room::Discussion(state) => (state.status(), state.turns().into()),
+        };
+        Happened { status, said, waits_for: self.waits_for() }
     }
 
     /// What came of it so far as anybody may see it, as Markdown; with `full` the
@@ -344,6 +378,33 @@ pub fn apply(room: &mut Option<Room>, event: &Event) {
             | Event::Library(_),
         ) => Some(room),
     };
+}
+
+/// The kind and the status that a list is asked for. A value that nothing can have is
+/// refused: an empty list would say that there is nothing.
+pub fn filter(
+    kind: Option<&str>,
+    status: Option<&str>,
+) -> Result<(Option<&'static str>, Option<&'static str>), Reject> {
+    let kinds = KINDS.map(|(kind, _)| kind);
+    let kind = kind.map(|kind| one_of("kind", kind, &kinds)).transpose()?;
+    let is_meant = |name: &str| kind.is_none_or(|kind| kind == name);
+    let mut statuses: Vec<&str> = vec![];
+    for status in KINDS.into_iter().filter(|(name, _)| is_meant(name)).flat_map(|(_, all)| all) {
+        if !statuses.contains(status) {
+            statuses.push(status);
+        }
+    }
+    let status = status.map(|status| one_of("status", status, &statuses)).transpose()?;
+    Ok((kind, status))
+}
+
+fn one_of(field: &str, given: &str, known: &[&'static str]) -> Result<&'static str, Reject> {
+    let found = known.iter().find(|name| name.eq_ignore_ascii_case(given.trim()));
+    found.copied().ok_or_else(|| {
+        let problem = format!("there is no {given:?}; there are {}", known.join(", "));
+        Reject::Invalid(vec![Wrong::new(field, problem)])
+    })
 }
 
 /// A title for lists: the first line that says something, cut to size.

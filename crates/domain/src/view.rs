@@ -54,6 +54,9 @@ pub struct Board<'a> {
     /// In the blind phase, for those who lead.
     pub has_posted: Option<Vec<&'a AgentName>>,
     pub posts: Vec<Seen<'a>>,
+    /// Posts that the viewer knows of. In the blind phase those who lead know of one of
+    /// each agent who has posted, besides their own: who, and not how often.
+    pub known_posts: usize,
     /// Absent where it would tell what others do.
     pub readiness: Option<Readiness>,
     pub allowed: Vec<&'static str>,
@@ -106,6 +109,8 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
     let has_posted = (blind && leads).then(|| {
         state.members.iter().filter(|member| member.posts > 0).map(|member| &member.name).collect()
     });
+    let others = state.members.iter().filter(|m| m.posts > 0 && Some(&m.name) != agent);
+    let others = if blind && leads { others.count() } else { 0 };
     let posts = state.posts.iter().filter(|post| sees_post(state, agent, &post.author));
     let posts: Vec<Seen<'_>> = posts.map(|post| seen(state, agent, post)).collect();
     let members: Vec<&Member> =
@@ -125,6 +130,7 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         told: told(state, &members, &posts),
         members,
         has_posted,
+        known_posts: posts.len() + others,
         posts,
         readiness: (leads || !hides(state)).then(|| readiness(state)),
         allowed: state.allowed(member),

@@ -30,6 +30,7 @@ pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, line, summ
 use crate::call::{self, Call, Work};
 use crate::ids::{AgentName, CallId};
 use crate::limits;
+use crate::names;
 use crate::reject::{Reject, Wrong};
 use crate::room::Progress;
 
@@ -264,6 +265,9 @@ pub struct Open {
 // ---------------------------------------------------------------------------
 // The rules
 
+/// Every status, for filters of lists: the phases.
+pub const STATUSES: [&str; 6] = ["blind", "read", "validate", "debate", "resolve", "archived"];
+
 pub fn decide(
     state: Option<&State>,
     command: Command,
@@ -365,10 +369,6 @@ impl Role {
 }
 
 impl Post {
-    pub fn annotation(&self, id: &AnnotationId) -> Option<&Annotation> {
-        self.annotations.iter().find(|annotation| annotation.id == *id)
-    }
-
     /// Challenges that nobody has settled or taken back.
     pub fn open_challenges(&self) -> impl Iterator<Item = &Annotation> {
         let open = |a: &&Annotation| a.is_open_challenge();
@@ -602,8 +602,11 @@ impl State {
     /// whether a post exists is told to those only who can see all of them.
     fn standing_post(&self, member: &Member, id: &PostId, action: Action) -> Result<&Post, Reject> {
         let post = self.posts.iter().find(|post| post.id == *id);
-        let post =
-            post.ok_or_else(|| Reject::Unknown(format!("There is no post {} on this board.", id)))?;
+        let post = post.ok_or_else(|| {
+            let ids = self.posts.iter().map(|post| post.id.0.as_str());
+            let there = names::told(&id.0, ids);
+            Reject::Unknown(format!("There is no post {id} on this board{there}."))
+        })?;
         if post.withdrawn && action != Action::Resolve {
             // No other phase would help: the phase and who can change it are left out.
             return Err(Reject::NotNow {
@@ -626,8 +629,12 @@ impl State {
         id: &AnnotationId,
     ) -> Result<&'a Annotation, Reject> {
         let seen = crate::view::sees_related(self, Some(agent), post);
-        let found = post.annotation(id).filter(|found| seen && found.note == Note::Challenge);
-        found.ok_or_else(|| Reject::Unknown(format!("There is no challenge {id} of {}.", post.id)))
+        let challenges =
+            || post.annotations.iter().filter(|found| seen && found.note == Note::Challenge);
+        challenges().find(|challenge| challenge.id == *id).ok_or_else(|| {
+            let there = names::told(&id.0, challenges().map(|challenge| challenge.id.0.as_str()));
+            Reject::Unknown(format!("There is no challenge {id} of {}{there}.", post.id))
+        })
     }
 
     fn open_challenge<'a>(

@@ -9,7 +9,7 @@ use plenary_domain::limits;
 use plenary_engine::By;
 use plenary_engine::ports::Idempotency;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use utoipa::IntoParams;
 
 use crate::auth::Principal;
@@ -103,9 +103,8 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
     Ok(parsed)
 }
 
-/// Every wrong field, in the order of the body. What is wrong is taken out and the
-/// rest is read again; a required field that is wrong ends it, as nothing can
-/// stand in its place.
+/// Every wrong field. What is wrong is taken out, or where it
+/// is required something that fits is put in its place, and the rest is read again.
 fn wrong_fields<T: DeserializeOwned>(bytes: &[u8]) -> Vec<(String, String)> {
     let mut rest: Value = serde_json::from_slice(bytes).unwrap_or_default();
     let mut wrong: Vec<(String, String)> = vec![];
@@ -113,25 +112,53 @@ fn wrong_fields<T: DeserializeOwned>(bytes: &[u8]) -> Vec<(String, String)> {
         && let Err(error) = serde_path_to_error::deserialize::<_, T>(&rest)
     {
         let (field, problem) = wrong_field(&error);
-        if wrong.iter().any(|(known, _)| *known == field) {
+        let is_missing = problem.starts_with("missing field");
+        let is_known = wrong.iter().any(|(known, _)| *known == field);
+        // One that was taken out because it was wrong may be required.
+        if is_known && !is_missing {
             break;
         }
-        let taken_out = take_out(&mut rest, &field);
-        wrong.push((field, problem));
-        if !taken_out {
+        let mended = match is_missing {
+            true => stand_in::<T>(&mut rest, &field),
+            false => place(&mut rest, &field).is_some_and(|(of, name)| of.remove(name).is_some()),
+        };
+        if !is_known {
+            wrong.push((field, problem));
+        }
+        if !mended {
             break;
         }
     }
     wrong
 }
 
-fn take_out(from: &mut Value, field: &str) -> bool {
-    let pointer = format!("/{}", field.replace(['[', '.'], "/").replace(']', ""));
-    let Some((parent, name)) = pointer.rsplit_once('/') else { return false };
-    match from.pointer_mut(parent) {
-        Some(Value::Object(fields)) => fields.remove(name).is_some(),
-        _ => false,
+/// The object that a field is in, and its name there.
+fn place<'a>(body: &'a mut Value, field: &'a str) -> Option<(&'a mut Map<String, Value>, &'a str)> {
+    let (parent, name) = field.rsplit_once('.').unwrap_or(("", field));
+    let pointer = match parent {
+        "" => String::new(),
+        parent => format!("/{}", parent.replace(['[', '.'], "/").replace(']', "")),
+    };
+    Some((body.pointer_mut(&pointer)?.as_object_mut()?, name))
+}
+
+/// Puts something into a required field that it takes, whatever its type: of a list of
+/// words the error itself names one.
+fn stand_in<T: DeserializeOwned>(body: &mut Value, field: &str) -> bool {
+    let mut candidates = vec![json!({}), json!([]), json!(false), json!(1), json!("a")];
+    while let Some(candidate) = candidates.pop() {
+        let Some((of, name)) = place(body, field) else { return false };
+        of.insert(name.to_owned(), candidate);
+        let Err(error) = serde_path_to_error::deserialize::<_, T>(&*body) else { return true };
+        let (wrong, problem) = wrong_field(&error);
+        if !wrong.starts_with(field) || problem.starts_with("missing field") {
+            return true;
+        }
+        if let Some((_, expected)) = problem.split_once("unknown variant `a`, expected ") {
+            candidates.extend(expected.split('`').nth(1).map(|word| json!(word)));
+        }
     }
+    false
 }
 
 fn wrong_field(error: &serde_path_to_error::Error<serde_json::Error>) -> (String, String) {
@@ -206,10 +233,75 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = axum::extract::Query::<T>::from_request_parts(parts, state).await;
         query.map(|query| Query(query.0)).map_err(|rejection| {
-            Problem::new(
-                Code::InvalidQuery,
-                format!("The query is wrong: {}.", rejection.body_text()),
-            )
+            let told = rejection.body_text();
+            let told = told.rsplit_once("query string: ").map_or(told.as_str(), |(_, told)| told);
+            let (path, problem) = told.split_once(": ").unwrap_or(("", told));
+            match named(path, problem) {
+                field if field.is_empty() => {
+                    Problem::new(Code::InvalidQuery, format!("The query is wrong: {problem}."))
+                }
+                field => Problem::new(Code::InvalidQuery, format!("`{field}`: {problem}"))
+                    .field(field, problem),
+            }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::wrong_fields;
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Colour {
+        Red,
+        Blue,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct Body {
+        first_name: String,
+        colour: Colour,
+        parts: Vec<Part>,
+        size: u32,
+        #[serde(default)]
+        note: Option<String>,
+        inner: Part,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct Part {
+        name: String,
+        deep: bool,
+    }
+
+    fn check(body: &str, expected: &[&str]) {
+        let wrong = wrong_fields::<Body>(body.as_bytes());
+        let fields: Vec<&str> = wrong.iter().map(|(field, _)| field.as_str()).collect();
+        assert_eq!(fields, expected, "{body}: {wrong:?}");
+    }
+
+    #[test]
+    fn every_wrong_or_missing_field_is_named() {
+        // What is missing is named with what it needs itself.
+        let all = ["firstName", "colour", "parts", "size", "inner", "inner.name", "inner.deep"];
+        check("{}", &all);
+        check(
+            r#"{"firstName":7,"colour":"green","parts":[],"size":-1,"note":1,"inner":{}}"#,
+            &["colour", "firstName", "inner.name", "inner.deep", "note", "size"],
+        );
+        let part = r#"{"name":"n","deep":true}"#;
+        let rest = format!(r#""firstName":"a","colour":"red","size":1,"inner":{part}"#);
+        check(
+            &format!("{{{rest},\"parts\":[{{}},{part},{{\"nam\":1}}]}}"),
+            &["parts[0].name", "parts[0].deep", "parts[2].nam", "parts[2].name", "parts[2].deep"],
+        );
+        check(&format!("{{{rest},\"parts\":[1]}}"), &["parts[0]"]);
     }
 }

@@ -129,7 +129,7 @@ pub struct SessionReport {
     /// Nothing more will happen unless somebody asks for it.
     over: bool,
     progress: ProgressView,
-    /// Give it to `wait` to be answered when the progress has changed.
+    /// Give it to `wait` to be answered when something has happened since.
     seen: String,
     /// What came of it so far, as Markdown.
     result: String,
@@ -151,15 +151,15 @@ impl SessionReport {
     pub fn new(row: SessionRow, snapshot: &Snapshot, full: bool) -> Self {
         let (room, summary) = (&snapshot.room, snapshot.room.summary());
         let progress = room.progress();
-        let mut hasher = std::hash::DefaultHasher::new();
-        (summary.status, room.is_over(), &progress).hash(&mut hasher);
+        let step = digest(&(summary.status, room.is_over(), &progress));
+        let happened = digest(&room.happened());
         // The row may be a moment older or newer than the state.
         let (status, active) = (summary.status.to_owned(), summary.active);
         let waits_for = summary.waits_for;
         SessionReport {
             session: SessionView::from(SessionRow { status, active, waits_for, ..row }),
             over: room.is_over(),
-            seen: format!("{:016x}", hasher.finish()),
+            seen: format!("{step:016x}.{happened:016x}"),
             result: room.report(full),
             next: room.next(),
             progress: ProgressView {
@@ -170,10 +170,24 @@ impl SessionReport {
         }
     }
 
-    /// Whether there is something new for one who has seen this.
+    /// Whether there is something new for one who has seen this, be it but a step of its
+    /// progress.
     pub fn is_news_to(&self, seen: Option<&str>) -> bool {
         self.over || seen.is_some_and(|seen| seen != self.seen)
     }
+}
+
+fn digest(of: &impl Hash) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether something that one waits for has happened between two `seen` of a session.
+/// A step of its progress alone is not that.
+pub fn has_happened(before: &str, now: &str) -> bool {
+    let happened = |seen: &str| seen.split_once('.').map(|(_, happened)| happened.to_owned());
+    happened(before) != happened(now)
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]

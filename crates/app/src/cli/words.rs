@@ -89,6 +89,7 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
         (Noun::Agents, "description" | "persona" | "model" | "tier" | "folder") => {
             return Some(format!("--{name}"));
         }
+        (_, "status") => "--status",
         _ => return None,
     };
     Some(nth.map_or_else(|| flag.to_owned(), |nth| format!("{flag} {}", nth + 1)))

@@ -91,7 +91,7 @@ impl Session {
             madr(&board),
             format!("{:?}", board_conflicts(&self.state)),
             self.found.clone(),
-            format!("{:?} {:?}", room.summary(), room.due()),
+            format!("{:?} {:?} {:?}", room.summary(), room.due(), room.happened()),
         ];
         let told = self.told[place].iter().map(|(n, place)| format!("{n} {:?}", self.log[*place]));
         let listed = self.listed.iter().map(|place| format!("{:?}", self.log[*place]));
@@ -152,6 +152,7 @@ fn page(board: &Board<'_>) -> String {
         members,
         has_posted,
         posts,
+        known_posts,
         readiness,
         allowed,
         next,
@@ -169,7 +170,7 @@ fn page(board: &Board<'_>) -> String {
     };
     let posts: Vec<String> = posts.iter().map(seen).collect();
     let head = (name, topic, project, phase, since, deadline, opened_by, opened_at, debate, steps);
-    let body = (viewer, members, has_posted, posts, readiness, allowed, next, told);
+    let body = (viewer, members, has_posted, posts, known_posts, readiness, allowed, next, told);
     format!("{head:?}\n{body:?}")
 }
 
@@ -294,12 +295,14 @@ fn those_who_lead_see_who_has_posted_and_who_has_not() {
         assert_eq!(board.readiness, Some(Readiness { ready: false, why_not }));
         let names: Vec<&str> = board.members.iter().map(|m| m.name.0.as_str()).collect();
         assert_eq!((names, board.posts.len()), (vec!["fay", "ada", "ben", "olga"], 0));
+        assert_eq!(summarize(&board).posts, 1);
     }
     for (name, known, own) in [("ada", vec!["fay", "ada"], 1), ("ben", vec!["fay", "ben"], 0)] {
         let board = board(&state, &viewer(name));
         assert_eq!((&board.has_posted, &board.readiness), (&None, &None));
         let names: Vec<&str> = board.members.iter().map(|m| m.name.0.as_str()).collect();
         assert_eq!((names, board.posts.len()), (known, own));
+        assert_eq!(summarize(&board).posts, own);
     }
     let (state, _) = told(opened(), reached(Phase::Read), vec![]);
     assert_eq!(board(&state, &viewer("fay")).has_posted, None);

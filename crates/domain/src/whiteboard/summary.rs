@@ -7,6 +7,7 @@ use crate::view::{Board, Seen};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
     pub agents: usize,
+    /// In the blind phase those who lead know of more than `lines` has.
     pub posts: usize,
     pub annotations: usize,
     pub votes: usize,
@@ -74,7 +75,7 @@ pub fn summarize(board: &Board<'_>) -> Summary {
     let unvalidated = standing.filter(|seen| validations(&seen.annotations).is_empty());
     Summary {
         agents: board.members.len(),
-        posts: lines.len(),
+        posts: board.known_posts,
         annotations: board.posts.iter().map(|seen| seen.annotations.len()).sum(),
         votes: board.posts.iter().map(|seen| seen.votes.len()).sum(),
         unresolved: unresolved.collect(),

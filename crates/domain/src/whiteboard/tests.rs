@@ -787,13 +787,34 @@ fn a_post_or_a_challenge_that_is_not_there_is_unknown() {
     let refused = |command, message: &str| {
         check_refused(Phase::Debate, story(), command, unknown(message));
     };
-    refused(challenges("ben", "ada/2"), "There is no post ada/2 on this board.");
-    refused(votes("ben", "zoe/1", Choice::Defer), "There is no post zoe/1 on this board.");
-    refused(resolves("fay", "ada/1", "ben/a9"), "There is no challenge ben/a9 of ada/1.");
-    refused(resolves("fay", "ben/1", "ben/a1"), "There is no challenge ben/a1 of ben/1.");
-    refused(resolves("fay", "ada/1", "olga/a1"), "There is no challenge olga/a1 of ada/1.");
-    refused(rebuts("ada", "ada/1", Some("olga/a1")), "There is no challenge olga/a1 of ada/1.");
-    refused(withdraws("olga", "ada/1", Some("olga/a1")), "There is no challenge olga/a1 of ada/1.");
+    refused(
+        challenges("ben", "ada/2"),
+        "There is no post ada/2 on this board; there are ada/1, ben/1.",
+    );
+    refused(
+        votes("ben", "zoe/1", Choice::Defer),
+        "There is no post zoe/1 on this board; there are ada/1, ben/1.",
+    );
+    refused(
+        resolves("fay", "ada/1", "ben/a9"),
+        "There is no challenge ben/a9 of ada/1; there are ben/a1.",
+    );
+    refused(
+        resolves("fay", "ben/1", "ben/a1"),
+        "There is no challenge ben/a1 of ben/1; there is none yet.",
+    );
+    refused(
+        resolves("fay", "ada/1", "olga/a1"),
+        "There is no challenge olga/a1 of ada/1; there are ben/a1.",
+    );
+    refused(
+        rebuts("ada", "ada/1", Some("olga/a1")),
+        "There is no challenge olga/a1 of ada/1; there are ben/a1.",
+    );
+    refused(
+        withdraws("olga", "ada/1", Some("olga/a1")),
+        "There is no challenge olga/a1 of ada/1; there are ben/a1.",
+    );
 }
 
 #[test]
@@ -1104,4 +1125,9 @@ fn the_worked_example_of_the_reference_ends_with_its_proposal_accepted() {
 pub(crate) fn then<T>(mut story: Vec<T>, more: impl IntoIterator<Item = T>) -> Vec<T> {
     story.extend(more);
     story
+}
+
+#[test]
+fn its_statuses_are_its_phases() {
+    assert_eq!(super::STATUSES, Phase::ALL.map(Phase::name));
 }

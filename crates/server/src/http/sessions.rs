@@ -32,13 +32,14 @@ pub fn routes() -> OpenApiRouter<App> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Filter {
-    /// Only this form.
+    /// Only this form: `boardroom`, `whiteboard`, `council` or `discussion`.
     #[param(nullable = false)]
     pub kind: Option<String>,
     /// Only what belongs to this project.
     #[param(nullable = false)]
     pub project: Option<String>,
-    /// Only this status: a board's phase, `open`, `closed`, `answering` and so on.
+    /// Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+    /// that nothing can have is refused, with those that there are.
     #[param(nullable = false)]
     pub status: Option<String>,
     /// Only what runs, or only what does not.
@@ -74,7 +75,10 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
     let before = cursor.map_err(|_| {
         Problem::new(Code::InvalidQuery, "`cursor` must be `meta.next` of an earlier page.")
     })?;
-    let Filter { kind, project, status, active, waiting, q: words, .. } = filter;
+    let (kind, status) = room::filter(filter.kind.as_deref(), filter.status.as_deref())
+        .map_err(Problem::in_query)?;
+    let (kind, status) = (kind.map(str::to_owned), status.map(str::to_owned));
+    let Filter { project, active, waiting, q: words, .. } = filter;
     let without = room::APART.map(str::to_owned).to_vec();
     let query = ListQuery { kind, without, project, status, active, waiting, words, limit, before };
     let found = app.engine.list(query).await?;

@@ -223,6 +223,8 @@ pub struct WhiteboardSummary {
     topic: String,
     phase: PhaseName,
     agents: usize,
+    /// In the blind phase, for facilitators and operators: their own, and one of each
+    /// other agent who has posted; `lines` has one's own only.
     posts: usize,
     annotations: usize,
     votes: usize,

@@ -69,6 +69,28 @@ async fn lists_are_paged_filtered_and_searched() {
         assert_eq!((status, &page["meta"]["total"]), (200, &json!(total)), "{query}: {page}");
         assert_eq!(page["data"].as_array().unwrap().len(), total);
     }
+    // What nothing can be called is refused with what there is, not answered with nothing.
+    let told = "there is no \"active\"; there are open, closed";
+    for (path, field, problem) in [
+        ("councils?status=active", "status", told),
+        ("sessions?kind=council&status=active", "status", told),
+        (
+            "whiteboards?status=open",
+            "status",
+            "there is no \"open\"; there are blind, read, validate, debate, resolve, archived",
+        ),
+        (
+            "sessions?kind=agents&status=x",
+            "kind",
+            "there is no \"agents\"; there are boardroom, whiteboard, council, discussion",
+        ),
+    ] {
+        let (status, told) = app.get(&format!("/api/{path}")).await;
+        assert_eq!((status, &told["error"]["code"]), (400, &json!("invalid-query")), "{path}");
+        let fields = json!([{ "field": field, "problem": problem }]);
+        assert_eq!(told["error"]["fields"], fields, "{path}");
+    }
+    assert_eq!(app.get("/api/boardrooms?status=Closed").await.1["meta"]["total"], 8);
     let (_, row) = app.get(&format!("/api/sessions/{}", penguins.id)).await;
     assert_eq!(row["data"]["title"], "Why do penguins walk like that?");
     assert_eq!(row["data"]["status"], "closed");

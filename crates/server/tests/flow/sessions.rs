@@ -84,7 +84,7 @@ async fn a_wait_ends_with_its_time() {
     let gate = Gate::new();
     let (app, clock) = TestApp::with_clock(one_waits(&gate)).await;
     let board = app.triad("How long?").await;
-    gate.reached(1).await;
+    until_two_answered(&app, &board).await;
     let path = at(&board, "/wait?seconds=45");
     let passes = async {
         let time = Duration::from_secs(45);

@@ -572,7 +572,10 @@ impl Drive {
             };
             assert!(!post.annotations.iter().any(|a| a.by == post.author && praise(a)));
             let settled = |a: &Annotation| {
-                let settler = a.settled_by.as_ref().and_then(|id| post.annotation(id));
+                let settler = a
+                    .settled_by
+                    .as_ref()
+                    .and_then(|id| post.annotations.iter().find(|found| found.id == *id));
                 assert_eq!(settler.is_some(), a.settled_by.is_some());
                 settler.is_none_or(|settler| settler.by != a.by)
             };

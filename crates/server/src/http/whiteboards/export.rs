@@ -57,6 +57,7 @@ pub struct BoardClosing {
 #[serde(rename_all = "camelCase")]
 pub struct Archived {
     board_id: String,
+    session_id: uuid::Uuid,
     /// The final tally.
     summary: WhiteboardSummary,
     /// The decision record (MADR), in Markdown.
@@ -89,6 +90,7 @@ pub async fn archive(
     let seen = view::board(board(&snapshot)?, &viewer);
     Ok(reply(Archived {
         board_id: name,
+        session_id: snapshot.id.0,
         summary: views::summary(&seen),
         record: whiteboard::madr(&seen),
         export: (bytes <= limits::ARCHIVE_BYTES).then_some(exported),
