@@ -22,6 +22,7 @@ mod tests;
 mod tokens;
 mod wait;
 mod whiteboards;
+mod words;
 
 use std::sync::Arc;
 
@@ -157,54 +158,75 @@ impl Server {
         self.shared.entries.iter().find(|entry| entry.row.name == name)
     }
 
-    /// One request. `more` is added to its query.
-    async fn once(
-        &self,
-        entry: &Entry,
-        arguments: &JsonObject,
-        caller: &Caller<'_>,
-        more: &str,
-    ) -> Answer {
+    /// One request.
+    async fn once(&self, entry: &Entry, arguments: &JsonObject, caller: &Caller<'_>) -> Answer {
         let Entry { row, shape } = entry;
-        let mut request = call::request(row, shape, arguments, caller)?;
-        if !more.is_empty() {
-            let start = if request.path.contains('?') { '&' } else { '?' };
-            request.path.push_str(&format!("{start}{more}"));
+        let request = call::request(row, shape, arguments, caller)?;
+        let told = |error: &Value| words::error(error, row, arguments, caller.keeps);
+        match self.shared.door.call(request).await {
+            Err(error) => Err(told(&error)),
+            Ok((status, reply)) if status >= 400 => Err(told(&reply["error"])),
+            Ok((_, reply)) => Ok(call::answer(row, shape, arguments, caller, reply)),
         }
-        let reply = self.shared.door.call(request).await?;
-        call::answer(row, shape, arguments, caller, reply)
     }
 }
 
 impl Entry {
     fn tool(&self) -> Tool {
         let Entry { row, shape } = self;
-        let annotations = ToolAnnotations::with_title(row.title)
-            .read_only(row.effect.reads_only)
+        let annotations = ToolAnnotations::new()
+            .read_only(!row.method.changes())
             .destructive(row.effect.destroys)
             .idempotent(row.effect.repeats)
-            .open_world(row.effect.reaches_out);
-        Tool::new(row.name, row.description, Arc::new(shape.input.clone()))
+            .open_world(false);
+        let tool = Tool::new(row.name, row.description, Arc::new(shape.input.clone()))
             .with_title(row.title)
-            .with_raw_output_schema(Arc::new(shape.output.clone()))
-            .with_annotations(annotations)
+            .with_annotations(annotations);
+        match &shape.output {
+            Some(output) => tool.with_raw_output_schema(Arc::new(output.clone())),
+            None => tool,
+        }
+    }
+
+    /// A good answer; where it is but part of a record, with a link to all of it.
+    fn result(&self, answer: Value) -> CallToolResult {
+        let link = self.row.links.then(|| resources::link(&answer)).flatten();
+        let mut result = CallToolResult::structured(answer);
+        result.content.extend(link.map(ContentBlock::resource_link));
+        result
     }
 }
 
 /// Who came in by HTTP. On standard input it is whoever started the program.
-fn caller(context: &RequestContext<RoleServer>) -> String {
+fn principal(context: &RequestContext<RoleServer>) -> String {
     let parts = context.extensions.get::<Parts>();
     let principal = parts.and_then(|parts| parts.extensions.get::<Principal>());
     principal.map_or_else(|| "local".to_owned(), |principal| principal.0.clone())
 }
 
-const INSTRUCTIONS: &str = "\
-Plenary lets several models deliberate and keeps the record. Use boardroom_convene for a question \
-that deserves more than one view: advisors with different roles answer at the same time, and a \
-synthesis says where they agree, where they do not, and what to do. It returns an id at once; then \
-call session_wait with that id until `over` is true, and read `result`. session_get shows any \
-session at any time, with `detail: full` every advisor's answer; session_stop ends one. models_list \
-shows which models there are. An error names what was wrong and what would be right.";
+/// Whether this handler is there for the next call too. Over HTTP it is when the call
+/// belongs to a session, which the newest protocol does not have; on standard input it
+/// lasts as long as the process.
+fn keeps(context: &RequestContext<RoleServer>) -> bool {
+    let Some(parts) = context.extensions.get::<Parts>() else { return true };
+    let stateless = context.protocol_version().is_some_and(|version| !version.has_initialize());
+    parts.headers.contains_key("mcp-session-id") && !stateless
+}
+
+/// What an agent should know before it has read about any tool.
+fn instructions() -> String {
+    "Plenary lets models, agents and people deliberate, and keeps the record.\n\
+     - boardroom_convene: several models answer one question at once; a synthesis follows.\n\
+     - discussion_start: agents discuss a topic turn by turn; a facilitator concludes.\n\
+     - whiteboard_*: one decision by several agents who first post blind, then read, validate, \
+     debate, vote and resolve; it ends in a decision record. Open one, or call whiteboard_register \
+     when you were told a board_id; whiteboard_state always says what you can do now.\n\
+     - council_*: talk that goes on, under a charter.\n\
+     Boardrooms and discussions return an id at once: call session_wait until `over` is true, then \
+     read `result`. sessions_list finds earlier ones. Answers say in `next` what to do; an error \
+     says what would be right. Keep each agent_token: it proves who you are."
+        .to_owned()
+}
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
@@ -216,7 +238,7 @@ impl ServerHandler for Server {
         let plenary = Implementation::new("plenary", env!("CARGO_PKG_VERSION"))
             .with_title("Plenary")
             .with_description("Models, agents and people deliberate; the record is kept.");
-        ServerConfig::new(capabilities).with_server_info(plenary).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(plenary).with_instructions(instructions())
     }
 
     async fn list_tools(
@@ -245,13 +267,14 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(words, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let caller = Caller { name: caller(&context), agents: &self.agents };
+        let keeps = keeps(&context);
+        let caller = Caller { name: principal(&context), agents: &self.agents, keeps };
         let answer = match entry.row.run {
-            Run::Once => self.once(entry, &arguments, &caller, "").await,
+            Run::Once => self.once(entry, &arguments, &caller).await,
             Run::Wait => wait::wait(self, entry, arguments, &caller, &context).await,
         };
         Ok(match answer {
-            Ok(answer) => CallToolResult::structured(answer),
+            Ok(answer) => entry.result(answer),
             // As text only: clients hold structured content against the schema of
             // a good answer.
             Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
@@ -265,7 +288,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(self, caller(&context), cursor.as_deref()).await
+        resources::list(self, principal(&context), cursor.as_deref()).await
     }
 
     async fn list_resource_templates(
@@ -281,7 +304,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(self, caller(&context), &request.uri).await?.into())
+        Ok(resources::read(self, principal(&context), &request.uri).await?.into())
     }
 
     async fn list_prompts(

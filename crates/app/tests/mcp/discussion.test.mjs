@@ -21,9 +21,14 @@ for (const [way, connect] of Object.entries(ways)) {
     });
     assert.deepEqual([started.status, started.name, started.max_rounds], ["active", "Tea or coffee?", 2]);
 
-    let over;
-    do over = await good(plenary, "session_wait", { id: started.id });
-    while (!over.over);
+    // Each turn is told of, whenever it happened.
+    let over = { over: false };
+    const told = [];
+    while (!over.over) {
+      over = await good(plenary, "session_wait", { id: started.id, seen: over.seen });
+      told.push(over.progress.done);
+    }
+    assert(told.length >= 2, JSON.stringify(told));
     assert.deepEqual([over.kind, over.status], ["discussion", "concluded"]);
     assert.deepEqual(over.progress, { done: 3, total: 3, message: "Concluded after 2 rounds." });
     assert(over.result.length > 0);

@@ -167,7 +167,7 @@ for (const [way, open] of Object.entries(places)) {
     assert.match(archived.record, /# Should we add mkdocs or mdbook for documentation\?/);
     assert.match(archived.record, /Chosen option: \*\*Adopt mkdocs-material\*\*/);
     assert.match(archived.record, /mkdocs-material it is\./);
-    assert.equal(archived.export.events.at(-1).event.to, "archived");
+    assert.equal(archived.export, undefined);
 
     const late = await bad(mkdocs, "whiteboard_post", as("mkdocs-advocate", forged));
     assert.deepEqual([late.code, late.state], ["not-now", "archived"]);

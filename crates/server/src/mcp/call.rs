@@ -1,13 +1,14 @@
 //! One call of a tool: arguments become a request, its reply an answer.
 
+use plenary_domain::limits;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::Request;
-use super::names::{camel, in_words, nearest, rename, snake};
-use super::row::Row;
+use super::names::{camel, nearest, rename, snake};
+use super::row::{Next, Row};
 use super::schema::{Argument, Place, Shape};
 use super::tokens::{Agent, Agents};
+use super::{Request, words};
 
 /// What a tool answers: its structured content, or an error of the same shape as
 /// REST's.
@@ -17,6 +18,9 @@ pub type Answer = Result<Value, Value>;
 pub struct Caller<'a> {
     pub name: String,
     pub agents: &'a Agents,
+    /// Whether there is a session that keeps tokens until the next call. A protocol
+    /// without sessions has none.
+    pub keeps: bool,
 }
 
 /// Builds the request. Whatever the route itself can judge is left to it, so that
@@ -51,14 +55,13 @@ pub fn request(
             Place::Body => {
                 body.insert(argument.wire.clone(), rename(value.clone(), camel));
             }
-            Place::Key | Place::Token | Place::Agent => {}
+            Place::Key | Place::Token | Place::Agent | Place::From => {}
         }
     }
     let text = |place| given(shape, arguments, place);
-    let held = || caller.agents.token(&acting(row, arguments, caller)?);
-    let agent_token = text(Place::Token).or_else(held);
+    let agent_token = token(row, shape, arguments, caller);
     if let Some(agent) = text(Place::Agent) {
-        prove(&agent, agent_token.as_deref())?;
+        prove(row, &agent, agent_token.as_deref(), caller)?;
     }
     Ok(Request {
         method: row.method.name(),
@@ -74,20 +77,25 @@ pub fn request(
     })
 }
 
+/// The token that is given, or else the one that the session holds.
+fn token(row: &Row, shape: &Shape, arguments: &JsonObject, caller: &Caller<'_>) -> Option<String> {
+    let held = || caller.agents.token(&acting(row, arguments, caller)?);
+    given(shape, arguments, Place::Token).or_else(held)
+}
+
 /// A name alone proves nothing, and a token is its own agent's only. Whether the
 /// token is right is for the route to say.
-fn prove(agent: &str, token: Option<&str>) -> Result<(), Value> {
+fn prove(row: &Row, agent: &str, token: Option<&str>, caller: &Caller<'_>) -> Result<(), Value> {
     let message = match token.map(|token| token.rsplit_once('.').map(|(name, _)| name)) {
         Some(Some(name)) if name == agent => return Ok(()),
         Some(_) => format!("The agent_token is not {agent}'s."),
-        None => format!("This MCP session did not register {agent} here."),
+        None if caller.keeps => format!("This MCP session does not hold the token of {agent}."),
+        None => "agent_token is missing. This protocol has no sessions that could keep it, so it \
+                 must come with every call."
+            .to_owned(),
     };
-    Err(json!({
-        "code": "not-your-agent",
-        "message": message,
-        "hint": "Register first (whiteboard_register), or pass the agent_token that registering \
-                 returned. A session acts by itself as the agents that it registered.",
-    }))
+    let hint = words::whose(row, agent, caller.keeps);
+    Err(json!({ "code": words::NOT_YOURS, "message": message, "hint": hint }))
 }
 
 /// Reads the reply, and keeps the token of an agent that was registered.
@@ -96,15 +104,12 @@ pub fn answer(
     shape: &Shape,
     arguments: &JsonObject,
     caller: &Caller<'_>,
-    (status, mut reply): (u16, Value),
-) -> Answer {
-    if status >= 400 {
-        return Err(error(row, &reply["error"]));
-    }
+    mut reply: Value,
+) -> Value {
     let data = reply["data"].take();
-    remember(row, arguments, caller, &data);
+    let told = keep(row, shape, arguments, caller, &data);
     let mut answer = match rename(data, snake) {
-        Value::Object(fields) if shape.output["properties"].get(row.items).is_none() => fields,
+        Value::Object(fields) if !shape.lists => fields,
         list => {
             let meta = &reply["meta"];
             let parts = [("total", meta["total"].clone()), ("next_cursor", meta["next"].clone())];
@@ -114,32 +119,51 @@ pub fn answer(
         }
     };
     answer.retain(|field, _| row.keeps(field));
-    if !row.next.is_empty() {
-        answer.insert("next".into(), json!(row.next));
+    let mut next: Vec<String> = match row.next {
+        Next::Route => {
+            let own = answer.get("next").and_then(Value::as_array).into_iter().flatten();
+            own.filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        Next::Words(words) => words.iter().map(|words| (*words).to_owned()).collect(),
+        Next::Made(make) => make(&answer),
+    };
+    shorten(&mut answer, &mut next, given_from(shape, arguments));
+    next.splice(0..0, told);
+    if !next.is_empty() {
+        answer.insert("next".into(), json!(next));
     }
-    Ok(Value::Object(answer))
+    Value::Object(answer)
 }
 
-/// REST's error, with the names that the tool has.
-fn error(row: &Row, error: &Value) -> Value {
-    let named = |field: &str| {
-        let renamed = row.renamed.iter().find(|(from, _)| *from == field);
-        renamed.map_or_else(|| snake(field), |(_, to)| (*to).to_owned())
-    };
-    let mut error = error.clone();
-    for key in ["message", "hint"] {
-        if let Some(Value::String(text)) = error.get_mut(key) {
-            let renamed = row.renamed.iter().fold(in_words(text), |text, (from, to)| {
-                text.replace(&format!("`{from}`"), &format!("`{to}`"))
-            });
-            *text = renamed;
-        }
+/// Texts that may be long, and what is said when the rest has to be asked for.
+fn shorten(answer: &mut JsonObject, next: &mut Vec<String>, from: usize) {
+    let most = limits::MCP_TEXT_BYTES;
+    if let Some(Value::String(record)) = answer.get("record")
+        && record.len() > most
+    {
+        let id = answer.get("session_id").and_then(Value::as_str).unwrap_or_default();
+        next.insert(
+            0,
+            format!(
+                "The record is long: read it page by page with session_get, id {id:?} and \
+                 `detail: full`, or as the linked resource."
+            ),
+        );
+        answer.remove("record");
     }
-    for field in error.get_mut("fields").and_then(Value::as_array_mut).into_iter().flatten() {
-        field["field"] = named(field["field"].as_str().unwrap_or_default()).into();
-        field["problem"] = in_words(field["problem"].as_str().unwrap_or_default()).into();
+    let Some(Value::String(result)) = answer.get_mut("result") else { return };
+    let from = result.floor_char_boundary(from);
+    let end = result.floor_char_boundary(from.saturating_add(most));
+    let more = end < result.len();
+    // A page ends with a line where there is one.
+    let line = result[from..end].rfind('\n').filter(|_| more).map(|at| from + at + 1);
+    let end = line.unwrap_or(end);
+    *result = result[from..end].to_owned();
+    if more {
+        answer.insert("next_from".into(), json!(end));
+        let rest = format!("`result` goes on: call session_get with the same detail, from {end}.");
+        next.insert(0, rest);
     }
-    error
 }
 
 /// The arguments that no route could judge: unknown ones, and those of the address.
@@ -169,12 +193,8 @@ fn wrong(shape: &Shape, arguments: &JsonObject) -> Vec<(String, String)> {
 }
 
 fn problem(argument: &Argument, value: Option<&Value>) -> Option<String> {
-    // The route names a field of its body itself.
-    if argument.place == Place::Body {
-        return None;
-    }
     let Some(value) = value else {
-        return argument.required.then(|| format!("missing field `{}`", argument.name));
+        return argument.required.then(|| "is missing".to_owned());
     };
     let text = word(value);
     match argument.place {
@@ -187,6 +207,8 @@ fn problem(argument: &Argument, value: Option<&Value>) -> Option<String> {
             let fits = |text: &str| argument.place == Place::Agent || printable(text);
             (!value.as_str().is_some_and(fits)).then(|| "must be a printable text".into())
         }
+        Place::From => value.as_u64().is_none().then(|| "must be `next_from` of a page".into()),
+        // What it must be like is for the route to say.
         Place::Body => None,
     }
 }
@@ -198,7 +220,10 @@ fn invalid(wrong: &[(String, String)]) -> Value {
         .collect();
     let message = match wrong {
         [(field, problem)] => format!("`{field}`: {problem}"),
-        many => format!("{} fields are wrong.", many.len()),
+        many => {
+            let names: Vec<&str> = many.iter().map(|(field, _)| field.as_str()).collect();
+            format!("{} arguments are wrong or missing: {}.", many.len(), names.join(", "))
+        }
     };
     json!({ "code": "invalid-input", "message": message, "fields": fields })
 }
@@ -216,11 +241,35 @@ fn acting(row: &Row, arguments: &JsonObject, caller: &Caller<'_>) -> Option<Agen
     Some(Agent { caller: caller.name.clone(), place, name })
 }
 
-fn remember(row: &Row, arguments: &JsonObject, caller: &Caller<'_>, data: &Value) {
-    let Some(token) = data["agentToken"].as_str() else { return };
-    if let Some(agent) = acting(row, arguments, caller) {
-        caller.agents.remember(agent, token);
-    }
+fn given_from(shape: &Shape, arguments: &JsonObject) -> usize {
+    let argument = shape.arguments.iter().find(|argument| argument.place == Place::From);
+    let from = argument.and_then(|argument| arguments.get(&argument.name)?.as_u64());
+    from.and_then(|from| usize::try_from(from).ok()).unwrap_or(0)
+}
+
+/// Keeps a token that came back, and says what to do with it to whoever did not send it.
+fn keep(
+    row: &Row,
+    shape: &Shape,
+    arguments: &JsonObject,
+    caller: &Caller<'_>,
+    data: &Value,
+) -> Option<String> {
+    let is_known = token(row, shape, arguments, caller).is_some();
+    let (token, agent) = (data["agentToken"].as_str()?, acting(row, arguments, caller)?);
+    let told = match caller.keeps {
+        true => format!(
+            "This MCP session now acts as {} by itself. Keep agent_token for any other session.",
+            agent.name
+        ),
+        false => format!(
+            "Keep agent_token and send it with every call as {}: agent_token = {token:?}. This \
+             protocol has no sessions that could keep it for you.",
+            agent.name
+        ),
+    };
+    caller.agents.remember(agent, token);
+    (!is_known).then_some(told)
 }
 
 /// A plain value as an address has it.

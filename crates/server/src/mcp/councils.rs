@@ -1,58 +1,58 @@
 //! Councils as tools.
 
-use super::row::{Acts, Effect, Row};
+use super::row::{Acts, Next, Row, SETTLES};
 
-const COUNCIL: (&str, &str) = ("council", "The council's name, from council_open.");
+const COUNCIL: (&str, &str) = ("council", "The council's name.");
 
 pub const ROWS: [Row; 5] = [
     Row {
         title: "Open a council",
-        description: "Opens a thread with a charter for talk that goes on: several agents, people \
-                      and members with a model, who answer by themselves when a post is addressed \
-                      to them. Use it for ongoing discussion; for one decision with independent \
-                      proposals use a whiteboard.",
-        effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
+        description: "Opens a thread for talk that goes on, under a charter. Members with a model \
+                      answer by themselves when a post addresses them. For one decision from \
+                      independent views use a whiteboard.",
+        // A name is taken once.
+        effect: SETTLES,
+        typed: true,
         ..Row::post("council_open", "/api/councils")
     },
     Row {
         title: "List councils",
-        description: "Lists councils, newest first; status is open or closed.",
-        hidden: &["kind", "active"],
+        description: "Lists councils, newest first.",
+        hidden: &["kind", "active", "waiting"],
+        described: &[
+            ("status", "`open` or `closed`."),
+            ("cursor", "`next_cursor` of the page before."),
+        ],
         items: "councils",
-        next: &["Call council_read with a name as council."],
+        next: Next::Words(&["Call council_read with a name as council."]),
         ..Row::get("council_list", "/api/councils")
     },
     Row {
         title: "Post in a council",
         description: "Posts under your name. @name addresses a member; a post that names nobody, or \
-                      @all, is to all members. The first post under a name claims it and returns an \
-                      agent_token; this MCP session then posts under it by itself. Call \
-                      council_read with wait_s to get the answers.",
-        described: &[COUNCIL],
-        acts: Some(Acts { name: "sender", place: "council" }),
-        effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
+                      @all, is to all. The first post under a name claims it and returns its \
+                      agent_token. council_read with wait_s gets the answers.",
+        described: &[COUNCIL, ("sender", "Your name here."), ("body", "What you say.")],
+        acts: Some(Acts { name: "sender", place: "council", given_by: "the first council_post" }),
+        typed: true,
         ..Row::post("council_post", "/api/councils/{council}/posts")
     },
     Row {
         title: "Read a council",
-        description: "Gives posts after `since`; with wait_s it waits for the next post when there \
-                      is none. Give the returned since to read on.",
+        description: "Gives posts after `since`. With wait_s it waits for the next one. Give the \
+                      returned `since` to read on.",
         renamed: &[("waitSeconds", "wait_s")],
         described: &[
             COUNCIL,
-            (
-                "wait_s",
-                "Seconds to wait for a post when there is none; 50 stays below the usual \
-                        time limit of clients.",
-            ),
+            ("wait_s", "Seconds to wait when there is nothing new; 50 suits most clients."),
         ],
         ..Row::get("council_read", "/api/councils/{council}/posts")
     },
     Row {
         title: "Close a council",
-        description: "Closes a council for good. Say in summary what came of it.",
+        description: "Closes a council for good; its record stays. Say in summary what came of it.",
         described: &[COUNCIL],
-        effect: Effect { reads_only: false, destroys: true, repeats: true, reaches_out: false },
+        effect: SETTLES,
         ..Row::post("council_close", "/api/councils/{council}/close")
     },
 ];

@@ -1,23 +1,19 @@
 //! Discussions as tools.
 
-use super::row::{Effect, Row};
+use super::row::{Next, Row};
 
 pub const ROWS: [Row; 1] = [Row {
     title: "Start a discussion",
-    description: "Has several agents discuss a topic turn by turn, led by a facilitator who asks \
-                  the questions, picks who speaks next and writes the conclusion. Use it when \
-                  views should meet and answer each other; boardroom_convene is quicker when \
-                  separate opinions will do. It returns at once with an `id`; call session_wait \
-                  with it to get the conclusion. `topic` alone will do: who leads and takes part \
-                  is then chosen to suit the format. agents_list names the agents that are there.",
-    effect: Effect { reads_only: false, destroys: false, repeats: false, reaches_out: true },
+    description: "Agents discuss a topic turn by turn, led by a facilitator who asks, picks who \
+                  speaks next and concludes. Use it when views should answer each other. `topic` \
+                  alone will do; agents_list names who can be seated. Returns an `id` at once: call \
+                  session_wait with it.",
+    described: &[("facilitator", "Who leads, in place of moderator_id.")],
     hidden: &["start"],
     sent: &[("start", true)],
     // A handle: what comes later is told by session_wait.
     kept: &["id", "name", "status", "max_rounds"],
-    next: &[
-        "Call session_wait with this id to get the conclusion when it is there.",
-        "Call session_get with this id at any time to see how far it is.",
-    ],
+    next: Next::Words(&["Call session_wait with this id: it tells of each turn, and of the end."]),
+    typed: true,
     ..Row::post("discussion_start", "/api/discussions")
 }];

@@ -1,15 +1,14 @@
 //! Models as tools.
 
-use super::row::Row;
+use super::row::{Next, Row};
 
 pub const ROWS: [Row; 1] = [Row {
     title: "List models",
-    description: "Lists the models that can be used now, as `provider/model`. Use it before \
-                  boardroom_convene when particular models are wanted; a board can be convened \
-                  without it.",
+    description: "Lists the models that can be used now, as `provider/model`. Only needed when \
+                  particular models are wanted.",
     items: "models",
-    next: &[
-        "Give any of these names to boardroom_convene, in `models`, `advisors` or `synthesizer`.",
-    ],
+    next: Next::Words(&[
+        "Give these names to boardroom_convene, discussion_start or council_open.",
+    ]),
     ..Row::get("models_list", "/api/models")
 }];

@@ -15,9 +15,21 @@ pub fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new("plenary://{kind}/{id}", "session")
             .with_title("A session's record")
-            .with_description("The whole record of a session, as Markdown: `boardroom` is a kind.")
+            .with_description(
+                "The whole record, as Markdown. Kinds: boardroom, whiteboard, council, discussion.",
+            )
             .with_mime_type(MARKDOWN),
     ]
+}
+
+/// The record of the whiteboard that an answer is about.
+pub fn link(answer: &Value) -> Option<Resource> {
+    let id = answer["session_id"].as_str()?;
+    let name = answer["board_id"].as_str().unwrap_or(id);
+    let link = Resource::new(format!("plenary://whiteboard/{id}"), name)
+        .with_title(format!("The record of {name}"))
+        .with_mime_type(MARKDOWN);
+    Some(link)
 }
 
 /// Recent sessions, newest first.
@@ -74,9 +86,10 @@ async fn fetch(server: &Server, caller: String, path: String) -> Result<Value, E
         idempotency_key: None,
         caller,
     };
+    // What the route says besides is about routes.
     let failed = |error: &Value| {
-        let message = error["message"].as_str().unwrap_or("The request failed.").to_owned();
-        (message, Some(error.clone()))
+        let message = error["message"].as_str().unwrap_or("The request failed.");
+        (message.replace("`meta.next`", "`nextCursor`"), Some(json!({ "code": error["code"] })))
     };
     match server.shared.door.call(request).await {
         Err(error) => {

@@ -1,5 +1,7 @@
 //! A tool is a row in a table over the REST interface.
 
+use rmcp::model::JsonObject;
+
 /// What a tool is called, which route it stands for, and where they differ. All
 /// else (arguments, schemas, errors) follows from the route's OpenAPI document.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +29,15 @@ pub struct Row {
     pub kept: &'static [&'static str],
     /// What a list is called in the answer; a tool answers with an object.
     pub items: &'static str,
-    /// What can be done after it, where the route does not say so itself.
-    pub next: &'static [&'static str],
+    pub next: Next,
+    /// The answer has an output schema. Clients hold an answer against it, and
+    /// programs make types from it, so it is there where a program goes on with what
+    /// it read: a handle, a token, how far something is. Models never see it.
+    pub typed: bool,
+    /// A long `result` can be asked for page by page.
+    pub pages: bool,
+    /// The answer links to the session's record.
+    pub links: bool,
     pub run: Run,
 }
 
@@ -38,15 +47,31 @@ pub enum Method {
     Post,
 }
 
-/// The hints that MCP has for what a tool does.
-#[derive(Clone, Copy, Debug)]
+/// The hints that MCP has for what a tool does, as far as they differ. What reads only
+/// follows from the method. No tool is open-world: those that ask models ask the ones
+/// that the operator has set up, which is a closed list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effect {
-    pub reads_only: bool,
+    /// Something is lost by it. What only adds to a record, or ends something and keeps
+    /// the record, destroys nothing.
     pub destroys: bool,
     /// The same arguments again change nothing more.
     pub repeats: bool,
-    /// It reaches beyond this program: models are asked.
-    pub reaches_out: bool,
+}
+
+/// Adds something each time.
+pub const ADDS: Effect = Effect { destroys: false, repeats: false };
+/// The same again leaves everything as it is.
+pub const SETTLES: Effect = Effect { destroys: false, repeats: true };
+
+/// What can be done after a call, in sentences.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// The route says so itself.
+    Route,
+    Words(&'static [&'static str]),
+    /// Made from the answer.
+    Made(fn(&JsonObject) -> Vec<String>),
 }
 
 /// Who acts. The session sends the agent's token along where it holds it.
@@ -57,6 +82,8 @@ pub struct Acts {
     pub name: &'static str,
     /// The argument that says where the agent is known: `board_id`.
     pub place: &'static str,
+    /// The tools whose answer has the agent's token, for sentences.
+    pub given_by: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,9 +97,7 @@ pub enum Run {
 impl Row {
     /// A tool that changes nothing.
     pub const fn get(name: &'static str, path: &'static str) -> Row {
-        let effect =
-            Effect { reads_only: true, destroys: false, repeats: true, reaches_out: false };
-        Row { effect, method: Method::Get, ..Row::post(name, path) }
+        Row { effect: SETTLES, method: Method::Get, ..Row::post(name, path) }
     }
 
     /// A tool that adds something.
@@ -83,12 +108,7 @@ impl Row {
             description: "",
             method: Method::Post,
             path,
-            effect: Effect {
-                reads_only: false,
-                destroys: false,
-                repeats: false,
-                reaches_out: false,
-            },
+            effect: ADDS,
             renamed: &[],
             hidden: &[],
             sent: &[],
@@ -96,7 +116,10 @@ impl Row {
             acts: None,
             kept: &[],
             items: "items",
-            next: &[],
+            next: Next::Route,
+            typed: false,
+            pages: false,
+            links: false,
             run: Run::Once,
         }
     }

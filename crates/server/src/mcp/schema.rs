@@ -3,14 +3,17 @@
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::names::{camel, snake};
-use super::row::{Acts, Row};
+use super::names::{camel, in_words, snake};
+use super::row::{Acts, Next, Row};
 
 /// A tool's arguments and where each goes, with the schemas of both directions.
 pub struct Shape {
     pub arguments: Vec<Argument>,
     pub input: JsonObject,
-    pub output: JsonObject,
+    /// Of a tool whose answer programs go on with.
+    pub output: Option<JsonObject>,
+    /// The route answers with a list, the tool with an object that holds it.
+    pub lists: bool,
 }
 
 pub struct Argument {
@@ -33,13 +36,14 @@ pub enum Place {
     Token,
     /// Known to the session only: whose token to send.
     Agent,
+    /// Known to the tool only: where the page of a long text begins.
+    From,
 }
 
-const KEY: &str = "Makes the call safe to repeat: a second call with the same key changes \
-                   nothing and gets the same answer. Leave it out unless you repeat calls yourself.";
-const TOKEN: &str = "The agent's token, from its registration. Needed only where this MCP session \
-                     did not register the agent itself.";
+const KEY: &str = "Makes a repeat of this call harmless.";
+const TOKEN: &str = "From registering; send it with every call.";
 const AGENT: &str = "The agent that acts.";
+const FROM: &str = "`next_from` of the page before.";
 
 /// `None` when the document has no such route.
 pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
@@ -77,9 +81,12 @@ pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
         input.describe("agent_token", TOKEN);
     }
     if row.method.changes() {
-        let schema = json!({ "type": "string", "minLength": 1, "maxLength": 200 });
-        input.add("idempotencyKey", Place::Key, schema, false);
+        input.add("idempotencyKey", Place::Key, json!({ "type": "string" }), false);
         input.describe("idempotency_key", KEY);
+    }
+    if row.pages {
+        input.add("from", Place::From, json!({ "type": "integer", "minimum": 0 }), false);
+        input.describe("from", FROM);
     }
     for (name, words) in row.described {
         input.describe(name, words);
@@ -90,9 +97,13 @@ pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
         "type": "object", "properties": input.properties, "required": required,
         "additionalProperties": false,
     });
-    let output = answer(document, operation, row);
-    let (input_schema, output) = (closed(document, schema), closed(document, output));
-    Some(Shape { arguments: input.arguments, input: input_schema, output })
+    let data = data(document, operation);
+    Some(Shape {
+        arguments: input.arguments,
+        input: closed(document, schema),
+        output: row.typed.then(|| output(document, &data, row)),
+        lists: !data["properties"].is_object(),
+    })
 }
 
 struct Input<'a> {
@@ -108,7 +119,7 @@ impl Input<'_> {
         }
         let renamed = self.row.renamed.iter().find(|(from, _)| *from == wire);
         let name = renamed.map_or_else(|| snake(wire), |(_, to)| (*to).to_owned());
-        self.properties.insert(name.clone(), without_null(schema));
+        self.properties.insert(name.clone(), schema);
         self.arguments.push(Argument { name, wire: wire.to_owned(), place, required });
     }
 
@@ -119,47 +130,42 @@ impl Input<'_> {
     }
 }
 
-/// The schema of what a tool answers: always an object.
-fn answer(document: &Value, operation: &Value, row: &Row) -> Value {
+/// The schema of what the route answers.
+fn data(document: &Value, operation: &Value) -> Value {
     let responses = &operation["responses"];
     let good = ["200", "201"].into_iter().find_map(|status| responses.get(status));
     let reply = good.map(|good| &good["content"]["application/json"]["schema"]);
     let reply = object(document, reply.unwrap_or(&Value::Null));
-    let data = &reply["properties"]["data"];
-    let mut schema = object(document, data);
-    if !schema["properties"].is_object() {
-        schema = json!({
-            "type": "object",
-            "properties": {
-                (row.items): data,
-                "total": {
-                    "type": "integer", "minimum": 0,
-                    "description": "All that match, whatever the page.",
-                },
-                "next_cursor": {
-                    "type": "string",
-                    "description": "Give it as `cursor` to get the next page; absent on the last one.",
-                },
-            },
-            "required": [row.items],
-        });
+    object(document, &reply["properties"]["data"])
+}
+
+/// The schema of a tool's answer: its own fields, and of what is inside them only
+/// whether it is a text, a list or an object. Nobody makes more of it, and in full it
+/// would be larger than all the rest.
+fn output(document: &Value, data: &Value, row: &Row) -> JsonObject {
+    let fields = data["properties"].as_object().into_iter().flatten();
+    let kept = fields.map(|(name, schema)| (snake(name), schema)).filter(|(n, _)| row.keeps(n));
+    let mut properties: JsonObject =
+        kept.map(|(name, schema)| (name, outline(document, schema))).collect();
+    let required = data["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut required: Vec<String> = required.map(snake).filter(|name| row.keeps(name)).collect();
+    match row.next {
+        Next::Route => {}
+        Next::Words(_) | Next::Made(_) => {
+            if properties.insert("next".into(), json!({ "type": "array" })).is_none() {
+                required.push("next".into());
+            }
+        }
     }
-    if let Some(properties) = schema["properties"].as_object_mut() {
-        properties.retain(|field, _| row.keeps(&snake(field)));
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+fn outline(document: &Value, schema: &Value) -> Value {
+    match object(document, schema).get("type") {
+        Some(Value::String(kind)) => json!({ "type": kind }),
+        Some(_) | None => json!({}),
     }
-    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|field| field.as_str().is_some_and(|field| row.keeps(&snake(field))));
-    }
-    if !row.next.is_empty() {
-        let next = json!({
-            "type": "array", "items": { "type": "string" }, "description": "What can be done next.",
-        });
-        schema["properties"]["next"] = next;
-        let mut required = schema["required"].as_array().cloned().unwrap_or_default();
-        required.push(json!("next"));
-        schema["required"] = required.into();
-    }
-    schema
 }
 
 /// An object's own fields, with references and parts put together.
@@ -193,6 +199,11 @@ fn closed(document: &Value, schema: Value) -> JsonObject {
         let found = plain(found, &mut wanted);
         defs.insert(name, found);
     }
+    while let Some(name) = defs.keys().find(|name| uses(name, &whole, &defs) == 1).cloned() {
+        let Some(found) = defs.remove(&name) else { break };
+        put_in(&mut whole, &name, &found);
+        defs.values_mut().for_each(|schema| put_in(schema, &name, &found));
+    }
     if !defs.is_empty() {
         whole["$defs"] = Value::Object(defs);
     }
@@ -202,10 +213,44 @@ fn closed(document: &Value, schema: Value) -> JsonObject {
     }
 }
 
+/// How often a definition is referred to. What is needed once stands where it is needed.
+fn uses(name: &str, whole: &Value, defs: &JsonObject) -> usize {
+    fn count(schema: &Value, target: &str) -> usize {
+        match schema {
+            Value::Object(fields) => {
+                let here = fields.get("$ref").is_some_and(|found| found == target);
+                usize::from(here) + fields.values().map(|inner| count(inner, target)).sum::<usize>()
+            }
+            Value::Array(parts) => parts.iter().map(|inner| count(inner, target)).sum(),
+            _ => 0,
+        }
+    }
+    let target = format!("#/$defs/{name}");
+    count(whole, &target) + defs.values().map(|schema| count(schema, &target)).sum::<usize>()
+}
+
+/// Puts a definition in the place of the reference. What stands beside the reference,
+/// such as its description, goes before what the definition says.
+fn put_in(schema: &mut Value, name: &str, found: &Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("$ref").is_some_and(|target| *target == format!("#/$defs/{name}")) {
+                fields.remove("$ref");
+                for (key, value) in found.as_object().into_iter().flatten() {
+                    fields.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+                return;
+            }
+            fields.values_mut().for_each(|inner| put_in(inner, name, found));
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(|inner| put_in(inner, name, found)),
+        _ => {}
+    }
+}
+
 /// An argument that is not given is left out; that null means the same need not be
 /// told to agents.
-fn without_null(schema: Value) -> Value {
-    let Value::Object(mut fields) = schema else { return schema };
+fn without_null(mut fields: JsonObject) -> JsonObject {
     let null = json!({ "type": "null" });
     if let Some(Value::Array(types)) = fields.get_mut("type") {
         types.retain(|one| *one != "null");
@@ -222,17 +267,20 @@ fn without_null(schema: Value) -> Value {
             fields.extend(only);
         }
     }
-    Value::Object(fields)
+    fields
 }
 
-/// Takes out what is OpenAPI's and not JSON Schema's.
+/// Takes out what is OpenAPI's and not JSON Schema's, and what need not be told
+/// beforehand: who writes too much or too little is told so by the route.
 fn plain(schema: Value, wanted: &mut Vec<String>) -> Value {
     let Value::Object(fields) = schema else { return schema };
-    let nullable = fields.get("nullable") == Some(&Value::Bool(true));
     let mut out = Map::new();
-    for (key, value) in fields {
+    for (key, value) in without_null(fields) {
         let value = match (key.as_str(), value) {
-            ("nullable" | "example" | "xml" | "externalDocs" | "discriminator", _) => continue,
+            ("nullable" | "example" | "xml" | "externalDocs" | "discriminator", _)
+            | ("minLength" | "maxLength" | "minItems" | "maxItems", _) => continue,
+            ("required", Value::Array(names)) if names.is_empty() => continue,
+            ("description", Value::String(words)) => in_words(&words).into(),
             // OpenAPI's names for the width of numbers; validators do not know them.
             ("format", Value::String(format)) if !KNOWN_FORMATS.contains(&format.as_str()) => {
                 continue;
@@ -261,10 +309,7 @@ fn plain(schema: Value, wanted: &mut Vec<String>) -> Value {
         };
         out.insert(key, value);
     }
-    match nullable {
-        true => json!({ "anyOf": [out, { "type": "null" }] }),
-        false => Value::Object(out),
-    }
+    Value::Object(out)
 }
 
 const KNOWN_FORMATS: [&str; 6] = ["uuid", "date-time", "date", "uri", "email", "time"];

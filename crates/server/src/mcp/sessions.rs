@@ -1,43 +1,87 @@
 //! Sessions of every form as tools.
 
-use super::row::{Effect, Row, Run};
+use rmcp::model::JsonObject;
+use serde_json::Value;
 
-const ID: (&str, &str) = ("id", "The session's id, from the tool that began it.");
+use super::row::{Effect, Next, Row, Run};
 
-pub const ROWS: [Row; 3] = [
+const ID: (&str, &str) = ("id", "The session's id.");
+
+pub const ROWS: [Row; 4] = [
+    Row {
+        title: "List sessions",
+        description: "Lists boardrooms, whiteboards, councils and discussions, newest first, with \
+                      full-text search by `q`. Use it to find what was begun earlier.",
+        hidden: &["project", "active", "waiting"],
+        described: &[("cursor", "`next_cursor` of the page before.")],
+        items: "sessions",
+        next: Next::Words(&["Call session_get with an id."]),
+        ..Row::get("sessions_list", "/api/sessions")
+    },
     Row {
         title: "Get a session",
-        description: "Tells how far a session of any kind is, what came of it so far (`result`, \
-                      Markdown) and what can be done next. `detail: full` gives the whole record, \
-                      with every advisor's answer. It does not wait: use session_wait for that.",
-        described: &[
-            ID,
-            ("detail", "`brief` (the default) gives the synthesis, `full` the whole record."),
-        ],
+        description: "Tells how far a session is and what came of it (`result`, Markdown). \
+                      `detail: full` gives the whole record. It does not wait.",
+        described: &[ID, ("detail", "`full` gives the whole record, page by page.")],
+        next: Next::Made(next),
+        typed: true,
+        pages: true,
         ..Row::get("session_get", "/api/sessions/{id}")
     },
     Row {
         title: "Wait for a session",
-        description: "Waits until a session is over and then gives its result, or gives where it \
-                      stands when the time is over. Use it after a tool that began a session. \
-                      While `over` is false, call it again. Giving up the wait stops nothing.",
+        description: "Waits until a session is over, or something happens (a phase, a post, a turn, \
+                      a question to a person), or the time is up. While `over` is false, call it \
+                      again with the `seen` of the last answer. Giving up stops nothing.",
         described: &[
             ID,
-            (
-                "seconds",
-                "How long to wait at most: 50 by default, below the usual time limit of clients.",
-            ),
+            ("seconds", "How long to wait at most; 50 by default, which suits most clients."),
+            ("seen", "`seen` of the last answer: what happened since then is told at once."),
         ],
-        hidden: &["seen"],
+        next: Next::Made(next),
+        typed: true,
         run: Run::Wait,
         ..Row::get("session_wait", "/api/sessions/{id}/wait")
     },
     Row {
         title: "Stop a session",
-        description: "Stops a running session at once; what has arrived is kept. Use it only when \
-                      the result is not wanted any more: a session ends by itself.",
+        description: "Stops a running session at once: calls under way are cut off, what has \
+                      arrived is kept. Only when the result is not wanted any more.",
         described: &[ID],
-        effect: Effect { reads_only: false, destroys: true, repeats: true, reaches_out: false },
+        // The answers that were being written are lost.
+        effect: Effect { destroys: true, repeats: true },
+        next: Next::Made(next),
+        typed: true,
         ..Row::post("session_stop", "/api/sessions/{id}/stop")
     },
 ];
+
+/// What can be done with a session by these tools. The route speaks of more, which is
+/// for people.
+fn next(report: &JsonObject) -> Vec<String> {
+    let text = |field: &str| report.get(field).and_then(Value::as_str).unwrap_or_default();
+    let mut next = vec![];
+    let awaited: Vec<&str> = report
+        .get("waits_for")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if !awaited.is_empty() {
+        next.push(format!("{} must reply; a person does that.", awaited.join(", ")));
+    }
+    if report.get("over") != Some(&Value::Bool(true)) {
+        next.push("Call session_wait with this id and this `seen` to go on waiting.".to_owned());
+    }
+    match text("kind") {
+        "whiteboard" => next.push(format!(
+            "Call whiteboard_state with board_id {:?} to see it as one of its agents.",
+            text("name")
+        )),
+        "council" => next.push(format!("Call council_read with council {:?}.", text("name"))),
+        _ => {}
+    }
+    next.push("Call session_get with `detail: full` for the whole record.".to_owned());
+    next
+}

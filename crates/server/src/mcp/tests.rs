@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::row::{Acts, Method};
+use super::row::Acts;
 use super::*;
 use serde_json::json;
 
@@ -74,7 +74,8 @@ fn document() -> Value {
     })
 }
 
-const ON_BOARD: Option<Acts> = Some(Acts { name: "agent_name", place: "board_id" });
+const ON_BOARD: Option<Acts> =
+    Some(Acts { name: "agent_name", place: "board_id", given_by: "register" });
 const BOARD_ID: &[(&str, &str)] = &[("board", "board_id")];
 
 fn table() -> impl Iterator<Item = Row> {
@@ -83,10 +84,14 @@ fn table() -> impl Iterator<Item = Row> {
     let open = Row::post("open", "/api/councils");
     let read = Row::get("read", "/api/councils/{council}");
     [
-        Row { acts: ON_BOARD, renamed: BOARD_ID, ..register },
+        Row { acts: ON_BOARD, renamed: BOARD_ID, typed: true, ..register },
         Row { acts: ON_BOARD, renamed: BOARD_ID, ..post },
-        Row { acts: Some(Acts { name: "opened_by", place: "name" }), ..open },
-        Row { acts: Some(Acts { name: "agent_name", place: "council" }), items: "posts", ..read },
+        Row { acts: Some(Acts { name: "opened_by", place: "name", given_by: "open" }), ..open },
+        Row {
+            acts: Some(Acts { name: "agent_name", place: "council", given_by: "open" }),
+            items: "posts",
+            ..read
+        },
     ]
     .into_iter()
 }
@@ -120,8 +125,16 @@ impl Told {
 
     async fn call_in(&self, server: &Server, caller: &str, tool: &str, given: Value) -> Answer {
         let entry = server.entry(tool).unwrap();
-        let caller = Caller { name: caller.into(), agents: &server.agents };
-        server.once(entry, given.as_object().unwrap(), &caller, "").await
+        let caller = Caller { name: caller.into(), agents: &server.agents, keeps: true };
+        server.once(entry, given.as_object().unwrap(), &caller).await
+    }
+
+    /// As a protocol without sessions calls: nothing is left of an earlier call.
+    async fn call_alone(&self, tool: &str, given: Value) -> Answer {
+        let server = self.server.for_another_session();
+        let entry = server.entry(tool).unwrap();
+        let caller = Caller { name: "me".into(), agents: &server.agents, keeps: false };
+        server.once(entry, given.as_object().unwrap(), &caller).await
     }
 
     fn last(&self) -> Request {
@@ -174,7 +187,9 @@ async fn a_session_acts_as_the_agents_that_it_registered() {
     };
     refused(told.call("me", "post", says("Ada")).await, "nobody is registered yet");
     let answer = told.call("me", "register", ada).await;
-    assert_eq!(answer, Ok(json!({ "agent_token": "Ada.t" })));
+    let next =
+        "This MCP session now acts as Ada by itself. Keep agent_token for any other session.";
+    assert_eq!(answer, Ok(json!({ "agent_token": "Ada.t", "next": [next] })));
     assert_eq!(told.last().body, Some(json!({ "agentName": "Ada" })));
     let _ = told.call("me", "post", says("Ada")).await;
     assert_eq!(told.token().as_deref(), Some("Ada.t"));
@@ -191,6 +206,34 @@ async fn a_session_acts_as_the_agents_that_it_registered() {
     given["agent_token"] = json!("Ada.given");
     let _ = told.call("me", "post", given).await;
     assert_eq!(told.token().as_deref(), Some("Ada.given"), "what is given wins");
+}
+
+#[tokio::test]
+async fn without_sessions_the_token_comes_with_every_call() {
+    let told = start();
+    let ada = json!({ "board_id": "b1", "agent_name": "Ada" });
+    let answer = told.call_alone("register", ada.clone()).await.unwrap();
+    let next = answer["next"][0].as_str().unwrap();
+    let keep = "Keep agent_token and send it with every call as Ada: agent_token = \"Ada.t\".";
+    assert!(next.starts_with(keep), "{next}");
+    let mut says = json!({ "board_id": "b1", "agent_name": "Ada", "text": "Hi" });
+    let error = told.call_alone("post", says.clone()).await.unwrap_err();
+    assert_eq!(error["code"], "not-your-agent");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.starts_with("agent_token is missing."), "{message}");
+    assert!(message.ends_with("it must come with every call."), "{message}");
+    assert_eq!(
+        error["hint"],
+        "If Ada is yours, send the agent_token that register returned for it, with every call; \
+         else act under a name of your own."
+    );
+    says["agent_token"] = answer["agent_token"].clone();
+    assert_eq!(told.call_alone("post", says).await, Ok(json!({ "post_id": "p1" })));
+    // Who sends it knows it.
+    let mut again = ada;
+    again["agent_token"] = answer["agent_token"].clone();
+    let answer = told.call_alone("register", again).await;
+    assert_eq!(answer, Ok(json!({ "agent_token": "Ada.t" })));
 }
 
 #[tokio::test]
@@ -221,15 +264,22 @@ async fn what_is_wrong_is_told_in_the_names_of_the_tool() {
     let near = "there is no such argument; did you mean `board_id`?";
     check(
         json!({ "boardId": "b1", "agent_name": "Ada", "text": "" }),
-        &[("boardId", near), ("board_id", "missing field `board_id`")],
+        &[("boardId", near), ("board_id", "is missing")],
     )
     .await;
     for id in [json!(""), json!(".."), json!([1])] {
         let given = json!({ "board_id": id, "agent_name": "Ada" });
-        check(given, &[("board_id", "must be a text that is not empty")]).await;
+        let wrong = [("board_id", "must be a text that is not empty"), ("text", "is missing")];
+        check(given, &wrong).await;
     }
-    let given = json!({ "board_id": "b1", "agent_name": "Ada", "agent_token": "a\nb" });
+    let given = json!({ "board_id": "b1", "agent_name": "Ada", "agent_token": "a\nb", "text": "" });
     check(given, &[("agent_token", "must be a printable text")]).await;
+    // All that is missing is named at once.
+    let missing = ["board_id", "text", "agent_name"].map(|name| (name, "is missing"));
+    check(json!({}), &missing).await;
+    let error = told.call("me", "post", json!({})).await.unwrap_err();
+    let message = "3 arguments are wrong or missing: board_id, text, agent_name.";
+    assert_eq!(error["message"], message);
 }
 
 #[test]
@@ -241,30 +291,97 @@ fn schemas_stand_by_themselves() {
     let expected = ["agent_name", "agent_token", "board_id", "idempotency_key", "reply_to", "text"];
     assert_eq!(names, expected);
     assert_eq!(input["required"], json!(["board_id", "text", "agent_name"]));
-    let nullable = json!({ "anyOf": [{ "type": "integer" }, { "type": "null" }] });
-    assert_eq!(input["properties"]["reply_to"], nullable);
+    // What is not given is left out; that it may be null need not be said.
+    assert_eq!(input["properties"]["reply_to"], json!({ "type": "integer" }));
     let tool = told.server.entry("register").unwrap().tool();
     let output = Value::Object((*tool.output_schema.unwrap()).clone());
-    assert_eq!(output["properties"]["phase"], json!({ "$ref": "#/$defs/Phase" }));
-    assert_eq!(output["$defs"]["Phase"], json!({ "type": "string", "enum": ["blind"] }));
+    let text = json!({ "type": "string" });
+    assert_eq!(output["properties"], json!({ "agent_token": text, "phase": text }));
+    assert!(told.server.entry("post").unwrap().tool().output_schema.is_none());
+}
+
+fn real() -> Server {
+    let document = serde_json::to_value(crate::document()).unwrap();
+    Server::new(Arc::new(Fake::default()), &document)
+}
+
+/// Clients ask their user before a tool that destroys or reaches out, or refuse it.
+#[test]
+fn annotations_are_no_stronger_than_true() {
+    let server = real();
+    let shown = server.shared.entries.iter().map(|entry| {
+        let hints = entry.tool().annotations.unwrap();
+        assert_eq!(hints.open_world_hint, Some(false), "{}", entry.row.name);
+        let reads = hints.read_only_hint.unwrap();
+        let hints = (reads, hints.destructive_hint.unwrap(), hints.idempotent_hint.unwrap());
+        (entry.row.name, hints)
+    });
+    let (reads, adds, settles, stops) =
+        ((true, false, true), (false, false, false), (false, false, true), (false, true, true));
+    let expected = [
+        ("boardroom_convene", adds),
+        ("whiteboard_open", settles),
+        ("whiteboard_register", settles),
+        ("whiteboard_post", adds),
+        ("whiteboard_annotate", adds),
+        ("whiteboard_vote", settles),
+        ("whiteboard_transition", settles),
+        ("whiteboard_conflicts", reads),
+        ("whiteboard_state", reads),
+        ("whiteboard_summarize", reads),
+        ("whiteboard_archive", settles),
+        ("whiteboard_list", reads),
+        ("council_open", settles),
+        ("council_list", reads),
+        ("council_post", adds),
+        ("council_read", reads),
+        ("council_close", settles),
+        ("discussion_start", adds),
+        ("sessions_list", reads),
+        ("session_get", reads),
+        ("session_wait", reads),
+        ("session_stop", stops),
+        ("agents_list", reads),
+        ("models_list", reads),
+    ];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
+}
+
+/// Every client loads the whole list, and most put all of it but the output schemas
+/// before their model with each request.
+#[test]
+fn the_list_of_tools_stays_small() {
+    const LIST_BYTES: usize = 31_000;
+    const MODEL_BYTES: usize = 23_000;
+    let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
+    let list = serde_json::to_string(&tools).unwrap().len();
+    let for_models = tools.iter().map(|tool| {
+        let parts = json!([tool.name, tool.description, tool.input_schema]);
+        parts.to_string().len()
+    });
+    let for_models = for_models.sum::<usize>();
+    assert!(list <= LIST_BYTES, "{list}");
+    assert!(for_models <= MODEL_BYTES, "{for_models}");
+    assert!(instructions().len() <= 1_500);
 }
 
 #[test]
 fn every_row_has_its_route_and_is_told_in_full() {
-    let document = serde_json::to_value(crate::document()).unwrap();
-    let server = Server::new(Arc::new(Fake::default()), &document);
+    let server = real();
     let named: Vec<&str> = server.shared.entries.iter().map(|entry| entry.row.name).collect();
     assert_eq!(named, rows().map(|row| row.name).collect::<Vec<_>>(), "a row has no route");
     for entry in &server.shared.entries {
         let (row, tool) = (&entry.row, entry.tool());
-        assert_eq!(row.effect.reads_only, row.method == Method::Get, "{}", row.name);
-        assert!(!row.title.is_empty() && row.description.len() > 40, "{}", row.name);
-        for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
+        assert!(!row.title.is_empty() && row.description.len() > 25, "{}", row.name);
+        for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten()
+        {
             let schema = Value::Object((**schema).clone());
             assert_eq!(schema["type"], "object", "{}", row.name);
             check_names(&schema, row.name);
             let text = schema.to_string();
-            for stranger in ["nullable", "#/components", "int32", "int64", "\"example\""] {
+            for stranger in
+                ["null", "#/components", "int32", "int64", "\"example\"", "Length", "meta."]
+            {
                 assert!(!text.contains(stranger), "{} has {stranger}", row.name);
             }
             for part in text.split("\"$ref\":\"#").skip(1) {
@@ -282,6 +399,23 @@ fn every_row_has_its_route_and_is_told_in_full() {
         for name in mentioned.chain(row.renamed.iter().map(|(_, to)| *to)) {
             assert!(known.contains(&name), "{} has no {name}", row.name);
         }
+    }
+}
+
+/// A filter of lists takes every status, and no other.
+#[test]
+fn the_statuses_are_those_of_the_document() {
+    let document = serde_json::to_value(crate::document()).unwrap();
+    let kinds = [
+        ("boardroom", "BoardStatus"),
+        ("whiteboard", "PhaseName"),
+        ("council", "CouncilStatus"),
+        ("discussion", "DiscussionStatus"),
+    ];
+    for ((kind, statuses), (expected, schema)) in plenary_domain::room::KINDS.into_iter().zip(kinds)
+    {
+        assert_eq!(kind, expected);
+        assert_eq!(json!(statuses), document["components"]["schemas"][schema]["enum"], "{kind}");
     }
 }
 

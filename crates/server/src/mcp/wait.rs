@@ -6,12 +6,13 @@ use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::call::{self, Answer, Caller};
+use super::call::{Answer, Caller};
 use super::{Entry, Server};
+use crate::views;
 
-/// Asks the route in slices, until the session is over or the time is. The client
-/// hears of each change, and of none at least once a slice, so that a time limit
-/// which progress resets does not end the wait.
+/// Asks the route in slices, until the session is over, something has happened that is
+/// waited for, or the time is over. The client hears of each change, and of none at
+/// least once a slice, so that a time limit which progress resets does not end the wait.
 pub async fn wait(
     server: &Server,
     entry: &Entry,
@@ -26,33 +27,37 @@ pub async fn wait(
         // What is no number from 0 to 600 goes to the route, which refuses it.
         Some(seconds) => match seconds.as_u64() {
             Some(seconds) if seconds <= u64::from(limits::WAIT_MOST_SECONDS) => seconds,
-            _ => return server.once(entry, &arguments, caller, "").await,
+            _ => return server.once(entry, &arguments, caller).await,
         },
     };
     let mut progress = Told { token: context.meta.get_progress_token(), last: -1.0 };
-    let (mut slice, mut seen) = (0, String::new());
+    let mut asked = arguments.clone();
+    // What had happened when the caller looked last, or else before this call.
+    let mut known = asked.remove("seen").filter(|seen| !seen.is_null());
+    let mut slice = 0;
     loop {
-        let mut asked = arguments.clone();
         asked.insert("seconds".into(), json!(slice));
-        let asking = server.once(entry, &asked, caller, &seen);
+        let asking = server.once(entry, &asked, caller);
         let mut view = tokio::select! {
             view = asking => view?,
             () = context.ct.cancelled() => return Err(given_up()),
         };
         progress.tell(&view["progress"], context).await;
         let left = seconds.saturating_sub(door.ticks().saturating_sub(began) / 1000);
-        if view["over"] == true || left == 0 {
-            if view["over"] != true {
-                let again = "It is not over yet: call session_wait again with the same id.";
-                if let Some(next) = view["next"].as_array_mut() {
-                    next.insert(0, again.into());
-                }
-            }
+        let seen = view["seen"].take();
+        let known = known.get_or_insert_with(|| seen.clone());
+        let happened = views::has_happened(text(known), text(&seen));
+        asked.insert("seen".into(), seen.clone());
+        view["seen"] = seen;
+        if view["over"] == true || happened || left == 0 {
             return Ok(view);
         }
         slice = left.min(u64::from(limits::MCP_SLICE_SECONDS));
-        seen = format!("seen={}", call::encode(view["seen"].as_str().unwrap_or_default()));
     }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 fn given_up() -> Value {

@@ -1,114 +1,117 @@
 //! Whiteboards as tools.
 
-use super::row::{Acts, Effect, Row};
+use super::row::{Acts, Next, Row, SETTLES};
 
 const BOARD: &[(&str, &str)] = &[("board", "board_id")];
-const AS_AGENT: Option<Acts> = Some(Acts { name: "agent_name", place: "board_id" });
-const BOARD_ID: (&str, &str) = ("board_id", "The board's name, from whiteboard_open.");
-const YOU: (&str, &str) = ("agent_name", "The agent as which you act, as registered.");
+const TOKENS: &str = "whiteboard_open or whiteboard_register";
+const AS_AGENT: Option<Acts> =
+    Some(Acts { name: "agent_name", place: "board_id", given_by: TOKENS });
+const BOARD_ID: (&str, &str) = ("board_id", "The board's name.");
+const YOU: (&str, &str) = ("agent_name", "As whom you act, as registered.");
 const LOOK: (&str, &str) =
-    ("agent_name", "As whom you look. Leave it out to see what everybody may see.");
-/// The same again gives the same board.
-const SETTLES: Effect =
-    Effect { reads_only: false, destroys: false, repeats: true, reaches_out: false };
+    ("agent_name", "As whom you look; leave it out to see what everybody may.");
+const POST_ID: (&str, &str) = ("post_id", "`author/number`, from whiteboard_state.");
+const CURSOR: (&str, &str) = ("cursor", "`next_cursor` of the page before.");
 
 pub const ROWS: [Row; 11] = [
     Row {
         title: "Open a whiteboard",
-        description: "Opens a board for a decision that several agents should make together: each \
-                      first posts blind, then all read, validate, debate, vote and resolve. You \
-                      become its facilitator and move it from phase to phase. Tell the other \
-                      agents the board_id; they call whiteboard_register. Use it for design \
-                      decisions, reviews with independent findings, and decision records.",
-        acts: Some(Acts { name: "opened_by", place: "board_id" }),
+        description: "Opens a board for one decision by several agents: all post blind, then read, \
+                      validate, debate, vote and resolve. You become its facilitator and move it \
+                      on. Tell the others the board_id; they call whiteboard_register.",
+        acts: Some(Acts { name: "opened_by", place: "board_id", given_by: TOKENS }),
+        // A name is taken once.
+        effect: SETTLES,
+        typed: true,
         ..Row::post("whiteboard_open", "/api/whiteboards")
     },
     Row {
         title: "Register on a whiteboard",
-        description: "Makes you an agent of a board. Call it before you post, annotate or vote. \
-                      Roles: specialist (posts, annotates, votes), facilitator and operator (also \
-                      move the board on; operator is for people and outsiders). Keep the \
-                      agent_token: this MCP session acts as you by itself, any other needs it.",
+        description: "Makes you an agent of a board, before you post, annotate or vote. Specialists \
+                      do that; facilitators and operators also move the board on. Returns your \
+                      agent_token.",
         renamed: BOARD,
-        described: &[BOARD_ID],
+        described: &[BOARD_ID, ("role", "`specialist` unless you lead the board.")],
         acts: AS_AGENT,
         effect: SETTLES,
+        typed: true,
         ..Row::post("whiteboard_register", "/api/whiteboards/{board}/agents")
     },
     Row {
         title: "Post on a whiteboard",
-        description: "Posts a proposal, claim, concern or informational note. In the blind phase \
-                      nobody else sees it, so say what you really think before you know what \
-                      others think. Give target_file, target_location, severity, finding_refs and \
-                      cascade_targets where they apply: conflicts are found from them. In debate \
-                      only informational posts are taken.",
+        description: "Posts in blind, when nobody else sees it: say what you think before you know \
+                      what others think. Conflicts are found from target_file, target_location, \
+                      severity, finding_refs and cascade_targets. In debate: informational only.",
         renamed: BOARD,
         described: &[BOARD_ID, YOU],
         acts: AS_AGENT,
+        typed: true,
         ..Row::post("whiteboard_post", "/api/whiteboards/{board}/posts")
     },
     Row {
         title: "Annotate a post",
-        description: "Says something about a post. In validate: a validation with its result \
-                      (check the claim first, do not guess). In debate: challenge or corroborate \
-                      posts of others, rebut challenges of your own post, withdraw your post or \
-                      your challenge. In debate and resolve: a resolution settles a challenge of \
-                      somebody else and names it in challenge_id.",
+        description: "Says something about a post. validate: a validation with its result. debate: \
+                      challenge or corroborate posts of others, rebut challenges of yours, withdraw \
+                      your post or challenge. debate, resolve: a resolution settles a challenge of \
+                      somebody else.",
         renamed: BOARD,
-        described: &[BOARD_ID, YOU, ("post_id", "The post, as `author/number`.")],
+        described: &[
+            BOARD_ID,
+            YOU,
+            POST_ID,
+            ("type", "Which of them the phase allows is said above."),
+            ("challenge_id", "The challenge that is settled, rebutted or withdrawn."),
+        ],
         acts: AS_AGENT,
+        typed: true,
         ..Row::post("whiteboard_annotate", "/api/whiteboards/{board}/annotations")
     },
     Row {
         title: "Vote on a post",
-        description: "Votes accept, reject or defer on a post of another agent, in debate. Give \
-                      the reason: it goes into the record. Voting again replaces your vote.",
+        description: "Votes on a post of another agent, in debate. Voting again replaces your vote.",
         renamed: BOARD,
-        described: &[BOARD_ID, YOU, ("post_id", "The post, as `author/number`.")],
+        described: &[BOARD_ID, YOU, POST_ID],
         acts: AS_AGENT,
         effect: SETTLES,
+        typed: true,
         ..Row::post("whiteboard_vote", "/api/whiteboards/{board}/votes")
     },
     Row {
         title: "Move a whiteboard on",
-        description: "Moves a board to its next phase, for facilitators and operators. There is \
-                      no way back. Look at ready_to_advance and why_not in whiteboard_state first; \
-                      they are advice. Moving to archived is archiving.",
+        description: "Moves a board to its next phase, for facilitators and operators; there is no \
+                      way back. ready_to_advance and why_not of whiteboard_state are advice.",
         renamed: BOARD,
         described: &[BOARD_ID, YOU],
         acts: AS_AGENT,
-        effect: Effect { reads_only: false, destroys: true, repeats: false, reaches_out: false },
+        effect: SETTLES,
         ..Row::post("whiteboard_transition", "/api/whiteboards/{board}/transition")
     },
     Row {
         title: "Find conflicts between posts",
-        description: "Lists pairs of posts that get in each other's way: direct_overlap (same file \
-                      and intersecting lines or same symbol), cascade_collision (one reaches the \
-                      other's file), severity_disagreement (same finding, different severities). \
-                      Use it from the read phase on, before debating; it is refused in blind.",
+        description: "Lists pairs of posts that get in each other's way: direct_overlap, \
+                      cascade_collision, severity_disagreement. Not in blind.",
         renamed: BOARD,
-        described: &[BOARD_ID, LOOK],
+        described: &[BOARD_ID, LOOK, CURSOR],
         acts: AS_AGENT,
         items: "conflicts",
-        next: &["In debate, challenge the posts that conflict, or post how both can stand."],
+        next: Next::Words(&[
+            "In debate, challenge the posts that conflict, or post how both can stand.",
+        ]),
         ..Row::get("whiteboard_conflicts", "/api/whiteboards/{board}/conflicts")
     },
     Row {
         title: "Read a whiteboard",
-        description: "Shows a board as you may see it: phase, agents, posts with annotations and \
-                      votes, what you can do now. In the blind phase you see your own posts only. \
-                      detail: full gives bodies; page through with cursor. Call it whenever you \
-                      come back to a board, or are told that it moved on.",
+        description: "Shows a board as you may see it: phase, agents, posts, votes, and what you can \
+                      do now. `detail: full` gives bodies.",
         renamed: BOARD,
-        described: &[BOARD_ID, LOOK],
+        described: &[BOARD_ID, LOOK, CURSOR],
         acts: AS_AGENT,
         ..Row::get("whiteboard_state", "/api/whiteboards/{board}")
     },
     Row {
         title: "Summarize a whiteboard",
-        description: "Gives counts, the tally per post, which posts survive, which were refuted, \
-                      which challenges are open, and what the votes decide so far; no bodies. Use \
-                      it to see whether a phase has done its work.",
+        description: "Gives counts, the tally per post, what survives, what is open and what the \
+                      votes decide so far; no bodies.",
         renamed: BOARD,
         described: &[BOARD_ID, LOOK],
         acts: AS_AGENT,
@@ -116,23 +119,24 @@ pub const ROWS: [Row; 11] = [
     },
     Row {
         title: "Archive a whiteboard",
-        description: "Ends a board that is in resolve, for facilitators and operators, and returns \
-                      the final tally, the decision record in Markdown (MADR) and the whole record \
-                      as JSON. Say in note what was decided and why. Save the record to the \
-                      repository if you keep decision records there.",
+        description: "Ends a board that is in resolve, for facilitators and operators. Gives the \
+                      final tally and the decision record (Markdown, MADR), or where to read it. \
+                      Say in note what was decided and why.",
         renamed: BOARD,
         described: &[BOARD_ID, YOU],
         acts: AS_AGENT,
-        effect: Effect { reads_only: false, destroys: true, repeats: false, reaches_out: false },
+        effect: SETTLES,
+        kept: &["board_id", "session_id", "summary", "record", "next"],
+        links: true,
         ..Row::post("whiteboard_archive", "/api/whiteboards/{board}/archive")
     },
     Row {
         title: "List whiteboards",
-        description: "Lists boards, newest first: name (the board_id), topic, phase (status). Use \
-                      it to find a board that you were told of.",
-        hidden: &["kind", "active"],
+        description: "Lists boards, newest first: name (the board_id), topic, phase (status).",
+        hidden: &["kind", "active", "waiting"],
+        described: &[("status", "A phase: `blind`, `read`, … `archived`."), CURSOR],
         items: "whiteboards",
-        next: &["Call whiteboard_state with a name as board_id."],
+        next: Next::Words(&["Call whiteboard_state with a name as board_id."]),
         ..Row::get("whiteboard_list", "/api/whiteboards")
     },
 ];

@@ -81,6 +81,7 @@ impl<'a> Client<'a> {
 
     async fn call(&self, tool: &str, arguments: Value) -> Value {
         let told = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        check_words(tool, &told["result"]);
         told["result"].clone()
     }
 
@@ -102,6 +103,241 @@ impl<'a> Client<'a> {
     }
 }
 
+/// An agent knows tools and arguments. What it is told to do must not name a route, a
+/// header, a command or a flag.
+pub fn check_words(tool: &str, result: &Value) {
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    let answer: Value = serde_json::from_str(text).unwrap_or_default();
+    let told = ["message", "hint", "fields", "next"].map(|part| answer[part].to_string()).join(" ");
+    let foreign = ["/api", "GET ", "POST ", "DELETE ", "Authorization", "header", "Agent-Token"];
+    for word in foreign.into_iter().chain(["Idempotency-Key", " --", "`plenary ", "query", "meta."])
+    {
+        assert!(!told.contains(word), "{tool} says {word}: {told}");
+    }
+}
+
+/// One call of the protocol that has no sessions.
+async fn alone(app: &TestApp, tool: &str, arguments: Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+        "name": tool, "arguments": arguments, "_meta": meta } });
+    let request = post(app, &body)
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool);
+    let told = messages(request).await.pop().unwrap();
+    check_words(tool, &told["result"]);
+    told["result"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_sessions_a_board_is_led_with_tokens() {
+    let app = TestApp::start(canned()).await;
+    let told = |result: &Value| -> Value {
+        serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+    };
+    let open = json!({ "board_id": "adr", "topic": "Which?", "opened_by": "fay" });
+    let opened = told(&alone(&app, "whiteboard_open", open).await);
+    let token = opened["agent_token"].as_str().unwrap();
+    let next = opened["next"][0].as_str().unwrap();
+    let keep =
+        format!("Keep agent_token and send it with every call as fay: agent_token = {token:?}.");
+    assert!(next.starts_with(&keep), "{next}");
+    let post = json!({ "board_id": "adr", "agent_name": "fay", "type": "proposal",
+        "title": "This", "body": "So." });
+    let refused = alone(&app, "whiteboard_post", post.clone()).await;
+    assert_eq!(refused["isError"], true);
+    let error = told(&refused);
+    assert_eq!(error["code"], "not-your-agent");
+    assert!(error["message"].as_str().unwrap().contains("must come with every call"), "{error}");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("agent_token that whiteboard_open or whiteboard_register returned"),
+        "{hint}"
+    );
+    let acts = async |tool: &str, more: Value| {
+        let mut given = json!({ "board_id": "adr", "agent_name": "fay", "agent_token": token });
+        given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let result = alone(&app, tool, given).await;
+        assert_eq!(result["isError"], false, "{result}");
+        told(&result)
+    };
+    acts("whiteboard_post", post).await;
+    for phase in ["read", "debate", "resolve"] {
+        acts("whiteboard_transition", json!({ "target_phase": phase })).await;
+    }
+    acts("whiteboard_archive", json!({})).await;
+
+    // A council's names too.
+    let council = json!({ "name": "talk", "charter": "Be kind." });
+    assert_eq!(alone(&app, "council_open", council).await["isError"], false);
+    let says = json!({ "council": "talk", "sender": "ann", "body": "Hello." });
+    let posted = told(&alone(&app, "council_post", says.clone()).await);
+    assert!(posted["next"][0].as_str().unwrap().starts_with("Keep agent_token"), "{posted}");
+    let error = told(&alone(&app, "council_post", says.clone()).await);
+    assert_eq!(error["code"], "not-your-agent");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("the first council_post returned for it, with every call"), "{hint}");
+    let mut again = says;
+    again["agent_token"] = posted["agent_token"].clone();
+    let posted = told(&alone(&app, "council_post", again).await);
+    assert_eq!(posted["sequence"], 2);
+    assert!(!posted["next"].to_string().contains("Keep agent_token"), "{posted}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_ends_when_something_happens() {
+    let app = TestApp::start(canned()).await;
+    let (fay, _) = Client::start(&app, None).await;
+    let (ann, _) = Client::start(&app, None).await;
+    let open = json!({ "board_id": "adr", "topic": "Which?", "opened_by": "fay" });
+    let id = fay.good("whiteboard_open", open).await["session_id"].clone();
+    let go = async |phase: &str| {
+        let given = json!({ "board_id": "adr", "agent_name": "fay", "target_phase": phase });
+        fay.good("whiteboard_transition", given).await;
+    };
+    // It waits; a blind post is nothing that happened, the transition is.
+    let waits = ann.good("session_wait", json!({ "id": id, "seconds": 600 }));
+    let acts = async {
+        app.until_metric("plenary_readers", |readers| readers == 1).await;
+        let post = json!({ "board_id": "adr", "agent_name": "fay", "type": "proposal",
+            "title": "This", "body": "So." });
+        fay.good("whiteboard_post", post).await;
+        go("read").await;
+    };
+    let (told, ()) = tokio::join!(waits, acts);
+    assert_eq!((&told["over"], &told["status"]), (&json!(false), &json!("read")));
+    assert!(told["next"].to_string().contains("session_wait with this id and this `seen`"));
+    // What happens between two waits is told at once.
+    go("debate").await;
+    let given = json!({ "id": id, "seconds": 600, "seen": told["seen"] });
+    let told = ann.good("session_wait", given).await;
+    assert_eq!(told["status"], "debate");
+    let waits = ann.good("session_wait", json!({ "id": id, "seconds": 600, "seen": told["seen"] }));
+    let acts = async {
+        app.until_metric("plenary_readers", |readers| readers == 1).await;
+        let post = json!({ "board_id": "adr", "agent_name": "fay", "type": "informational",
+            "title": "By the way", "body": "So." });
+        fay.good("whiteboard_post", post).await;
+    };
+    let (again, ()) = tokio::join!(waits, acts);
+    assert_eq!(again["status"], "debate");
+    assert_ne!(again["seen"], told["seen"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_record_is_linked_and_read_page_by_page() {
+    let app = TestApp::start(canned()).await;
+    let (fay, _) = Client::start(&app, None).await;
+    let on = |more: Value| {
+        let mut given = json!({ "board_id": "long", "agent_name": "fay" });
+        given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        given
+    };
+    let open = json!({ "board_id": "long", "topic": "Which?", "opened_by": "fay" });
+    fay.good("whiteboard_open", open).await;
+    for nth in 0..20 {
+        let body = format!("Reason ä {nth}.\n").repeat(500);
+        let post = json!({ "type": "proposal", "title": format!("Way {nth}"), "body": body });
+        fay.good("whiteboard_post", on(post)).await;
+    }
+    let blind = fay.good("whiteboard_summarize", on(json!({}))).await;
+    assert_eq!(blind["posts"], 20);
+    for phase in ["read", "debate", "resolve"] {
+        fay.good("whiteboard_transition", on(json!({ "target_phase": phase }))).await;
+    }
+    let result = fay.call("whiteboard_archive", on(json!({}))).await;
+    assert!(result.to_string().len() < 40_000, "{}", result.to_string().len());
+    let archived = &result["structuredContent"];
+    assert_eq!((&archived["record"], &archived["export"]), (&Value::Null, &Value::Null));
+    assert_eq!(archived["summary"]["posts"], 20);
+    let id = archived["session_id"].as_str().unwrap();
+    let link = &result["content"][1];
+    let uri = format!("plenary://whiteboard/{id}");
+    assert_eq!((&link["type"], &link["uri"]), (&json!("resource_link"), &json!(uri)));
+    let told = fay.ask("resources/read", json!({ "uri": uri })).await;
+    let record = told["result"]["contents"][0]["text"].as_str().unwrap();
+    let (mut read, mut from) = (String::new(), json!(0));
+    while !from.is_null() {
+        let page = json!({ "id": id, "detail": "full", "from": from });
+        let page = fay.good("session_get", page).await;
+        let part = page["result"].as_str().unwrap();
+        assert!(part.len() <= limits::MCP_TEXT_BYTES && !part.is_empty());
+        read.push_str(part);
+        from = page["next_from"].clone();
+    }
+    assert_eq!(read, record);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_there_is_is_told_to_whoever_asks_for_what_is_not() {
+    let app = TestApp::start(canned()).await;
+    let (fay, _) = Client::start(&app, None).await;
+    let on = |more: Value| {
+        let mut given = json!({ "board_id": "adr", "agent_name": "fay" });
+        given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        given
+    };
+    let open = json!({ "board_id": "adr", "topic": "Which?", "opened_by": "fay" });
+    let opened = fay.good("whiteboard_open", open).await;
+    let post = json!({ "type": "claim", "title": "This", "body": "So." });
+    fay.good("whiteboard_post", on(post)).await;
+    for phase in ["read", "debate"] {
+        fay.good("whiteboard_transition", on(json!({ "target_phase": phase }))).await;
+    }
+    let vote = json!({ "post_id": "post-1", "vote": "accept" });
+    let error = fay.bad("whiteboard_vote", on(vote)).await;
+    assert_eq!(error["message"], "There is no post post-1 on this board; there are fay/1.");
+    let note =
+        json!({ "post_id": "fay/1", "type": "resolution", "challenge_id": "c", "body": "." });
+    let error = fay.bad("whiteboard_annotate", on(note)).await;
+    assert_eq!(error["message"], "There is no challenge c of fay/1; there is none yet.");
+    let error = fay.bad("whiteboard_state", json!({ "board_id": "none" })).await;
+    assert_eq!(error["hint"], "List them with whiteboard_list.");
+    let error = fay.bad("session_get", json!({ "id": "none" })).await;
+    assert_eq!(error["hint"], "List them with sessions_list.");
+    let error = fay.bad("whiteboard_post", on(json!({ "type": "claim" }))).await;
+    let wrong: Vec<&Value> =
+        error["fields"].as_array().unwrap().iter().map(|wrong| &wrong["field"]).collect();
+    assert_eq!(wrong, ["body", "title"], "{error}");
+    let error = fay.bad("whiteboard_transition", on(json!({ "target_phase": "read" }))).await;
+    assert!(error["hint"].as_str().unwrap().contains("whiteboard_vote"), "{error}");
+
+    let listed =
+        fay.good("sessions_list", json!({ "kind": "whiteboard", "status": "debate" })).await;
+    assert_eq!(listed["sessions"][0]["id"], opened["session_id"]);
+    assert_eq!(fay.good("sessions_list", json!({ "q": "Which" })).await["total"], 1);
+    for (tool, given, problem) in [
+        (
+            "council_list",
+            json!({ "status": "active" }),
+            "`status`: there is no \"active\"; there are open, closed",
+        ),
+        (
+            "sessions_list",
+            json!({ "kind": "board" }),
+            "`kind`: there is no \"board\"; there are boardroom, whiteboard, council, discussion",
+        ),
+        ("sessions_list", json!({ "limit": 0 }), "`limit` must be from 1 to 200."),
+        (
+            "sessions_list",
+            json!({ "cursor": "x" }),
+            "`cursor` must be `next_cursor` of an earlier page.",
+        ),
+        (
+            "council_read",
+            json!({ "council": "x", "wait_s": 601 }),
+            "`wait_s` must be from 0 to 600.",
+        ),
+    ] {
+        assert_eq!(fay.bad(tool, given).await["message"], problem, "{tool}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_are_listed_in_full() {
     let app = TestApp::start(canned()).await;
@@ -109,7 +345,10 @@ async fn tools_are_listed_in_full() {
     assert_eq!(told["serverInfo"]["name"], "plenary");
     assert_eq!(told["serverInfo"]["title"], "Plenary");
     assert_eq!(told["protocolVersion"], "2025-06-18");
-    assert!(told["instructions"].as_str().unwrap().contains("session_wait"));
+    let instructions = told["instructions"].as_str().unwrap();
+    for named in ["boardroom_", "discussion_", "whiteboard_", "council_", "session_wait"] {
+        assert!(instructions.contains(named), "{named}");
+    }
     let told = client.ask("tools/list", json!({})).await;
     let tools = told["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -132,6 +371,7 @@ async fn tools_are_listed_in_full() {
         "council_read",
         "council_close",
         "discussion_start",
+        "sessions_list",
         "session_get",
         "session_wait",
         "session_stop",
@@ -148,8 +388,10 @@ async fn tools_are_listed_in_full() {
         }
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
-        assert_eq!(tool["outputSchema"]["type"], "object");
-        assert!(tool["outputSchema"]["properties"]["next"].is_object(), "{tool}");
+        if let Some(output) = tool.get("outputSchema") {
+            assert_eq!(output["type"], "object");
+            assert!(output["properties"]["next"].is_object(), "{tool}");
+        }
         let key = tool["inputSchema"]["properties"]["idempotency_key"].is_object();
         assert_eq!(key, tool["annotations"]["readOnlyHint"] == false);
     }
@@ -189,6 +431,10 @@ async fn a_board_is_convened_waited_for_and_read() {
         let told = client.ask("resources/read", json!({ "uri": uri })).await;
         assert_eq!(told["error"]["code"], -32002, "{told}");
     }
+    let told = client.ask("resources/list", json!({ "cursor": "x" })).await;
+    let expected = json!({ "code": -32602, "data": { "code": "invalid-query" },
+        "message": "`cursor` must be `nextCursor` of an earlier page." });
+    assert_eq!(told["error"], expected);
     let told = client.ask("resources/templates/list", json!({})).await;
     assert_eq!(told["result"]["resourceTemplates"][0]["uriTemplate"], "plenary://{kind}/{id}");
 }
@@ -210,12 +456,17 @@ async fn what_is_wrong_is_a_tool_error_in_the_words_of_rest() {
             "invalid-input",
             vec!["quorum.need", "quorum.grace_seconds"],
         ),
-        ("boardroom_convene", json!({ "promt": "?" }), "invalid-input", vec!["promt"]),
+        ("boardroom_convene", json!({ "promt": "?" }), "invalid-input", vec!["promt", "prompt"]),
         ("session_get", json!({}), "invalid-input", vec!["id"]),
         ("session_get", json!({ "id": "none" }), "not-found", vec![]),
-        ("session_get", json!({ "id": "none", "detail": "most" }), "invalid-query", vec![]),
+        ("session_get", json!({ "id": "none", "detail": "most" }), "invalid-query", vec!["detail"]),
         ("session_wait", json!({ "id": "none", "seconds": 601 }), "invalid-query", vec![]),
-        ("session_wait", json!({ "id": "none", "seconds": "soon" }), "invalid-query", vec![]),
+        (
+            "session_wait",
+            json!({ "id": "none", "seconds": "soon" }),
+            "invalid-query",
+            vec!["seconds"],
+        ),
         ("session_wait", json!({ "id": "none" }), "not-found", vec![]),
     ] {
         let shown = format!("{tool} {given}");
@@ -228,7 +479,7 @@ async fn what_is_wrong_is_a_tool_error_in_the_words_of_rest() {
         assert!(!error["message"].as_str().unwrap().is_empty());
     }
     let error = client.bad("boardroom_convene", json!({ "promt": "?" })).await;
-    assert!(error["message"].as_str().unwrap().contains("did you mean `prompt`?"), "{error}");
+    assert!(error["fields"].to_string().contains("did you mean `prompt`?"), "{error}");
     let told = client.ask("tools/call", json!({ "name": "board_convene", "arguments": {} })).await;
     assert_eq!(told["error"]["code"], -32602, "{told}");
     assert!(told["error"]["message"].as_str().unwrap().contains("boardroom_convene"));
@@ -255,7 +506,7 @@ async fn a_wait_tells_of_progress_and_ends_with_its_time() {
     let (mut told, ()) = tokio::join!(client.all("tools/call", params), passes);
     let result = told.pop().unwrap()["result"]["structuredContent"].clone();
     assert_eq!((&result["over"], &result["status"]), (&json!(false), &json!("answering")));
-    assert!(result["next"][0].as_str().unwrap().contains("session_wait again"), "{result}");
+    assert!(result["next"][0].as_str().unwrap().contains("session_wait"), "{result}");
     let steps: Vec<f64> = told
         .iter()
         .map(|told| {
@@ -439,6 +690,8 @@ async fn a_board_is_led_from_blind_to_archived() {
     let state = |agent: &str| on(json!({ "agent_name": agent }));
     assert_eq!(fay.good("whiteboard_state", state("fay")).await["posts"], json!([]));
     assert_eq!(fay.good("whiteboard_state", state("fay")).await["has_posted"], json!(["ann"]));
+    // Whoever leads knows that somebody has posted, and neither what nor how often.
+    assert_eq!(fay.good("whiteboard_summarize", state("fay")).await["posts"], 1);
     assert_eq!(fay.bad("whiteboard_conflicts", state("fay")).await["state"], "blind");
     for phase in ["read", "debate"] {
         let given = on(json!({ "agent_name": "fay", "target_phase": phase }));

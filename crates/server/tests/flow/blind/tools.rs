@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::observe::{Record, whole};
 use super::routes::{challenge, proposal};
 use super::{BOARD, Observer, WORD, World};
-use crate::mcp::Client;
+use crate::mcp::{Client, check_words};
 
 /// Every tool. One that is new has to be added here, with calls by which one could
 /// learn of another's posts if it told of them.
@@ -81,6 +81,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
         ("council_read", vec![json!({ "council": BOARD }), json!({ "council": world.board })]),
         ("council_close", vec![json!({ "council": world.board })]),
         ("discussion_start", vec![json!({}), json!({ "topic": WORD, "participants": [] })]),
+        ("sessions_list", lists()),
         ("session_get", [json!({}), json!({ "detail": "full" })].map(sessions).concat()),
         ("session_wait", sessions(json!({ "seconds": 0 }))),
         ("session_stop", sessions(json!({}))),
@@ -162,7 +163,12 @@ async fn writes(mcp: &Client<'_>) -> Vec<String> {
 }
 
 async fn call(mcp: &Client<'_>, tool: &str, given: &Value) -> String {
-    ask(mcp, "tools/call", json!({ "name": tool, "arguments": given })).await
+    let told = ask(mcp, "tools/call", json!({ "name": tool, "arguments": given })).await;
+    let lines = told.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    for message in lines.filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        check_words(tool, &message["result"]);
+    }
+    told
 }
 
 async fn ask(mcp: &Client<'_>, method: &str, params: Value) -> String {

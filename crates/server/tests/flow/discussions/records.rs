@@ -159,7 +159,11 @@ async fn a_tool_starts_one_and_the_others_follow_it() {
         (&json!("active"), &json!("Tea or coffee?"))
     );
     let id = started["id"].clone();
-    let over = client.good("session_wait", json!({ "id": id })).await;
+    // It tells of each turn, and of the end.
+    let mut over = client.good("session_wait", json!({ "id": id })).await;
+    while over["over"] != true {
+        over = client.good("session_wait", json!({ "id": id, "seen": over["seen"] })).await;
+    }
     assert_eq!(
         (&over["over"], &over["status"], &over["kind"]),
         (&json!(true), &json!("concluded"), &json!("discussion")),
