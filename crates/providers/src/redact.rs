@@ -327,8 +327,9 @@ mod tests {
                 heard += &passing.push(&redactor, piece.iter().collect());
             }
             heard += &passing.finish(&redactor);
-            // The first three letters may have been passed on before more came.
-            let shown = heard.replace("sk-[key]", "[key]").replace("[key][key]", "[key]");
+            // Up to three letters may have been passed on before more came.
+            let starts = ["sk-[key]", "sk[key]", "s[key]", "[key][key]"];
+            let shown = starts.iter().fold(heard, |text, start| text.replace(start, HIDDEN));
             let expected = "My key is “[key]”, and a swordfish is a fish. [key]";
             assert_eq!(shown, expected, "pieces of {size}");
         }
