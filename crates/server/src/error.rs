@@ -194,15 +194,6 @@ impl Problem {
         problem
     }
 
-    /// The same about a query.
-    pub fn in_query(reject: Reject) -> Self {
-        let mut problem = Problem::from(reject);
-        if problem.0.code == Code::InvalidInput {
-            problem.0.code = Code::InvalidQuery;
-        }
-        problem
-    }
-
     /// As it stands in a body.
     pub fn body(self) -> ProblemBody {
         ProblemBody { success: false, error: *self.0 }
