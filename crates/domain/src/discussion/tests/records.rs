@@ -28,8 +28,8 @@ fn filled(text: &str) -> State {
         .settled(Outcome::Failed { failure: failure(), partial: text.into() })
         .says(text);
     // Names that were taken before there were rules for them.
-    let old = |seat: &Arc<Seat>| Arc::new(Seat { name: text.into(), ..Seat::clone(seat) });
-    held.state.facilitator = old(&held.state.facilitator);
+    let old = Seat { name: text.into(), ..Seat::clone(&held.state.facilitator) };
+    held.state.facilitator = Arc::new(old);
     held.state.context = Arc::from([ContextFile { name: text.into(), text: text.into() }]);
     held.state
 }
