@@ -33,12 +33,13 @@ pub(crate) struct Started {
 /// means another folder wherever one stands, perhaps a stranger's: nothing is taken
 /// from there.
 pub fn find_program(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        // Why one that is there cannot be started is said when that is tried.
+        return std::path::absolute(program).ok().filter(|path| path.is_file());
+    }
     let runs = |path: &PathBuf| {
         path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
     };
-    if program.contains('/') {
-        return std::path::absolute(program).ok().filter(runs);
-    }
     let path = std::env::var_os("PATH")?;
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     let mut candidates = folders.map(|folder| folder.join(program));

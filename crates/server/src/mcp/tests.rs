@@ -324,6 +324,7 @@ fn annotations_are_no_stronger_than_true() {
         ("boardroom_convene", adds),
         ("whiteboard_open", settles),
         ("whiteboard_register", settles),
+        ("whiteboard_invite", adds),
         ("whiteboard_post", adds),
         ("whiteboard_annotate", adds),
         ("whiteboard_vote", settles),
@@ -353,8 +354,8 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 31_000;
-    const MODEL_BYTES: usize = 23_000;
+    const LIST_BYTES: usize = 33_000;
+    const MODEL_BYTES: usize = 24_500;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();
     let for_models = tools.iter().map(|tool| {
