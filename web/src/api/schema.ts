@@ -1420,6 +1420,8 @@ export interface components {
             next: string[];
             /** @description The decision record (MADR), in Markdown. */
             record: string;
+            /** Format: uuid */
+            sessionId: string;
             /** @description The final tally. */
             summary: components["schemas"]["WhiteboardSummary"];
         };
@@ -1527,7 +1529,7 @@ export interface components {
          *     `docs/errors/`.
          * @enum {string}
          */
-        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-yours" | "not-invited" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed";
+        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-yours" | "not-invited" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "too-slow" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed";
         /** @enum {string} */
         ConflictKind: "direct_overlap" | "cascade_collision" | "severity_disagreement";
         ConflictView: {
@@ -1950,7 +1952,7 @@ export interface components {
             id: string;
         };
         Interjection: {
-            /** @description Who says it; `Organizer` when absent. */
+            /** @description Who says it; `Organizer` when absent. The name of a person who has a seat is theirs. */
             by?: string | null;
             text: string;
         };
@@ -2507,6 +2509,8 @@ export interface components {
                 next: string[];
                 /** @description The decision record (MADR), in Markdown. */
                 record: string;
+                /** Format: uuid */
+                sessionId: string;
                 /** @description The final tally. */
                 summary: components["schemas"]["WhiteboardSummary"];
             };
@@ -2887,7 +2891,7 @@ export interface components {
                 progress: components["schemas"]["ProgressView"];
                 /** @description What came of it so far, as Markdown. */
                 result: string;
-                /** @description Give it to `wait` to be answered when the progress has changed. */
+                /** @description Give it to `wait` to be answered when something has happened since. */
                 seen: string;
             };
             meta?: components["schemas"]["Meta"];
@@ -3097,6 +3101,10 @@ export interface components {
                 next: string[];
                 outcome: components["schemas"]["OutcomeView"];
                 phase: components["schemas"]["PhaseName"];
+                /**
+                 * @description In the blind phase, for facilitators and operators: their own, and one of each
+                 *     other agent who has posted; `lines` has one's own only.
+                 */
                 posts: number;
                 readyToAdvance?: boolean;
                 surviving: string[];
@@ -3309,7 +3317,7 @@ export interface components {
             progress: components["schemas"]["ProgressView"];
             /** @description What came of it so far, as Markdown. */
             result: string;
-            /** @description Give it to `wait` to be answered when the progress has changed. */
+            /** @description Give it to `wait` to be answered when something has happened since. */
             seen: string;
         };
         SessionView: {
@@ -3546,6 +3554,10 @@ export interface components {
             next: string[];
             outcome: components["schemas"]["OutcomeView"];
             phase: components["schemas"]["PhaseName"];
+            /**
+             * @description In the blind phase, for facilitators and operators: their own, and one of each
+             *     other agent who has posted; `lines` has one's own only.
+             */
             posts: number;
             readyToAdvance?: boolean;
             surviving: string[];
@@ -3686,6 +3698,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -3747,6 +3768,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3856,6 +3886,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3985,6 +4024,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -4052,6 +4100,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4171,6 +4228,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -4237,6 +4303,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4366,6 +4441,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -4425,11 +4509,14 @@ export interface operations {
     boardrooms_list: {
         parameters: {
             query?: {
-                /** @description Only this form. */
+                /** @description Only this form: `boardroom`, `whiteboard`, `council` or `discussion`. */
                 kind?: string;
                 /** @description Only what belongs to this project. */
                 project?: string;
-                /** @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. */
+                /**
+                 * @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+                 *     that nothing can have is refused, with those that there are.
+                 */
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
@@ -4485,6 +4572,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4559,6 +4655,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4685,6 +4790,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -4794,6 +4908,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -4861,6 +4984,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -4921,6 +5053,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5052,6 +5193,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -5165,6 +5315,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5299,6 +5458,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -5414,6 +5582,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -5479,6 +5656,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5561,6 +5747,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5679,6 +5874,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5808,6 +6012,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -5919,6 +6132,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6048,6 +6270,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -6107,11 +6338,14 @@ export interface operations {
     councils_list: {
         parameters: {
             query?: {
-                /** @description Only this form. */
+                /** @description Only this form: `boardroom`, `whiteboard`, `council` or `discussion`. */
                 kind?: string;
                 /** @description Only what belongs to this project. */
                 project?: string;
-                /** @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. */
+                /**
+                 * @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+                 *     that nothing can have is refused, with those that there are.
+                 */
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
@@ -6167,6 +6401,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6241,6 +6484,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6360,6 +6612,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -6435,6 +6696,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -6480,7 +6750,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6555,6 +6825,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6677,6 +6956,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -6742,6 +7030,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6816,6 +7113,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6905,6 +7211,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -6964,11 +7279,14 @@ export interface operations {
     discussions_list: {
         parameters: {
             query?: {
-                /** @description Only this form. */
+                /** @description Only this form: `boardroom`, `whiteboard`, `council` or `discussion`. */
                 kind?: string;
                 /** @description Only what belongs to this project. */
                 project?: string;
-                /** @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. */
+                /**
+                 * @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+                 *     that nothing can have is refused, with those that there are.
+                 */
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
@@ -7024,6 +7342,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7098,6 +7425,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7218,6 +7554,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -7327,6 +7672,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -7394,6 +7748,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -7454,6 +7817,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7583,6 +7955,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -7694,6 +8075,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7828,6 +8218,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -7940,6 +8339,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -8003,6 +8411,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8082,6 +8499,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -8097,6 +8523,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
                 /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
@@ -8152,6 +8583,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8281,6 +8721,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -8396,6 +8845,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8523,6 +8981,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -8634,6 +9101,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8768,6 +9244,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -8879,6 +9364,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9004,6 +9498,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -9115,6 +9618,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9239,6 +9751,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -9299,6 +9820,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9370,6 +9900,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -9427,6 +9966,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9498,6 +10046,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -9512,11 +10069,14 @@ export interface operations {
     sessions_list: {
         parameters: {
             query?: {
-                /** @description Only this form. */
+                /** @description Only this form: `boardroom`, `whiteboard`, `council` or `discussion`. */
                 kind?: string;
                 /** @description Only what belongs to this project. */
                 project?: string;
-                /** @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. */
+                /**
+                 * @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+                 *     that nothing can have is refused, with those that there are.
+                 */
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
@@ -9572,6 +10132,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9649,6 +10218,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -9715,6 +10293,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9840,6 +10427,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -9957,6 +10553,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -10021,6 +10626,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -10035,11 +10649,14 @@ export interface operations {
     whiteboards_list: {
         parameters: {
             query?: {
-                /** @description Only this form. */
+                /** @description Only this form: `boardroom`, `whiteboard`, `council` or `discussion`. */
                 kind?: string;
                 /** @description Only what belongs to this project. */
                 project?: string;
-                /** @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. */
+                /**
+                 * @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+                 *     that nothing can have is refused, with those that there are.
+                 */
                 status?: string;
                 /** @description Only what runs, or only what does not. */
                 active?: boolean;
@@ -10095,6 +10712,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10169,6 +10795,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10301,6 +10936,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -10376,6 +11020,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10503,6 +11156,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -10548,7 +11210,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10623,6 +11285,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10757,6 +11428,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -10873,6 +11553,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11001,6 +11690,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -11072,6 +11770,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11161,6 +11868,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -11206,7 +11922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The store failed; nothing was changed. */
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11281,6 +11997,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11406,6 +12131,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -11481,6 +12215,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11615,6 +12358,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description Not in this state; the answer names the state and what is possible. */
             409: {
                 headers: {
@@ -11724,6 +12476,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -11788,6 +12549,15 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
             /** @description The store failed. */
             503: {
                 headers: {
@@ -11845,6 +12615,15 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
