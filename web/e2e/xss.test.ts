@@ -149,8 +149,8 @@ story(
         turn({ text: all, reasoning: all }),
       );
       const id = await discussion(server, {
+        // It is called by its topic: such a name of its own would be refused.
         topic: `${topic} ${mark(index)}`,
-        name: topic.replaceAll("\n", " ").slice(0, 80),
         facilitator: { name: "Lead", model: "alpha" },
         participants: [{ name: "Ann", model: "beta", persona: topic }],
         maxRounds: 1,
@@ -226,7 +226,7 @@ story("the names and personas of agents cannot do harm", async ({ server, person
       isFacilitator: index % 2 === 0,
     };
     const made = await server.api.POST("/api/agents", { body });
-    // Control characters are refused in names; then there is nothing to show.
+    // Control characters and angle brackets are refused in names; then there is nothing to show.
     if (!made.response.ok) expect(made.response.status).toBe(422);
   }
   await inspect(page, "/library", []);

@@ -20,9 +20,9 @@ pub fn create(create: Create, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>,
         name(&mut wrong, "name", create.name.trim(), limits::DISCUSSION_NAME_BYTES);
     }
     rounds(&mut wrong, create.max_rounds, 1);
-    if create.budget_tokens.is_some_and(|budget| budget < limits::BUDGET_TOKENS_LEAST) {
-        let least = limits::BUDGET_TOKENS_LEAST;
-        wrong.push(Wrong::new("budgetTokens", format!("must be at least {least}")));
+    let (least, most) = (limits::BUDGET_TOKENS_LEAST, limits::BUDGET_TOKENS_MOST);
+    if create.budget_tokens.is_some_and(|budget| !(least..=most).contains(&budget)) {
+        wrong.push(Wrong::new("budgetTokens", format!("must be {least} to {most}")));
     }
     if let Some(project) = create.project.as_deref() {
         name(&mut wrong, "project", project, limits::PROJECT_BYTES);

@@ -87,6 +87,16 @@ fn a_turn_that_was_stopped_too_often_is_not_begun_again() {
 }
 
 #[test]
+fn a_budget_lies_within_its_limits() {
+    let wrong = Wrong::new("budgetTokens", "must be 1000 to 1000000000000");
+    for budget in [0, 999, 1_000_000_000_001, u64::MAX] {
+        let create = Create { budget_tokens: Some(budget), ..draft() };
+        let decided = decide(None, Command::Create(Box::new(create)), at(0), nonce());
+        assert_eq!(decided, Err(Reject::Invalid(vec![wrong.clone()])), "{budget}");
+    }
+}
+
+#[test]
 fn a_budget_that_has_no_room_for_a_turn_does_not_start() {
     let context = vec![ContextFile { name: "long.md".into(), text: "x".repeat(8_000) }];
     let create = Create { budget_tokens: Some(2_000), context, ..draft() };

@@ -53,7 +53,7 @@ pub struct NewDiscussion {
     max_rounds: Option<u32>,
     /// Tokens that all seats may use together; then it is concluded.
     #[serde(default)]
-    #[schema(minimum = 1000)]
+    #[schema(minimum = 1000, maximum = 1_000_000_000_000_u64)]
     budget_tokens: Option<u64>,
     /// For lists: what it belongs to.
     #[serde(default)]
