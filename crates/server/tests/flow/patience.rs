@@ -73,12 +73,18 @@ async fn a_program_that_asks_again_by_itself_says_so_and_is_waited_for() {
     let app = Setup { clock: clock.clone(), more, ..Setup::default() }.start(canned()).await;
     let seats = json!([{ "role": "expert", "model": "agent/default" }]);
     let board = app.convene(&json!({ "prompt": "?", "advisors": seats })).await;
-    let view = app.until(&board, |view| !view["advisors"][0]["retrying"].is_null()).await;
+    app.events(&board.at("events"), None).await.until("retrying").await;
+    let view = app.board(&board).await;
     let message = "agent could not reach its model: overloaded.";
     let expected = json!({ "attempt": 1, "waitMs": 30_000, "message": message });
     assert_eq!(view["advisors"][0]["retrying"], expected, "{view}");
-    // It has said that it would be silent for a while, which does not count.
-    pass(&clock, limits::FIRST_PIECE_MS).await;
+    // It has said that it would be silent for a while, which does not count. That may
+    // have been heard before or after the engine began to wait.
+    let usual = Duration::from_millis(limits::FIRST_PIECE_MS);
+    let waits =
+        clock.until_asleep(1, usual - Duration::from_secs(1)..=usual + Duration::from_secs(30));
+    tokio::time::timeout(SAFETY, waits).await.expect("the answer is waited for");
+    clock.advance(usual);
     pass(&clock, 30_000).await;
     assert_failed(&app, &board, "idle", "Nothing came for 180 s.").await;
 }
