@@ -9,7 +9,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use plenary_domain::ModelName;
+use plenary_domain::names::check_line;
+use plenary_domain::{ModelName, limits};
 use plenary_providers::{
     CommandConfig, Kind, LocalModel, Output, PRESETS, ProviderConfig, Secret, discover,
 };
@@ -235,9 +236,11 @@ fn providers(
     let mut all = vec![];
     for (name, settings) in written {
         let wrong = |problem: String| format!("[providers.{name}]: {problem}");
-        if name.is_empty() || name.contains('/') {
-            return Err(wrong("a provider's name must not be empty or have a slash".into()));
+        if name.is_empty() || name.contains('/') || name.len() > limits::PROVIDER_NAME_BYTES {
+            let most = limits::PROVIDER_NAME_BYTES;
+            return Err(wrong(format!("a provider's name has 1 to {most} bytes and no slash")));
         }
+        check_line(&name).map_err(|problem| wrong(format!("the name {problem}")))?;
         all.push(provider(&name, settings, env).map_err(wrong)?);
     }
     // The embedded model is the last resort, behind everything that was connected.

@@ -315,6 +315,8 @@ pub const TABLE_WIDTH: usize = 100;
 pub const SILENCE_MS: u64 = 2_000;
 pub const LOOK_AGAIN_MS: u64 = 20_000;
 pub const LIFE_SIGN_MS: u64 = 8_000;
+/// Bytes of a provider's name.
+pub const PROVIDER_NAME_BYTES: usize = 64;
 /// Bytes of a file of settings.
 pub const CONFIGURATION_BYTES: u64 = 256 * 1024;
 /// Bytes of a text in an MCP answer; the rest is asked for. A model reads all of it, and

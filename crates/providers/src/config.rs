@@ -84,7 +84,7 @@ impl ProviderConfig {
     }
 
     /// The address as it may be shown.
-    pub(crate) fn shown_url(&self) -> String {
+    pub fn shown_url(&self) -> String {
         redact::address(&self.url)
     }
 

@@ -41,6 +41,7 @@ pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret
 pub use discover::discover;
 pub use keeper::{KEEPER, keep};
 pub use presets::PRESETS;
+pub use redact::address as shown_address;
 pub use start::find_program;
 
 /// Chooses the cryptography of every TLS connection of this process. Calling it

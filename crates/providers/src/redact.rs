@@ -11,9 +11,11 @@
 //! word, as in `OPENAI_API_KEY=ollama`.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use futures::stream::{self, BoxStream, StreamExt as _};
+use plenary_domain::names::check_line;
 use plenary_engine::ports::{ModelError, Piece, ProviderReport, ProviderState};
 
 use crate::config::ProviderConfig;
@@ -50,7 +52,8 @@ impl Redactor {
             let seen = config.command.iter().flat_map(|command| start::environment(&command.env));
             for (name, value) in seen {
                 let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-                match is_secret(&name) && !value.starts_with('/') {
+                // The place of a file is no secret, what is in it is.
+                match is_secret(&name) && !Path::new(&*value).exists() {
                     true => secrets.extend([value.into_owned()]),
                     false => secrets.extend(in_address(&value)),
                 }
@@ -106,8 +109,15 @@ impl Redactor {
 
     pub(crate) fn report(&self, mut report: ProviderReport) -> ProviderReport {
         report.place = self.message(&report.place);
-        if let ProviderState::Unusable { problem, hint } = &mut report.state {
-            (*problem, *hint) = (self.message(problem), self.message(hint));
+        match &mut report.state {
+            ProviderState::Unusable { problem, hint } => {
+                (*problem, *hint) = (self.message(problem), self.message(hint));
+            }
+            // A server calls its models what it likes, and the names are kept: one that
+            // shows a secret, or hides what it holds, is none.
+            ProviderState::Ready { models } => {
+                models.retain(|name| check_line(name).is_ok() && self.message(name) == *name);
+            }
         }
         report
     }
@@ -221,16 +231,20 @@ fn decoded(text: &str) -> String {
 fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     let signs = ["key", "token", "secret", "password", "passwd", "credential", "auth", "signature"];
-    signs.iter().any(|sign| name.contains(sign)) || name == "sig"
+    let words = ["sig", "pass", "pw", "pwd", "pin", "pat", "jwt", "cookie", "code"];
+    signs.iter().any(|sign| name.contains(sign))
+        || name.split(['_', '-', '.']).any(|word| words.contains(&word))
 }
 
 /// An address as it may be shown: without a name and a password, and without the
 /// values of keys.
-pub(crate) fn address(url: &str) -> String {
+pub fn address(url: &str) -> String {
     let (rest, fragment) = url.split_once('#').map_or((url, None), |(a, b)| (a, Some(b)));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
     let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
-    let slash = rest.find('/').unwrap_or(rest.len());
+    // A password that was not written as addresses have it may hold a slash itself.
+    let begins = rest.rfind('@').unwrap_or(0);
+    let slash = rest[begins..].find('/').map_or(rest.len(), |slash| begins + slash);
     let (authority, path) = rest.split_at(slash);
     let mut shown = String::new();
     if !scheme.is_empty() {
@@ -363,5 +377,32 @@ mod tests {
         let mut found = in_address("http://ann:pa%40ss@box/?key=k1&v=2");
         found.sort();
         assert_eq!(found, ["k1", "pa%40ss", "pa@ss"]);
+    }
+
+    #[test]
+    fn a_model_whose_name_shows_a_secret_is_none() {
+        let redactor = Redactor::knowing(["sk-lab-0123456789abcdef".to_owned()]);
+        let models = ["m1", "m-sk-lab-0123456789abcdef", "m\u{202e}2", "m\n3"];
+        let report = ProviderReport {
+            name: "lab".into(),
+            place: "here".into(),
+            state: ProviderState::Ready { models: models.map(str::to_owned).into() },
+            notes: Default::default(),
+        };
+        let expected = ProviderState::Ready { models: vec!["m1".to_owned()] };
+        assert_eq!(redactor.report(report).state, expected);
+    }
+
+    #[test]
+    fn what_holds_a_secret_is_known_by_its_name() {
+        for name in ["MY_API_KEY", "MY_PASS", "GH_PAT", "MY_JWT", "DB_PW", "session-cookie", "pwd"]
+        {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["PATH", "COMPASS", "PATTERN", "SPIN", "LANG", "OPINION"] {
+            assert!(!is_secret(name), "{name}");
+        }
+        let odd = "http://user:pa ss/w0rd@host/v1";
+        assert_eq!(address(odd), "http://[hidden]@host/v1");
     }
 }

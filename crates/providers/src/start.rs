@@ -1,7 +1,7 @@
 //! The start of a program: what it is told, what it sees, and where it runs.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -273,6 +273,13 @@ pub(crate) fn environment(allowed: &[String]) -> Vec<(OsString, OsString)> {
         HARMLESS.iter().any(|pattern| fits(name, pattern))
             || allowed.iter().any(|pattern| fits(name, pattern))
     };
-    let all = std::env::vars_os();
-    all.filter(|(name, _)| name.to_str().is_some_and(allows)).collect()
+    let all = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(allows));
+    all.map(|(name, value)| if name == "PATH" { (name, absolute(&value)) } else { (name, value) })
+        .collect()
+}
+
+/// A PATH without its relative places, which mean the folder that a program runs in.
+fn absolute(path: &OsStr) -> OsString {
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    std::env::join_paths(folders).unwrap_or_default()
 }

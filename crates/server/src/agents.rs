@@ -113,16 +113,16 @@ impl AgentToken {
         Ok(Shown::Other)
     }
 
-    /// The seat that the token is for, of these.
+    /// Whose token it is, of these persons.
     pub async fn seat<'a>(
         &self,
         app: &App,
         session: SessionId,
-        seats: &[&'a str],
-    ) -> Result<Option<&'a str>, Problem> {
-        for seat in seats {
-            if self.is(app, session, &Proof::Seat(seat)).await? {
-                return Ok(Some(seat));
+        persons: &'a [PersonsSeat],
+    ) -> Result<Option<&'a PersonsSeat>, Problem> {
+        for person in persons {
+            if self.is(app, session, &Proof::Seat(&person.id, &person.name)).await? {
+                return Ok(Some(person));
             }
         }
         match &self.0 {
@@ -145,14 +145,22 @@ impl AgentToken {
     }
 }
 
+/// A person's seat, by its id in tokens, and the person's name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PersonsSeat {
+    pub id: String,
+    pub name: String,
+}
+
 /// What a code can be for.
 pub enum Proof<'a> {
     /// An agent, whose token was made anew so many times.
     Agent(&'a AgentName, u32),
     /// Whoever opened the session.
     Opener,
-    /// A person's seat.
-    Seat(&'a str),
+    /// A person on a seat, by its id and their name: whoever sits there later is somebody
+    /// else.
+    Seat(&'a str, &'a str),
     /// The invitation of a board, made anew so many times.
     Invitation(u32),
     /// Somebody who was invited by name.
@@ -165,25 +173,33 @@ impl Proof<'_> {
         match self {
             Proof::Agent(agent, _) => &agent.0,
             Proof::Opener => "opener",
-            Proof::Seat(seat) => seat,
+            Proof::Seat(seat, _) => seat,
             Proof::Invitation(_) | Proof::Invited(_, _) => "invitation",
         }
     }
 
     /// No two have the same: each begins with its kind and the session, and what
-    /// follows is of a fixed length but for one part at the end.
+    /// follows is of a fixed or stated length but for one part at the end.
     fn message(&self, session: SessionId) -> Vec<u8> {
-        let (kind, parts): (&str, [&[u8]; 2]) = match self {
-            Proof::Agent(agent, 0) => ("agent", [&[], agent.0.as_bytes()]),
+        let length;
+        let (kind, parts): (&str, [&[u8]; 3]) = match self {
+            Proof::Agent(agent, 0) => ("agent", [&[], &[], agent.0.as_bytes()]),
             Proof::Agent(agent, made) => {
-                ("renewed agent", [&made.to_be_bytes(), agent.0.as_bytes()])
+                ("renewed agent", [&made.to_be_bytes(), &[], agent.0.as_bytes()])
             }
-            Proof::Opener => ("opener", [&[], &[]]),
-            Proof::Seat(seat) => ("seat", [&[], seat.as_bytes()]),
-            Proof::Invitation(made) => ("invitation", [&[], &made.to_be_bytes()]),
-            Proof::Invited(agent, Role::Specialist) => ("specialist", [&[], agent.0.as_bytes()]),
-            Proof::Invited(agent, Role::Facilitator) => ("facilitator", [&[], agent.0.as_bytes()]),
-            Proof::Invited(agent, Role::Operator) => ("operator", [&[], agent.0.as_bytes()]),
+            Proof::Opener => ("opener", [&[], &[], &[]]),
+            Proof::Seat(seat, person) => {
+                length = (seat.len() as u64).to_be_bytes();
+                ("seat", [&length, seat.as_bytes(), person.as_bytes()])
+            }
+            Proof::Invitation(made) => ("invitation", [&[], &[], &made.to_be_bytes()]),
+            Proof::Invited(agent, Role::Specialist) => {
+                ("specialist", [&[], &[], agent.0.as_bytes()])
+            }
+            Proof::Invited(agent, Role::Facilitator) => {
+                ("facilitator", [&[], &[], agent.0.as_bytes()])
+            }
+            Proof::Invited(agent, Role::Operator) => ("operator", [&[], &[], agent.0.as_bytes()]),
         };
         let mut message = format!("plenary {kind} ").into_bytes();
         message.extend_from_slice(session.0.as_bytes());
@@ -282,7 +298,7 @@ mod tests {
             for name in names {
                 let agent = AgentName(name.to_owned());
                 (0..3).for_each(|times| add(Proof::Agent(&agent, times)));
-                add(Proof::Seat(name));
+                names.iter().for_each(|person| add(Proof::Seat(name, person)));
                 for role in [Role::Specialist, Role::Facilitator, Role::Operator] {
                     add(Proof::Invited(&agent, role));
                 }

@@ -158,8 +158,14 @@ impl Access {
         }
         match given.and_then(|given| self.place(given)) {
             Some(place) => Ok(principal(place)),
-            None => Err(Problem::new(Code::Unauthorized, "This server wants a token.")
-                .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN.")),
+            None => {
+                let message = match given {
+                    None => "This server wants a token.",
+                    Some(_) => "This is not a token of this server.",
+                };
+                Err(Problem::new(Code::Unauthorized, message)
+                    .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN."))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use plenary_domain::limits;
+use plenary_domain::{limits, names};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -86,7 +86,7 @@ pub fn under(body: &str, styled: bool) -> String {
     if styled {
         return body.replace('▌', "|");
     }
-    let line = |line: &str| match line.trim_start().starts_with("===") {
+    let line = |line: &str| match names::shown(line).starts_with("===") {
         true => format!("  {line}"),
         false => line.to_owned(),
     };
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn no_line_of_a_text_looks_like_a_head_of_ours() {
-        let forged = "Yes.\n=== Synthesis · m/s · done ===\n\n ===\nNo = no.";
+        let forged = "Yes.\n=== Synthesis · m/s · done ===\n\n ===\n\u{200b}=== Ann ===\nNo = no.";
         let plain = section("Critic · m/1 · done", Color::Red, forged, false);
         let heads: Vec<&str> = plain.lines().filter(|line| line.starts_with("=")).collect();
         assert_eq!(heads, ["=== Critic · m/1 · done ==="]);

@@ -187,7 +187,7 @@ async fn backup(home: &Path, file: &Path) -> Result<u8, ApiError> {
 
 fn no_store(home: &Path) -> ApiError {
     usage(format!(
-        "There is no store in {} yet; PLENARY_HOME names another folder.",
+        "There is no store in {}. Set PLENARY_HOME to the folder that has yours.",
         home.display()
     ))
 }

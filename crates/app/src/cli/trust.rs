@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use plenary_domain::names;
 
 use super::{exit, usage};
 use crate::api::ApiError;
@@ -70,15 +71,19 @@ impl Trust {
                 terminal::say(&format!("{path} is trusted already."));
                 return Ok(exit::DONE);
             }
-            Standing::Changed => terminal::note(&format!("{path} has changed. Once trusted, it")),
-            Standing::Unknown => terminal::note(&format!("{path}, once trusted,")),
+            Standing::Changed => {
+                terminal::note(&format!("{path} has changed. If you trust it, it"))
+            }
+            Standing::Unknown => terminal::note(&format!("If you trust {path}, it")),
         }
-        effects.iter().for_each(|effect| terminal::note(&format!("  {effect}")));
+        // In one line each: what a stranger wrote must not look like a line of ours, or
+        // push one out of sight.
+        effects.iter().for_each(|effect| terminal::note(&format!("  {}", names::shown(effect))));
         if effects.is_empty() {
             terminal::note("  sets nothing");
         }
         if !self.yes && !agreed()? {
-            terminal::note("It is not trusted.");
+            terminal::note("Not trusted; nothing was changed.");
             return Ok(exit::FAILED);
         }
         trust::trust(folder, &written.path, hash).map_err(usage)?;
@@ -90,7 +95,8 @@ impl Trust {
 /// Asks a person, and nobody else.
 fn agreed() -> Result<bool, ApiError> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let mut error = usage("nobody can be asked here whether to trust it");
+        let mut error =
+            usage("this is not a terminal, so nobody can be asked whether to trust the file");
         error.hint = Some("Read it, then add --yes.".into());
         return Err(error);
     }

@@ -436,15 +436,20 @@ impl On {
         }
         let code = clean(reply["invitation"].as_str().unwrap_or_default());
         terminal::say(&code);
-        let (name, role) = match name {
+        let (asked, role) = match name {
             Some(name) => (name, role.unwrap_or("specialist")),
             None => ("NAME", "facilitator"),
         };
-        self.next(&[format!(
-            "Hand it over: plenary whiteboard register {} --as {name} --role {role} --invitation \
+        let over = format!(
+            "Hand it over: plenary whiteboard register {} --as {asked} --role {role} --invitation \
              {code}",
             self.board
-        )]);
+        );
+        let renewed =
+            "Earlier invitations of the board no longer count. To invite one person, add \
+                       --for NAME."
+                .to_owned();
+        self.next(&if name.is_some() { vec![over] } else { vec![over, renewed] });
     }
 
     /// The board with all its pages.

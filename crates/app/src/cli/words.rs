@@ -37,9 +37,11 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
             noun.name()
         )),
         ("not-yours", _) if told.as_ref().is_some_and(|told| told.contains("`Agent-Token`")) => {
-            Some("Show that it is yours with --token.".into())
+            Some(
+                "Add --token with the token of the seat; whoever opened the session has it.".into(),
+            )
         }
-        ("not-invited", _) => Some("Give the code that you were given with --invitation.".into()),
+        ("not-invited", _) => Some("Add --invitation with the code that was made for you.".into()),
         ("unauthorized", _) => Some("Set PLENARY_TOKEN to a token of that server.".into()),
         _ => told,
     }

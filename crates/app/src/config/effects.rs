@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use plenary_providers::{CommandConfig, Kind, ProviderConfig};
+use plenary_providers::{CommandConfig, Kind, ProviderConfig, shown_address};
 
 use super::{File, TierModels, prices, provider, tiers, tokens};
+use crate::serving;
 
 impl File {
     /// Whether all of it could be used.
@@ -27,7 +28,10 @@ impl File {
         }
         let mut add = |name: &str, line: String| lines.push(format!("{line}  ({name})"));
         if let Some(server) = self.server {
-            let line = format!("sends all you do, with the token in PLENARY_TOKEN, to {server}");
+            let line = format!(
+                "sends all you do, with the token in PLENARY_TOKEN, to {}",
+                shown_address(&server)
+            );
             add("server", line);
         }
         if let Some(home) = self.home {
@@ -50,6 +54,7 @@ impl File {
             add("web_folder", format!("serves the page from {}", folder.display()));
         }
         let set = [
+            ("serve", self.serve != serving::Written::default()),
             ("tiers", self.tiers != TierModels::default()),
             ("prices", !self.prices.is_empty()),
             ("currency", self.currency.is_some()),
@@ -79,7 +84,7 @@ fn of_provider(config: &ProviderConfig, folder: &Path) -> Vec<String> {
                 Some(variable) => format!("the key in {variable} and your prompts"),
                 None => "your prompts".to_owned(),
             };
-            vec![format!("sends {key} to {}", config.url)]
+            vec![format!("sends {key} to {}", config.shown_url())]
         }
     }
 }
@@ -94,7 +99,7 @@ fn of_command(command: &CommandConfig, folder: &Path) -> Vec<String> {
         .collect();
     // Whoever can change the one file can change the other.
     let is_beside = Path::new(&command.program).starts_with(folder);
-    let later = if is_beside { ", whatever that becomes" } else { "" };
+    let later = if is_beside { " (which can change without being asked about again)" } else { "" };
     let mut lines = vec![format!("runs {}{later}", words.join(" "))];
     if !command.env.is_empty() {
         lines.push(format!("lets that program see {}", command.env.join(", ")));

@@ -44,7 +44,12 @@ impl Ignored {
             false => "is not trusted",
         };
         match &self.what {
-            What::Settings(names) => format!("{path} {why}; ignored: {}", names.join(", ")),
+            What::Settings(names) => {
+                format!(
+                    "{path} {why}; ignored: {}",
+                    plenary_domain::names::shown(&names.join(", "))
+                )
+            }
             What::Everything(problem) => format!("{path} is ignored: it {why}, and it {problem}"),
         }
     }

@@ -104,8 +104,6 @@ impl State {
         let at = imported.at;
         let from = imported.from.map(|id| format!(" It says that it is the board {id}."));
         let from = from.unwrap_or_default();
-        Some(format!(
-            "Imported at {at}: held elsewhere, and as true as whoever wrote the record.{from}"
-        ))
+        Some(format!("Imported at {at}. Nobody has verified that it was held as written.{from}"))
     }
 }

@@ -125,19 +125,19 @@ impl State {
                 format!("This invitation was replaced by a newer one. {opener} hands it out.")
             }
             (_, Shown::Other) => {
-                "This invitation is none of this board's, or it is for another name or role.".into()
+                "This invitation is for another board, another name or another role.".into()
             }
             (Phase::Blind, Shown::Nothing | Shown::Token | Shown::Personal) => format!(
-                "To be a {} of this board takes an invitation. {opener}, who opened it, hands it \
-                 out; specialists need none.",
+                "Whoever joins this board as {} needs an invitation from {opener}, who opened it; \
+                 specialists need none.",
                 role.name()
             ),
             (
                 Phase::Read | Phase::Validate | Phase::Debate | Phase::Resolve | Phase::Archived,
                 Shown::Nothing | Shown::Token | Shown::Invitation(_) | Shown::Personal,
             ) => format!(
-                "After the blind phase one joins this board by a personal invitation only, for \
-                 one's name and role. A facilitator or an operator, such as {opener}, makes it."
+                "The blind phase is over: to join you need a personal invitation. A facilitator or \
+                 an operator, such as {opener}, makes it for your name and role."
             ),
         })
     }
@@ -190,10 +190,9 @@ impl State {
             )));
         }
         if self.phase != Phase::Blind {
-            return Err(self.not_now(
-                self.member(&by),
-                "The board's invitation counts in the blind phase; later, invite by name.".into(),
-            ));
+            return Err(
+                self.not_now(self.member(&by), "The blind phase is over: invite by name.".into())
+            );
         }
         let generation = renewed(self.invitation)?;
         Ok(vec![Event::InvitationRenewed { generation, by, at }])
@@ -219,7 +218,7 @@ impl State {
         match (self.admission, self.phase) {
             (Admission::Open, _) => "Register to take part.",
             (Admission::Invited, Phase::Blind) => {
-                "Register to take part; to lead takes an invitation."
+                "Register to take part; leaders need an invitation."
             }
             (
                 Admission::Invited,

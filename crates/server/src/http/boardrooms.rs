@@ -18,11 +18,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::events::After;
-use super::owned::{self, Asking, PersonsSeat, SeatToken};
+use super::owned::{self, Asking, SeatToken};
 use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
-use crate::agents::{AgentHeader, AgentToken};
+use crate::agents::{AgentHeader, AgentToken, PersonsSeat};
 use crate::auth::Standing;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};

@@ -16,11 +16,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::events::After;
-use super::owned::{self, Asking, PersonsSeat, SeatToken};
+use super::owned::{self, Asking, SeatToken};
 use super::sessions::{self, Empty, Filter};
 use super::{session_id, within};
 use crate::App;
-use crate::agents::{AgentHeader, AgentToken};
+use crate::agents::{AgentHeader, AgentToken, PersonsSeat};
 use crate::auth::Standing;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
@@ -397,7 +397,7 @@ async fn interject(
     let name = body.by.unwrap_or_else(|| "Organizer".to_owned());
     let now = app.engine.get(session_id(&id)?).await?;
     // Under the name of a person who sits there it would be read as theirs.
-    let same = |person: &PersonsSeat| person.name.to_lowercase() == name.trim().to_lowercase();
+    let same = |person: &PersonsSeat| plenary_domain::names::are_same(&person.name, &name);
     if let Some(person) = persons(state(&now)?).into_iter().find(same) {
         let asking = Asking { app: &app, standing: &standing, token: &token };
         speaking(&asking, &id, Some(SeatId(person.id))).await?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
-use crate::agents::{self, AgentToken, Proof};
+use crate::agents::{self, AgentToken, PersonsSeat, Proof};
 use crate::auth::Standing;
 use crate::error::{Code, Problem};
 
@@ -15,13 +15,6 @@ pub struct Asking<'a> {
     pub app: &'a App,
     pub standing: &'a Standing,
     pub token: &'a AgentToken,
-}
-
-/// A person's seat, by its id in tokens, and the person's name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PersonsSeat {
-    pub id: String,
-    pub name: String,
 }
 
 impl Asking<'_> {
@@ -38,8 +31,9 @@ impl Asking<'_> {
             return Ok(());
         }
         let kind = snapshot.room.summary().kind;
-        let message =
-            format!("Only who opened this {kind} and the operator of this server may {verb} it.");
+        let message = format!(
+            "Only whoever opened this {kind}, or the operator of this server, may {verb} it."
+        );
         Err(Problem::new(Code::NotYours, message).hint(match &*snapshot.room {
             Room::Whiteboard(_) | Room::Council(_) => TOKEN,
             Room::Boardroom(_) | Room::Discussion(_) | Room::Library(_) => ACCESS,
@@ -53,9 +47,7 @@ impl Asking<'_> {
         snapshot: &Snapshot,
         persons: &[PersonsSeat],
     ) -> Result<Option<PersonsSeat>, Problem> {
-        let ids: Vec<&str> = persons.iter().map(|person| person.id.as_str()).collect();
-        let own = self.token.seat(self.app, snapshot.id, &ids).await?;
-        let own = own.and_then(|id| persons.iter().find(|person| person.id == id)).cloned();
+        let own = self.token.seat(self.app, snapshot.id, persons).await?.cloned();
         if self.standing.may(opener(self.app, snapshot).await?.as_deref(), own.is_some()) {
             return Ok(own);
         }
@@ -127,7 +119,7 @@ pub async fn seat_tokens(
 ) -> Result<Vec<SeatToken>, Problem> {
     let mut tokens = vec![];
     for PersonsSeat { id, name } in persons {
-        let seat_token = agents::code(app, session, &Proof::Seat(&id)).await?;
+        let seat_token = agents::code(app, session, &Proof::Seat(&id, &name)).await?;
         tokens.push(SeatToken { seat: id, person: name, seat_token });
     }
     Ok(tokens)

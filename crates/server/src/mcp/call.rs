@@ -129,11 +129,29 @@ pub fn answer(
         Next::Made(make) => make(&answer),
     };
     shorten(&mut answer, &mut next, given_from(shape, arguments));
+    next.extend(handed(&answer));
     next.splice(0..0, told);
     if !next.is_empty() {
         answer.insert("next".into(), json!(next));
     }
     Value::Object(answer)
+}
+
+/// What is for somebody else than the caller.
+fn handed(answer: &JsonObject) -> Vec<String> {
+    let mut told = vec![];
+    if answer.contains_key("invitation") && answer.contains_key("agent_token") {
+        told.push(
+            "Hand `invitation` to whoever else is to lead: they call whiteboard_register with it."
+                .to_owned(),
+        );
+    }
+    let seats = answer.get("seat_tokens").and_then(Value::as_array).into_iter().flatten();
+    told.extend(seats.filter_map(|seat| {
+        let name = seat["person"].as_str()?;
+        Some(format!("Hand {name} their seat_token: it lets them reply, and nobody else."))
+    }));
+    told
 }
 
 /// Texts that may be long, and what is said when the rest has to be asked for.
@@ -261,15 +279,18 @@ fn keep(
 ) -> Option<String> {
     let is_known = token(row, shape, arguments, caller).is_some();
     let (token, agent) = (data["agentToken"].as_str()?, acting(row, arguments, caller)?);
-    let told = match caller.keeps {
-        true => format!(
-            "This MCP session now acts as {} by itself. Keep agent_token for any other session.",
-            agent.name
+    let told = match (caller.keeps, agent.name.as_str()) {
+        // Whoever opens a council has no name there.
+        (true, "") => "This MCP session can close the council. Keep agent_token for any other \
+                       session."
+            .to_owned(),
+        (false, "") => format!("Keep agent_token to close the council: agent_token = {token:?}."),
+        (true, name) => format!(
+            "This MCP session now acts as {name} by itself. Keep agent_token for any other session."
         ),
-        false => format!(
-            "Keep agent_token and send it with every call as {}: agent_token = {token:?}. This \
-             protocol has no sessions that could keep it for you.",
-            agent.name
+        (false, name) => format!(
+            "Keep agent_token and send it with every call as {name}: agent_token = {token:?}. This \
+             protocol has no sessions that could keep it for you."
         ),
     };
     caller.agents.remember(agent, token);

@@ -421,7 +421,8 @@ async fn an_imported_board_is_marked_wherever_it_shows() {
         let (_, report) = app.get(&format!("/api/sessions/{id}?detail={detail}")).await;
         assert_eq!(report["data"]["imported"], true, "{report}");
         let result = report["data"]["result"].as_str().unwrap();
-        let note = format!("*Imported at {}: held elsewhere", view["importedAt"].as_str().unwrap());
+        let at = view["importedAt"].as_str().unwrap();
+        let note = format!("*Imported at {at}. Nobody has verified");
         assert!(result.contains(&note), "{result}");
     }
     let (_, again) = app.get(&format!("/api/boardrooms/{id}/export?format=json")).await;

@@ -117,7 +117,7 @@ fn an_imported_board_says_so_wherever_the_record_is_from() {
         let events = decide(None, command, at(99), nonce(99)).expect("a good record");
         let state = events.iter().fold(None, apply).expect("a board");
         assert_eq!(state.imported, Some(Imported { from, at: at(99) }));
-        let note = format!("*Imported at {}: held elsewhere", at(99));
+        let note = format!("*Imported at {}. Nobody has verified", at(99));
         assert!(state.report(true).contains(&note) && state.report(false).starts_with(&note));
         assert_eq!(state.report(true).contains(&uuid::Uuid::nil().to_string()), from.is_some());
         assert!(crate::Room::Boardroom(state.clone()).summary().imported);

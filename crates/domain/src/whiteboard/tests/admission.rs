@@ -43,7 +43,7 @@ fn check_uninvited(from: Phase, story: Vec<Command>, command: Command, reject: R
 
 fn to_lead(role: &str) -> Reject {
     Reject::NotInvited(format!(
-        "To be a {role} of this board takes an invitation. fay, who opened it, hands it out; \
+        "Whoever joins this board as {role} needs an invitation from fay, who opened it; \
          specialists need none."
     ))
 }
@@ -55,8 +55,8 @@ fn replaced() -> Reject {
 
 fn personal() -> Reject {
     Reject::NotInvited(
-        "After the blind phase one joins this board by a personal invitation only, for one's name \
-         and role. A facilitator or an operator, such as fay, makes it."
+        "The blind phase is over: to join you need a personal invitation. A facilitator or an \
+         operator, such as fay, makes it for your name and role."
             .into(),
     )
 }
@@ -111,7 +111,7 @@ fn only_the_opener_makes_the_invitation_and_only_in_the_blind_phase() {
          and is one.",
     );
     check_uninvited(Phase::Blind, vec![], invites("ada", None), reject);
-    let message = "The board's invitation counts in the blind phase; later, invite by name. A \
+    let message = "The blind phase is over: invite by name. A \
                    facilitator or an operator, such as fay, can move it on to validate or debate.";
     let reject = not_now(Phase::Read, message, &["invite", "transition", "conflicts"]);
     check_uninvited(Phase::Read, vec![], invites("fay", None), reject);

@@ -116,7 +116,7 @@ async fn a_discussion_is_led_and_spoken_in_by_whose_seat_it_is() {
     // Nobody puts in a word as somebody who sits there.
     let interject = format!("{path}/interject");
     let word = |by: &str| json!({ "text": "Well.", "by": by });
-    for name in ["Ada", " ada"] {
+    for name in ["Ada", " ada", "\u{ff21}da"] {
         refused(&by("three").post(&interject, word(name)).await, 403, "not-yours");
         refused(&by("three").showing(lea).post(&interject, word(name)).await, 403, "not-yours");
     }
@@ -173,4 +173,28 @@ async fn an_agent_hands_out_the_seats_of_what_it_began() {
     // Where no token is needed, whoever sits at the machine speaks for anybody.
     let said = json!({ "text": "Ann says yes.", "advisor": 1 });
     caller(&app, "").does(&reply, said).await;
+}
+
+/// Ids of seats are made from names, and one that is free again may be given anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_a_persons_and_not_the_next_ones_on_their_seat() {
+    let app = guarded().await;
+    let by = |access| caller(&app, access);
+    let draft = json!({ "topic": "Tea?", "facilitator": { "person": "Lea" },
+        "participants": [{ "person": "李" }, { "name": "Ann", "model": "ollama/a" }] });
+    let (status, told) = by("two").post("/api/discussions", draft).await;
+    assert_eq!(status, 201, "{told}");
+    let [li, _] = &tokens(&told["data"])[..] else { panic!("two people") };
+    let path = format!("/api/discussions/{}", text(&told["data"]["id"]));
+    let seat = text(&told["data"]["seatTokens"][0]["seat"]);
+    assert_eq!(by("two").delete(&format!("{path}/participants/{seat}")).await.0, 200);
+    by("two").does(&format!("{path}/participants"), json!({ "person": "王" })).await;
+    let started = by("two").does(&format!("{path}/start"), json!({})).await;
+    assert_eq!(started["seatTokens"][0]["seat"], seat.as_str(), "{started}");
+    let wang = text(&started["seatTokens"][0]["seatToken"]);
+    assert_ne!(wang, *li);
+    let word = json!({ "text": "Well.", "by": "王" });
+    let interject = format!("{path}/interject");
+    refused(&by("three").showing(li).post(&interject, word.clone()).await, 403, "not-your-agent");
+    by("three").showing(&wang).does(&interject, word).await;
 }
