@@ -23,6 +23,10 @@ pub(crate) struct Agent {
     gap: bool,
     /// Deltas have come since the last whole message, which repeats them.
     streamed: bool,
+    /// The words of these deltas.
+    told: String,
+    /// The words of a message that Claude gave up in the middle, to ask for it anew.
+    abandoned: Option<String>,
     failure: Option<String>,
     /// An error that the agent may yet get over, such as a lost connection.
     trouble: Option<String>,
@@ -60,6 +64,7 @@ struct Line<'a> {
     part: Option<Part>,
     stop_reason: Option<Cow<'a, str>>,
     parent_tool_use_id: Option<Cow<'a, str>>,
+    abandoned_blocks: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +146,10 @@ impl Agent {
                 // An agent of the agent's has limits of its own.
                 let own = line.parent_tool_use_id.is_none();
                 self.event(line.event, own, out);
+                if line.abandoned_blocks.is_some() {
+                    self.streamed = false;
+                    self.abandoned = Some(std::mem::take(&mut self.told));
+                }
             }
             Some("assistant") => self.whole_message(&line, out),
             Some("system") if line.subtype.as_deref() == Some("api_retry") => {
@@ -216,6 +225,10 @@ impl Agent {
         self.gap |= block.is_some_and(|kind| kind != "text" && !kind.ends_with("thinking"));
         if let Some(delta) = event.delta {
             self.streamed |= delta.text.is_some() || delta.thinking.is_some();
+            if let Some(text) = &delta.text {
+                self.gap |= self.abandoned.take().is_some();
+                self.told.push_str(text);
+            }
             out.reasoning(delta.thinking);
             self.say(delta.text, out);
             self.cut |= own && delta.stop_reason.as_deref() == Some("max_tokens");
@@ -228,14 +241,30 @@ impl Agent {
             return;
         }
         if std::mem::take(&mut self.streamed) {
+            self.told.clear();
             return;
         }
         let blocks = line.message.as_ref().and_then(|message| message["content"].as_array());
         for block in blocks.into_iter().flatten() {
             self.gap |= block["type"].as_str().is_some_and(|kind| kind.ends_with("tool_use"));
             out.reasoning(block["thinking"].as_str().map(str::to_owned));
-            self.say(block["text"].as_str().map(str::to_owned), out);
+            if let Some(text) = block["text"].as_str() {
+                let text = self.untold(text).to_owned();
+                self.say(Some(text), out);
+            }
         }
+    }
+
+    /// What is new in a text that may stand for one that was given up. One that
+    /// begins otherwise stands by itself, for what has been said cannot be unsaid.
+    fn untold<'a>(&mut self, text: &'a str) -> &'a str {
+        let Some(told) = self.abandoned.take() else {
+            return text;
+        };
+        text.strip_prefix(&told).unwrap_or_else(|| {
+            self.gap = true;
+            text
+        })
     }
 
     /// Claude's has the whole text, Gemini's a status. Gemini tells the reason of a
@@ -277,6 +306,8 @@ impl Agent {
             out.pieces.push_back(Piece::Retrying { reason, wait: Duration::ZERO });
             self.asked_again = true;
         }
+        // Gemini has done so as well, without a word, when it tells of this.
+        self.asked_again |= words.starts_with("Model stream ended");
         self.trouble = Some(words);
     }
 

@@ -569,11 +569,11 @@ async fn a_program_is_not_waited_for_when_its_answer_is_cut() {
 
 #[tokio::test]
 async fn trouble_of_the_vendor_is_no_fault_of_the_settings() {
-    // Codex has asked five times by itself.
+    // Codex and Gemini have asked several times by themselves.
     for (lines, exit, again, words) in [
         ("claude-broken.jsonl", 1, "retry", "exit code 1, API Error: API returned an empty or"),
         ("codex-broken.jsonl", 1, "final", "exit code 1, stream disconnected before completion"),
-        ("gemini-broken.jsonl", 0, "retry", "Model stream ended without a finish reason."),
+        ("gemini-broken.jsonl", 0, "final", "Model stream ended without a finish reason."),
     ] {
         let (heard, _) = read(lines, exit).await;
         assert_eq!(heard.kind(), Some((again, FailureKind::Unreachable)), "{lines}: {heard:?}");
@@ -589,6 +589,18 @@ async fn trouble_of_the_vendor_is_no_fault_of_the_settings() {
         let heard = said(&format!("echo '{line}'; exit 1"), Output::JsonLines).await;
         assert_eq!(heard.kind(), Some(("retry", kind)), "{heard:?}");
     }
+}
+
+#[tokio::test]
+async fn a_message_that_claude_asks_for_anew_is_whole_and_said_once() {
+    answers("claude-began-anew.jsonl", "Some words that are said.", usage(20, 7)).await;
+    let delta = r#"{"type":"stream_event","event":{"delta":{"text":"Some words"}}}"#;
+    let given_up = r#"{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"from_block_index":0}}"#;
+    let whole = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Others."}]}}"#;
+    let script = format!("printf '%s\\n' '{delta}' '{given_up}' '{whole}'");
+    assert_eq!(said(&script, Output::JsonLines).await.text, "Some words\n\nOthers.");
+    let script = format!("printf '%s\\n' '{delta}' '{given_up}' '{delta}' '{whole}'");
+    assert_eq!(said(&script, Output::JsonLines).await.text, "Some words\n\nSome words");
 }
 
 #[tokio::test]
