@@ -23,11 +23,20 @@ pub(crate) struct Agent {
     gap: bool,
     /// Deltas have come since the last whole message, which repeats them.
     streamed: bool,
+    /// The words of these deltas.
+    told: String,
+    /// The words of a message that Claude gave up in the middle, to ask for it anew.
+    abandoned: Option<String>,
     failure: Option<String>,
     /// An error that the agent may yet get over, such as a lost connection.
     trouble: Option<String>,
+    /// It has asked its vendor again by itself.
+    asked_again: bool,
     /// What the steps of an agent that counts each by itself have used.
     steps: Usage,
+    /// The answer has reached the model's output limit. Whatever comes afterwards is
+    /// no part of it: Claude has its model go on by itself, up to three times.
+    cut: bool,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +62,9 @@ struct Line<'a> {
     status: Option<Cow<'a, str>>,
     stats: Option<Tokens>,
     part: Option<Part>,
+    stop_reason: Option<Cow<'a, str>>,
+    parent_tool_use_id: Option<Cow<'a, str>>,
+    abandoned_blocks: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -65,6 +77,7 @@ struct Event {
 struct Delta {
     text: Option<String>,
     thinking: Option<String>,
+    stop_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -78,7 +91,6 @@ struct Item {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
-    message: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -93,6 +105,7 @@ struct Tokens {
 #[derive(Deserialize)]
 struct Part {
     text: Option<String>,
+    reason: Option<String>,
     tokens: Option<StepTokens>,
 }
 
@@ -114,6 +127,9 @@ impl Agent {
     /// Lines that are not JSON are ignored: programs print warnings among them. One
     /// that brings no words is a sign of life.
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) {
+        if self.cut {
+            return;
+        }
         let Ok(line) = serde_json::from_slice::<Line>(line) else {
             return;
         };
@@ -126,15 +142,26 @@ impl Agent {
 
     fn read(&mut self, line: Line, out: &mut Out) {
         match line.kind.as_deref() {
-            Some("stream_event") => self.event(line.event, out),
+            Some("stream_event") => {
+                // An agent of the agent's has limits of its own.
+                let own = line.parent_tool_use_id.is_none();
+                self.event(line.event, own, out);
+                if line.abandoned_blocks.is_some() {
+                    self.streamed = false;
+                    self.abandoned = Some(std::mem::take(&mut self.told));
+                }
+            }
             Some("assistant") => self.whole_message(&line, out),
-            Some("system") if line.subtype.as_deref() == Some("api_retry") => retrying(&line, out),
+            Some("system") if line.subtype.as_deref() == Some("api_retry") => {
+                self.asked_again = true;
+                retrying(&line, out);
+            }
             // Tools were used.
             Some("user" | "tool_use" | "tool_result") => self.gap = true,
             Some("result") => self.result(line, out),
             Some("item.completed") => self.item(line.item, out),
             Some("turn.completed") => count(line.usage, out),
-            Some("turn.failed") => self.failure = Some(words(line.error.as_ref())),
+            Some("turn.failed") => self.turn_failed(words(line.error.as_ref())),
             Some("error") => self.error(words(line.error.as_ref().or(line.message.as_ref())), out),
             Some("message") if line.role.as_deref() == Some("assistant") => {
                 self.say(line.content.as_ref().and_then(Value::as_str).map(str::to_owned), out);
@@ -144,7 +171,7 @@ impl Agent {
                 self.say(line.part.and_then(|part| part.text), out);
             }
             Some("reasoning") => out.reasoning(line.part.and_then(|part| part.text)),
-            Some("step_finish") => self.step(line.part.and_then(|part| part.tokens), out),
+            Some("step_finish") => self.step(line.part, out),
             Some(_) => {}
             None => {
                 out.reasoning(line.reasoning);
@@ -155,6 +182,17 @@ impl Agent {
                 }
             }
         }
+    }
+
+    /// Whether the answer was cut at the model's output limit. Nothing is read after
+    /// that.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// A program that has asked again by itself, and in vain, need not be started again.
+    pub(crate) fn has_asked_again(&self) -> bool {
+        self.asked_again
     }
 
     /// What went wrong, when all lines are read.
@@ -179,7 +217,7 @@ impl Agent {
         out.text(Some(text));
     }
 
-    fn event(&mut self, event: Option<Event>, out: &mut Out) {
+    fn event(&mut self, event: Option<Event>, own: bool, out: &mut Out) {
         let Some(event) = event else {
             return;
         };
@@ -187,8 +225,13 @@ impl Agent {
         self.gap |= block.is_some_and(|kind| kind != "text" && !kind.ends_with("thinking"));
         if let Some(delta) = event.delta {
             self.streamed |= delta.text.is_some() || delta.thinking.is_some();
+            if let Some(text) = &delta.text {
+                self.gap |= self.abandoned.take().is_some();
+                self.told.push_str(text);
+            }
             out.reasoning(delta.thinking);
             self.say(delta.text, out);
+            self.cut |= own && delta.stop_reason.as_deref() == Some("max_tokens");
         }
     }
 
@@ -198,26 +241,45 @@ impl Agent {
             return;
         }
         if std::mem::take(&mut self.streamed) {
+            self.told.clear();
             return;
         }
         let blocks = line.message.as_ref().and_then(|message| message["content"].as_array());
         for block in blocks.into_iter().flatten() {
             self.gap |= block["type"].as_str().is_some_and(|kind| kind.ends_with("tool_use"));
             out.reasoning(block["thinking"].as_str().map(str::to_owned));
-            self.say(block["text"].as_str().map(str::to_owned), out);
+            if let Some(text) = block["text"].as_str() {
+                let text = self.untold(text).to_owned();
+                self.say(Some(text), out);
+            }
         }
     }
 
-    /// Claude's has the whole text, Gemini's a status.
+    /// What is new in a text that may stand for one that was given up. One that
+    /// begins otherwise stands by itself, for what has been said cannot be unsaid.
+    fn untold<'a>(&mut self, text: &'a str) -> &'a str {
+        let Some(told) = self.abandoned.take() else {
+            return text;
+        };
+        text.strip_prefix(&told).unwrap_or_else(|| {
+            self.gap = true;
+            text
+        })
+    }
+
+    /// Claude's has the whole text, Gemini's a status. Gemini tells the reason of a
+    /// failure there or in a line before.
     fn result(&mut self, line: Line, out: &mut Out) {
         if line.is_error {
             self.failure = Some(words(line.result.as_ref()));
         } else if line.status.as_deref() == Some("error") {
-            self.failure = Some(words(line.error.as_ref()));
+            let reason = line.error.as_ref().map(|error| words(Some(error)));
+            self.failure = reason.or(self.trouble.take()).or(Some(String::new()));
         } else if !self.spoke && line.result.is_some() {
             self.say(Some(words(line.result.as_ref())), out);
         }
         count(line.usage.or(line.stats), out);
+        self.cut |= line.stop_reason.as_deref() == Some("max_tokens");
     }
 
     fn item(&mut self, item: Option<Item>, out: &mut Out) {
@@ -230,7 +292,8 @@ impl Agent {
                 self.say(item.text, out);
             }
             Some("reasoning") => out.reasoning(item.text),
-            Some("error") => self.trouble = item.message.or(item.text),
+            // Those of the kind `error` are warnings, such as of a model that the
+            // program does not know. They are no reason for anything.
             _ => {}
         }
     }
@@ -241,12 +304,24 @@ impl Agent {
             let reason = rest.split_once('(').map_or(rest, |(_, reason)| reason);
             let reason = reason.trim().trim_end_matches(')').to_owned();
             out.pieces.push_back(Piece::Retrying { reason, wait: Duration::ZERO });
+            self.asked_again = true;
         }
+        // Gemini has done so as well, without a word, when it tells of this.
+        self.asked_again |= words.starts_with("Model stream ended");
         self.trouble = Some(words);
     }
 
-    fn step(&mut self, tokens: Option<StepTokens>, out: &mut Out) {
-        let Some(tokens) = tokens else {
+    fn turn_failed(&mut self, words: String) {
+        self.cut |= words.ends_with("reason: max_output_tokens");
+        self.failure = Some(words);
+    }
+
+    fn step(&mut self, part: Option<Part>, out: &mut Out) {
+        let Some(part) = part else {
+            return;
+        };
+        self.cut |= part.reason.as_deref() == Some("length");
+        let Some(tokens) = part.tokens else {
             return;
         };
         let cache = tokens.cache.map(|cache| [cache.read, cache.write]).unwrap_or_default();

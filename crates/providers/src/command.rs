@@ -182,6 +182,20 @@ impl Reader {
             }
         }
     }
+
+    fn is_cut(&self) -> bool {
+        match self {
+            Reader::Text(_) => false,
+            Reader::JsonLines { agent, .. } => agent.is_cut(),
+        }
+    }
+
+    fn has_asked_again(&self) -> bool {
+        match self {
+            Reader::Text(_) => false,
+            Reader::JsonLines { agent, .. } => agent.has_asked_again(),
+        }
+    }
 }
 
 /// A program that runs. The family is the first field, so that it is killed
@@ -294,7 +308,15 @@ impl Run {
                 format!("{} printed more than {limit} bytes and was stopped.", config.name);
             return Err(failure::last(FailureKind::TooLong, message));
         }
-        Ok(())
+        self.not_cut(config, ask)
+    }
+
+    /// The program is not waited for once its answer is cut: it would go on.
+    fn not_cut(&self, config: &ProviderConfig, ask: &Ask) -> Result<(), ModelError> {
+        match self.reader.is_cut() {
+            true => Err(failure::output_limit(config, ask.model.parts().1)),
+            false => Ok(()),
+        }
     }
 
     fn out_of_time(&self, config: &ProviderConfig) -> ModelError {
@@ -311,8 +333,25 @@ impl Run {
         exit: ExitStatus,
         out: &mut Out,
     ) -> Result<(), ModelError> {
-        let model = ask.model.parts().1;
         let rest = self.reader.take(config, None, out);
+        self.not_cut(config, ask)?;
+        let result = self.judge(config, ask.model.parts().1, exit, rest).await;
+        result.map_err(|error| match (error, self.reader.has_asked_again()) {
+            (ModelError::Retry { kind, message, .. }, true) => failure::last(kind, message),
+            (error, _) => error,
+        })?;
+        out.over = true;
+        Ok(())
+    }
+
+    /// Whether it ended well.
+    async fn judge(
+        &mut self,
+        config: &ProviderConfig,
+        model: &str,
+        exit: ExitStatus,
+        rest: Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
         if !exit.success() {
             let words = self.last_words().await;
             return Err(ended_badly(config, model, exit, &words));
@@ -323,7 +362,6 @@ impl Run {
         {
             return Err(failure::told(config, model, &words, FailureKind::Refused));
         }
-        out.over = true;
         Ok(())
     }
 

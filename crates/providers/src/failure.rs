@@ -50,11 +50,27 @@ pub(crate) fn told(
     otherwise: FailureKind,
 ) -> ModelError {
     let said = Said { message: words.to_owned(), ..Said::default() };
-    if said.meaning(None) != Meaning::Unknown {
-        return judge(config, model, None, &said);
+    let code = status_within(words);
+    if said.meaning(code) != Meaning::Unknown {
+        return judge(config, model, code, &said);
     }
     let words = said.after_colon();
     last(otherwise, format!("{} failed{words}.", config.name))
+}
+
+/// The status of its vendor that a program repeats among its words, such as
+/// `unexpected status 503`, `API Error: 500` or `{"code":429}`. Only those that say
+/// by themselves what is wrong: the others depend on an address that is not ours.
+fn status_within(words: &str) -> Option<u16> {
+    let words = words.to_lowercase();
+    let after = |mark: &'static str| words.match_indices(mark).map(|(at, mark)| at + mark.len());
+    let places = ["status", "api error", "\"code\""].into_iter().flat_map(after);
+    let mut codes = places.filter_map(|at| {
+        let rest = words[at..].trim_start_matches([':', ' ']);
+        let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    });
+    codes.find(|code| matches!(code, 401 | 429 | 500..=599))
 }
 
 /// The program asks its own vendor again; `reason` are its words for why.
@@ -331,7 +347,7 @@ impl Said {
             Meaning::Overloaded
         } else if code == 0 && has(RATE_LIMITED) {
             Meaning::RateLimited
-        } else if matches!(code, 408 | 409 | 425) || code >= 500 {
+        } else if matches!(code, 408 | 409 | 425) || code >= 500 || (code == 0 && has(BROKEN)) {
             Meaning::Broken
         } else if code >= 400 {
             Meaning::WrongRequest
@@ -404,6 +420,20 @@ const OVERLOADED: &[&str] = &["overloaded", "server busy", "at capacity"];
 const RATE_LIMITED: &[&str] =
     &["rate_limit", "rate limit", "too many requests", "resource_exhausted"];
 
+const BROKEN: &[&str] = &[
+    "stream disconnected",
+    "stream ended",
+    "malformed response",
+    "server had an error",
+    "internal server error",
+    "internal_server_error",
+    "bad gateway",
+    "service unavailable",
+    "gateway timeout",
+    "connection error",
+    "error sending request",
+];
+
 /// A provider's words as they may be shown: one line, bounded, without control
 /// characters. Secrets of the configuration are taken out of whole messages; here
 /// go the parts of keys that others have masked.
@@ -461,5 +491,20 @@ mod tests {
         }
         let long = presentable(&"é".repeat(1000));
         assert_eq!(long.chars().count(), SAID_CHARS + 1);
+    }
+
+    #[test]
+    fn a_status_is_found_among_words() {
+        for (words, expected) in [
+            ("unexpected status 401 Unauthorized: no, url: http://127.0.0.1:8500/v1", Some(401)),
+            ("exceeded retry limit, last status: 429 Too Many Requests", Some(429)),
+            ("exit code 1, API Error: 500 {\"type\":\"error\"}", Some(500)),
+            ("[API Error: {\"error\":{\"code\":503,\"status\":\"UNAVAILABLE\"}}]", Some(503)),
+            ("unexpected status 404 Not Found", None),
+            ("API Error: 5000 words are too many, in 500 lines", None),
+            ("status", None),
+        ] {
+            assert_eq!(status_within(words), expected, "{words}");
+        }
     }
 }

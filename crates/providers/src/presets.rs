@@ -97,12 +97,12 @@ const CLAUDE: Preset = Preset {
 const CODEX: Preset = Preset {
     program: "codex",
     args: &["exec", "--json", "--skip-git-repo-check", "--sandbox", "read-only", "--ephemeral"],
-    alone: &["--ignore-user-config", "--ignore-rules"],
+    // Plugins are the user's, and it looks for new ones on the network at each start.
+    alone: &["--ignore-user-config", "--ignore-rules", "-c", "features.plugins=false"],
     rest: &["-c", "model_instructions_file={private}/system.md", "--model", "{model}", "-"],
     env: &[
         &[
             "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
             "OPENAI_ORGANIZATION",
             "OPENAI_PROJECT",
             "AZURE_OPENAI_API_KEY",

@@ -544,6 +544,76 @@ async fn the_words_of_an_error_are_no_answer() {
 }
 
 #[tokio::test]
+async fn an_answer_at_the_output_limit_is_kept_once_and_called_cut() {
+    for (lines, exit) in
+        [("claude-cut.jsonl", 1), ("codex-cut.jsonl", 1), ("opencode-cut.jsonl", 0)]
+    {
+        let (heard, _) = read(lines, exit).await;
+        assert_eq!(heard.text, "Some words that are said here now.", "{lines}");
+        assert_eq!(heard.kind(), Some(("final", FailureKind::TooLong)), "{lines}");
+        let expected = "The answer of `m1` of agent was cut at the model's output limit.";
+        assert_eq!(heard.message(), expected, "{lines}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_is_not_waited_for_when_its_answer_is_cut() {
+    let line = r#"{"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"max_tokens"}},"parent_tool_use_id":ID}"#;
+    let script = |id: &str| format!("echo '{}'", line.replace("ID", id));
+    let heard = said(&format!("{}; sleep 600", script("null")), Output::JsonLines).await;
+    assert_eq!(heard.kind(), Some(("final", FailureKind::TooLong)), "{heard:?}");
+    // What an agent of its own has said is not the answer.
+    let heard = said(&script("\"toolu_1\""), Output::JsonLines).await;
+    assert_eq!(heard.end, Ok(()));
+}
+
+#[tokio::test]
+async fn trouble_of_the_vendor_is_no_fault_of_the_settings() {
+    // Codex and Gemini have asked several times by themselves.
+    for (lines, exit, again, words) in [
+        ("claude-broken.jsonl", 1, "retry", "exit code 1, API Error: API returned an empty or"),
+        ("codex-broken.jsonl", 1, "final", "exit code 1, stream disconnected before completion"),
+        ("gemini-broken.jsonl", 0, "final", "Model stream ended without a finish reason."),
+    ] {
+        let (heard, _) = read(lines, exit).await;
+        assert_eq!(heard.kind(), Some((again, FailureKind::Unreachable)), "{lines}: {heard:?}");
+        let words = format!("agent has a problem of its own: {words}");
+        assert!(heard.message().starts_with(&words), "{lines}: {heard:?}");
+    }
+    for (status, kind) in [
+        ("503 Service Unavailable", FailureKind::Unreachable),
+        ("429 Too Many Requests", FailureKind::RateLimited),
+    ] {
+        let line =
+            format!(r#"{{"type":"turn.failed","error":{{"message":"last status: {status}"}}}}"#);
+        let heard = said(&format!("echo '{line}'; exit 1"), Output::JsonLines).await;
+        assert_eq!(heard.kind(), Some(("retry", kind)), "{heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_claude_asks_for_anew_is_whole_and_said_once() {
+    answers("claude-began-anew.jsonl", "Some words that are said.", usage(20, 7)).await;
+    let delta = r#"{"type":"stream_event","event":{"delta":{"text":"Some words"}}}"#;
+    let given_up = r#"{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"from_block_index":0}}"#;
+    let whole = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Others."}]}}"#;
+    let script = format!("printf '%s\\n' '{delta}' '{given_up}' '{whole}'");
+    assert_eq!(said(&script, Output::JsonLines).await.text, "Some words\n\nOthers.");
+    let script = format!("printf '%s\\n' '{delta}' '{given_up}' '{delta}' '{whole}'");
+    assert_eq!(said(&script, Output::JsonLines).await.text, "Some words\n\nSome words");
+}
+
+#[tokio::test]
+async fn a_warning_is_no_reason() {
+    let (heard, _) = read("codex-silent.jsonl", 0).await;
+    assert_eq!((heard.text.as_str(), &heard.end), ("", &Ok(())));
+    let warning = r#"{"type":"item.completed","item":{"type":"error","message":"Some warning."}}"#;
+    let script = format!("echo '{warning}'; echo 'The true reason.' >&2; exit 1");
+    let heard = said(&script, Output::JsonLines).await;
+    assert_eq!(heard.message(), "agent failed: exit code 1, The true reason.");
+}
+
+#[tokio::test]
 async fn a_program_of_ones_own_is_told_to_sign_in_by_itself() {
     let heard = said("echo 'Not logged in' >&2; exit 1", Output::Text).await;
     let expected = "agent is not signed in, or its key was refused: exit code 1, Not logged in. Sign in with `sh` itself, or name the variable of its key in `env` of [providers.agent].";
@@ -611,6 +681,7 @@ fn presets_load_nothing_of_the_users_unless_that_is_wanted() {
     assert!(claude.env.contains(&"AWS_*".to_owned()));
     let (codex, _) = CommandConfig::preset("codex", false).unwrap();
     assert!(codex.args.contains(&"--ignore-user-config".to_owned()));
+    assert!(codex.args.windows(2).any(|some| some == ["-c", "features.plugins=false"]));
     assert!(CommandConfig::preset("other", false).is_none());
 }
 
