@@ -370,7 +370,7 @@ mod tests {
                 "https://x.test/v1?api-version=2&api-key=[hidden]&sig=[hidden]#top",
             ),
             ("no url", "no url"),
-            ("//a:b@c@d/e", "//a:b@c@d/e"),
+            ("//a:b@c@d/e", "[hidden]@d/e"),
         ] {
             assert_eq!(address(url), expected);
         }
@@ -387,7 +387,8 @@ mod tests {
             name: "lab".into(),
             place: "here".into(),
             state: ProviderState::Ready { models: models.map(str::to_owned).into() },
-            notes: Default::default(),
+            kind: "openai",
+            note: None,
         };
         let expected = ProviderState::Ready { models: vec!["m1".to_owned()] };
         assert_eq!(redactor.report(report).state, expected);

@@ -54,7 +54,7 @@ export function Head(props: Props) {
       </div>
       <div className="board-tools no-print">
         {board.imported && (
-          <span className="badge" title="Held elsewhere: as true as whoever wrote the record.">
+          <span className="badge" title="Imported: nobody has verified that it was held as written.">
             Imported
           </span>
         )}
