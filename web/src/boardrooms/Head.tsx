@@ -54,7 +54,10 @@ export function Head(props: Props) {
       </div>
       <div className="board-tools no-print">
         {board.imported && (
-          <span className="badge" title="Imported: nobody has verified that it was held as written.">
+          <span
+            className="badge"
+            title="Imported: nobody has verified that it was held as written."
+          >
             Imported
           </span>
         )}
