@@ -5,8 +5,6 @@
 //! be made again and compared, so none is stored, logged or exported. What is made anew
 //! is made with the next number; the log has the number.
 
-use std::convert::Infallible;
-
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use plenary_domain::whiteboard::{self, Role, Shown};
@@ -37,12 +35,20 @@ pub struct AgentHeader {
 pub struct AgentToken(Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for AgentToken {
-    type Rejection = Infallible;
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let given = parts.headers.get(HEADER);
-        // One that is no text is no token of ours.
-        Ok(AgentToken(given.map(|given| given.to_str().unwrap_or("?").to_owned())))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let Some(given) = parts.headers.get(HEADER) else { return Ok(AgentToken(None)) };
+        // Also for whoever may do without one: it was meant to say something.
+        let token = given
+            .to_str()
+            .ok()
+            .filter(|token| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()));
+        let wrong = || {
+            let message = "Agent-Token must be visible ASCII characters without spaces.";
+            Problem::new(Code::InvalidHeader, message)
+        };
+        token.map(|token| AgentToken(Some(token.to_owned()))).ok_or_else(wrong)
     }
 }
 
