@@ -16,6 +16,8 @@ use plenary_store::Holder;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 use support::{Home, NOWHERE, SAFETY, Serving};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufStream};
+use tokio::net::TcpStream;
 
 const DATABASE: &str = "plenary.sqlite3";
 const LOG: &str = "plenary.sqlite3-wal";
@@ -24,7 +26,6 @@ fn file(home: &Home, name: &str) -> PathBuf {
     home.path().join("data").join(name)
 }
 
-/// A client that keeps its one connection.
 struct Client {
     http: reqwest::Client,
     url: String,
@@ -63,6 +64,49 @@ impl Client {
     }
 }
 
+/// One connection, and never another: a pool opens a second one when the first has not
+/// come back to it yet, and a server that may open nothing would not take it.
+struct Line(BufStream<TcpStream>);
+
+impl Line {
+    async fn to(serving: &Serving) -> Line {
+        let address = serving.url.strip_prefix("http://").unwrap();
+        let mut line = Line(BufStream::new(TcpStream::connect(address).await.unwrap()));
+        assert_eq!(line.ask("GET /healthz", "", None).await.0, 200);
+        line
+    }
+
+    async fn ask(&mut self, what: &str, header: &str, body: Option<Value>) -> (u16, Value) {
+        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let length = body.len();
+        let request = format!(
+            "{what} HTTP/1.1\r\nhost: localhost\r\n{header}content-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        );
+        let exchange = async {
+            self.0.write_all(request.as_bytes()).await.unwrap();
+            self.0.flush().await.unwrap();
+            let (mut status, mut length) = (0, 0);
+            loop {
+                let mut line = String::new();
+                assert_ne!(self.0.read_line(&mut line).await.unwrap(), 0, "it was closed");
+                let line = line.trim().to_lowercase();
+                if let Some(rest) = line.strip_prefix("http/1.1 ") {
+                    status = rest[..3].parse().unwrap();
+                } else if let Some(rest) = line.strip_prefix("content-length:") {
+                    length = rest.trim().parse().unwrap();
+                } else if line.is_empty() {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            self.0.read_exact(&mut body).await.unwrap();
+            (status, serde_json::from_slice(&body).unwrap())
+        };
+        tokio::time::timeout(SAFETY, exchange).await.expect("it answers")
+    }
+}
+
 async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
@@ -80,21 +124,21 @@ fn limit(serving: &Serving, what: Resource, to: Option<u64>) {
 async fn without_a_file_handle_to_spare_everything_is_carried_out_and_answered() {
     let home = Home::new(NOWHERE);
     let serving = home.serve().await;
-    let client = Client::of(&serving).await;
+    let mut line = Line::to(&serving).await;
     // No file can be opened from now on, nor a connection taken.
     limit(&serving, Resource::Nofile, Some(1));
     for board in ["one", "two", "three"] {
-        let (status, opened) = client.open(board).await;
+        let open = json!({ "boardId": board, "topic": "Which one?", "openedBy": "lead" });
+        let (status, opened) = line.ask("POST /api/whiteboards", "", Some(open)).await;
         assert_eq!(status, 201, "{opened}");
-        let token = opened["data"]["agentToken"].as_str().unwrap();
-        let url = format!("{}/api/whiteboards/{board}/posts", client.url);
+        let token = format!("agent-token: {}\r\n", opened["data"]["agentToken"].as_str().unwrap());
         let post = json!({ "type": "proposal", "title": "This", "body": "Yes." });
-        let (status, posted) =
-            answer(client.http.post(url).header("agent-token", token).json(&post)).await;
+        let what = format!("POST /api/whiteboards/{board}/posts");
+        let (status, posted) = line.ask(&what, &token, Some(post)).await;
         assert_eq!(status, 200, "{posted}");
     }
-    assert_eq!(client.get("/readyz").await.0, 200);
-    assert_eq!(client.get("/api/whiteboards").await.1["meta"]["total"], 3);
+    assert_eq!(line.ask("GET /readyz", "", None).await.0, 200);
+    assert_eq!(line.ask("GET /api/whiteboards", "", None).await.1["meta"]["total"], 3);
     serving.kill().await;
     // Nor was any of it said only.
     let checked = home.run(&["store", "check"]).await;

@@ -114,9 +114,10 @@ impl Redactor {
                 (*problem, *hint) = (self.message(problem), self.message(hint));
             }
             // A server calls its models what it likes, and the names are kept: one that
-            // shows a secret, or hides what it holds, is none.
+            // shows a secret, or hides what it holds, is none. Short secrets may be words
+            // in it, as in answers.
             ProviderState::Ready { models } => {
-                models.retain(|name| check_line(name).is_ok() && self.message(name) == *name);
+                models.retain(|name| check_line(name).is_ok() && self.long_parts(name) == *name);
             }
         }
         report
@@ -242,8 +243,9 @@ pub fn address(url: &str) -> String {
     let (rest, fragment) = url.split_once('#').map_or((url, None), |(a, b)| (a, Some(b)));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
     let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
-    // A password that was not written as addresses have it may hold a slash itself.
-    let begins = rest.rfind('@').unwrap_or(0);
+    // In what is no address a password may hold a slash itself.
+    let is_address = reqwest::Url::parse(url).is_ok();
+    let begins = rest.rfind('@').filter(|_| !is_address).unwrap_or(0);
     let slash = rest[begins..].find('/').map_or(rest.len(), |slash| begins + slash);
     let (authority, path) = rest.split_at(slash);
     let mut shown = String::new();
@@ -370,6 +372,7 @@ mod tests {
                 "https://x.test/v1?api-version=2&api-key=[hidden]&sig=[hidden]#top",
             ),
             ("no url", "no url"),
+            ("https://x.test/v1/@cf/meta", "https://x.test/v1/@cf/meta"),
             ("//a:b@c@d/e", "[hidden]@d/e"),
         ] {
             assert_eq!(address(url), expected);
@@ -381,8 +384,9 @@ mod tests {
 
     #[test]
     fn a_model_whose_name_shows_a_secret_is_none() {
-        let redactor = Redactor::knowing(["sk-lab-0123456789abcdef".to_owned()]);
-        let models = ["m1", "m-sk-lab-0123456789abcdef", "m\u{202e}2", "m\n3"];
+        let secrets = ["sk-lab-0123456789abcdef", "lm-studio"];
+        let redactor = Redactor::knowing(secrets.map(str::to_owned));
+        let models = ["lm-studio-7b", "m-sk-lab-0123456789abcdef", "m\u{202e}2", "m\n3"];
         let report = ProviderReport {
             name: "lab".into(),
             place: "here".into(),
@@ -390,7 +394,7 @@ mod tests {
             kind: "openai",
             note: None,
         };
-        let expected = ProviderState::Ready { models: vec!["m1".to_owned()] };
+        let expected = ProviderState::Ready { models: vec!["lm-studio-7b".to_owned()] };
         assert_eq!(redactor.report(report).state, expected);
     }
 
