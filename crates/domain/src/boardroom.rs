@@ -16,7 +16,6 @@ mod role;
 mod settle;
 #[cfg(test)]
 mod tests;
-mod times;
 mod verdict;
 
 use std::sync::Arc;
@@ -30,7 +29,6 @@ pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
 pub use event::Event;
 pub use markdown::markdown;
 pub use role::Role;
-pub use times::{Span, Times};
 pub use verdict::{HEADINGS, Headings, Verdict};
 
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};
@@ -131,6 +129,16 @@ pub struct Advisor {
     /// How often this advisor was asked by hand, from 1.
     pub asked: u32,
     pub standing: Standing,
+    /// The last time that it was asked. A record from elsewhere has no times.
+    pub span: Option<Span>,
+}
+
+/// When something ran, by the times at which the events were written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    pub started_at: Timestamp,
+    /// `None` while it is under way.
+    pub ended_at: Option<Timestamp>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -168,6 +176,7 @@ pub struct Synthesis {
     /// Models that were tried before this one.
     pub failed: Vec<FailedTry>,
     pub standing: SynthesisStanding,
+    pub span: Option<Span>,
     /// The votes on it; none before it is done, nor on a board without a ballot.
     pub ballot: Option<Ballot>,
     nonce: Nonce,
@@ -596,7 +605,7 @@ impl State {
 
     /// The event, and what follows from it without anybody's doing.
     fn with_follow_up(&self, event: Event, at: Timestamp, nonce: Nonce) -> Vec<Event> {
-        let Some(after) = apply(Some(self.clone()), &event) else { return vec![event] };
+        let Some(after) = apply(Some(self.clone()), &event, at) else { return vec![event] };
         let Stage::Answering(wait) = &after.stage else { return vec![event] };
         let answered = after.answered().len();
         let follow = match wait {

@@ -362,12 +362,13 @@ fn events<E>(decided: Result<Vec<E>, Reject>, wrap: fn(E) -> Event) -> Result<Ve
     decided.map(|events| events.into_iter().map(wrap).collect())
 }
 
-pub fn apply(room: &mut Option<Room>, event: &Event) {
+/// `at` is when the event was written.
+pub fn apply(room: &mut Option<Room>, event: &Event, at: Timestamp) {
     *room = match (room.take(), event) {
         (Some(Room::Boardroom(state)), Event::Boardroom(event)) => {
-            boardroom::apply(Some(state), event).map(Room::Boardroom)
+            boardroom::apply(Some(state), event, at).map(Room::Boardroom)
         }
-        (None, Event::Boardroom(event)) => boardroom::apply(None, event).map(Room::Boardroom),
+        (None, Event::Boardroom(event)) => boardroom::apply(None, event, at).map(Room::Boardroom),
         (Some(Room::Whiteboard(state)), Event::Whiteboard(event)) => {
             whiteboard::apply(Some(state), event).map(Room::Whiteboard)
         }

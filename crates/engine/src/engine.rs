@@ -279,7 +279,7 @@ fn fold(
         let event = room::Event::decode(&stored.kind, &stored.payload).map_err(|problem| {
             StoreError::Unreadable(format!("event {}: {problem}", stored.name))
         })?;
-        room::apply(state, &event);
+        room::apply(state, &event, stored.at);
         *version = stored.version;
     }
     Ok(())

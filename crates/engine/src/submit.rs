@@ -398,7 +398,7 @@ pub(crate) fn decide(
         match room::decide(state.as_ref(), input) {
             Ok(events) => {
                 for event in &events {
-                    room::apply(state, event);
+                    room::apply(state, event, at);
                     all.push(encode(state.as_ref(), event)?);
                 }
             }

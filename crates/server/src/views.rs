@@ -578,7 +578,7 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> 
             Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default())
         }
     };
-    said.time(beside.times.advisors.get(&seat.id));
+    said.time(advisor.span);
     AdvisorView {
         id: seat.id.0,
         role: seat.role.into(),
@@ -617,7 +617,7 @@ fn synthesis(
             (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
         }
     };
-    said.time(beside.times.syntheses.get(&synthesis.number));
+    said.time(synthesis.span);
     let name = |seat: SeatId| state.label(seat);
     SynthesisView {
         number: synthesis.number,
@@ -672,7 +672,7 @@ impl Said {
         }
     }
 
-    fn time(&mut self, span: Option<&Span>) {
+    fn time(&mut self, span: Option<Span>) {
         self.started_at = span.map(|span| span.started_at);
         self.ended_at = span.and_then(|span| span.ended_at);
     }

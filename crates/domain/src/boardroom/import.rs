@@ -44,12 +44,12 @@ pub fn import(
             wrong.push(Wrong::new(field, problem));
             break;
         }
-        state = apply(state, event);
+        state = apply(state, event, at);
     }
     settled(wrong)?;
     let running = |state: &State| !state.is_over();
     if state.as_ref().is_some_and(running) {
-        state = apply(state, &Event::Stopped);
+        state = apply(state, &Event::Stopped, at);
         events.push(Event::Stopped);
     }
     events.extend(state.iter().flat_map(unheard));

@@ -41,10 +41,15 @@ fn told(board: Convene, story: Vec<Command>) -> (State, Vec<Event>) {
         let told = format!("command {n}: {command:?}");
         let events = decide(state.as_ref(), command, at(n), nonce(n));
         let events = events.unwrap_or_else(|reject| panic!("{told} was refused: {reject:?}"));
-        state = events.iter().fold(state, apply);
+        state = events.iter().fold(state, |state, event| super::apply(state, event, at(n)));
         log.extend(events);
     }
     (state.expect("a story begins with a board"), log)
+}
+
+/// Where it does not matter when the event was written.
+fn apply(state: Option<State>, event: &Event) -> Option<State> {
+    super::apply(state, event, at(0))
 }
 
 fn due_ids(state: &State) -> Vec<CallId> {

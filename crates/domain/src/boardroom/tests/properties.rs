@@ -158,6 +158,8 @@ struct Drive {
     n: usize,
     state: State,
     log: Vec<Event>,
+    /// When each event of the log was written.
+    written: Vec<Timestamp>,
     /// Calls that were ever due, and whether they still are.
     calls: BTreeMap<CallId, bool>,
     /// Calls whose outcome was accepted.
@@ -170,8 +172,9 @@ impl Drive {
     fn new(board: Convene) -> Self {
         let log = decide(None, Command::Convene(board), at(0), secret(0)).expect("a good board");
         let state = log.iter().fold(None, apply).expect("a board");
-        let calls = BTreeMap::new();
-        let mut drive = Drive { n: 0, state, log, calls, settled: BTreeSet::new(), halted: false };
+        let (calls, settled) = (BTreeMap::new(), BTreeSet::new());
+        let written = vec![at(0); log.len()];
+        let mut drive = Drive { n: 0, state, log, written, calls, settled, halted: false };
         drive.look();
         drive
     }
@@ -261,7 +264,10 @@ impl Drive {
             if let Event::SynthesisBegan { basis, absent, .. } = &event {
                 assert_is_partition(&self.state, basis, absent);
             }
-            self.state = apply(Some(self.state.clone()), &event).expect("a board");
+            let at = at(self.n);
+            let state = Some(self.state.clone());
+            self.state = crate::boardroom::apply(state, &event, at).expect("a board");
+            self.written.push(at);
             self.log.push(event);
         }
         assert_syntheses_are_kept(&earlier, &self.state.syntheses);
@@ -310,10 +316,11 @@ impl Drive {
     /// The log, read anew from its JSON, is the board; and it can be taken over.
     fn end(self) {
         let mut again = None;
-        for event in self.log.iter().cloned().map(crate::Event::Boardroom) {
+        for (event, at) in self.log.iter().zip(self.written) {
+            let event = crate::Event::Boardroom(event.clone());
             let read = crate::Event::decode("boardroom", &event.encode().unwrap());
             assert_eq!(read.as_ref(), Ok(&event));
-            crate::room::apply(&mut again, &event);
+            crate::room::apply(&mut again, &event, at);
         }
         let again = again.expect("a board");
         assert_eq!(again, crate::Room::Boardroom(self.state.clone()));

@@ -601,7 +601,7 @@ impl Drive {
             let event = crate::Event::Whiteboard(event);
             let read = crate::Event::decode("whiteboard", &event.encode().unwrap());
             assert_eq!(read.as_ref(), Ok(&event));
-            crate::room::apply(&mut again, &event);
+            crate::room::apply(&mut again, &event, super::at(0));
         }
         let again = again.expect("a board");
         assert_eq!(again.due(), due(&self.state));
