@@ -85,12 +85,12 @@ impl Conflicts {
                 agent: agent(nth % AGENTS),
                 content: content(&mut Dice(nth as u64), 100),
             });
-            let input = Input { at: AT, nonce: Nonce("0".into()), command };
+            let input = Input { at: AT, nonce: Nonce("0".into()), actor: String::new(), command };
             let start = Instant::now();
             let mut next = Some(room.clone());
             copying.push(start.elapsed());
             let events = room::decide(next.as_ref(), input).map_err(|no| format!("{no:?}"))?;
-            events.iter().for_each(|event| room::apply(&mut next, event));
+            events.iter().for_each(|event| room::apply(&mut next, event, AT));
             room = next.ok_or("the board is gone")?;
             whole.push(start.elapsed());
         }

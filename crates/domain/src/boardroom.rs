@@ -34,6 +34,7 @@ pub use verdict::{HEADINGS, Headings, Verdict};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};
 use settle::{Called, called, deadline_call, grace_call};
 
+use crate::form::Moment;
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::limits;
 use crate::reject::Reject;
@@ -274,13 +275,12 @@ pub const STATUSES: [&str; 6] =
 pub fn decide(
     state: Option<&State>,
     command: Command,
-    at: Timestamp,
-    nonce: Nonce,
+    moment: &Moment,
 ) -> Result<Vec<Event>, Reject> {
     let Some(state) = state else {
         return match command {
-            Command::Convene(convene) => check::convene(convene, at, nonce),
-            Command::Import { from, events } => import::import(from, events, at, nonce),
+            Command::Convene(convene) => check::convene(convene, moment),
+            Command::Import { from, events } => import::import(from, events, moment),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Stop
             | Command::StopAdvisor { .. }
@@ -296,9 +296,9 @@ pub fn decide(
         Command::Convene(_) | Command::Import { .. } => {
             Err(state.not_now("This board has been convened already."))
         }
-        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
+        Command::Settle { call, outcome } => state.settle(&call, outcome, moment),
         Command::Stop => state.stop(),
-        Command::StopAdvisor { seat } => state.stop_advisor(seat, at, nonce),
+        Command::StopAdvisor { seat } => state.stop_advisor(seat, moment),
         Command::Synthesize { model, instruction } => match state.stage {
             Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
             Stage::Balloting => Err(state.not_now(ballot::VOTING)),
@@ -306,7 +306,7 @@ pub fn decide(
                 "The synthesis is there already; ask for another one with `resynthesize`.",
             )),
             Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
-                state.synthesize(model, instruction, nonce)
+                state.synthesize(model, instruction, moment)
             }
         },
         Command::Resynthesize { model, instruction } => match state.stage {
@@ -314,12 +314,12 @@ pub fn decide(
             Stage::Balloting => Err(state.not_now(ballot::VOTING)),
             Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
             Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
-                state.synthesize(model, instruction, nonce)
+                state.synthesize(model, instruction, moment)
             }
         },
         Command::Retry { seat, model } => state.retry(seat, model),
-        Command::Resume => state.resume(at, nonce),
-        Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
+        Command::Resume => state.resume(moment),
+        Command::Reply { seat, text } => state.reply(seat, text, moment),
         Command::CastBallot { seat, votes } => state.cast(seat, votes),
     }
 }
@@ -477,14 +477,9 @@ impl State {
         }
     }
 
-    fn stop_advisor(
-        &self,
-        seat: SeatId,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    fn stop_advisor(&self, seat: SeatId, moment: &Moment) -> Result<Vec<Event>, Reject> {
         match self.known(seat)?.standing {
-            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, at, nonce)),
+            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, moment)),
             Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
             Standing::Failed { .. } | Standing::Stopped { .. } => {
                 Err(self.not_now("This advisor is not being asked."))
@@ -496,7 +491,7 @@ impl State {
         &self,
         model: Option<ModelName>,
         instruction: Option<String>,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let instruction = instruction.filter(|text| !text.trim().is_empty());
         check::synthesis(model.as_ref(), instruction.as_deref())?;
@@ -506,14 +501,14 @@ impl State {
         if !self.has_room() {
             return Err(self.not_now(FULL));
         }
-        Ok(vec![self.begin_synthesis(model, instruction, nonce)])
+        Ok(vec![self.begin_synthesis(model, instruction, moment)])
     }
 
     fn begin_synthesis(
         &self,
         model: Option<ModelName>,
         instruction: Option<String>,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Event {
         let first = self.synthesizers.first().cloned();
         Event::SynthesisBegan {
@@ -522,7 +517,7 @@ impl State {
             instruction,
             basis: self.answered(),
             absent: self.absent(),
-            nonce,
+            nonce: moment.nonce.clone(),
         }
     }
 
@@ -548,11 +543,11 @@ impl State {
         Ok(vec![Event::AdvisorRetried { seat, model }])
     }
 
-    fn resume(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    fn resume(&self, moment: &Moment) -> Result<Vec<Event>, Reject> {
         if !matches!(self.stage, Stage::Stopped | Stage::Failed(_)) {
             return Err(self.not_now("The board has not been stopped."));
         }
-        if let Some(resumed) = self.resumed_ballot(at, nonce.clone()) {
+        if let Some(resumed) = self.resumed_ballot(moment) {
             return Ok(vec![resumed]);
         }
         let missing: Vec<Event> = self
@@ -563,18 +558,12 @@ impl State {
             .map(|advisor| Event::AdvisorRetried { seat: advisor.seat.id, model: None })
             .collect();
         if missing.is_empty() || !self.has_room() {
-            return self.synthesize(None, None, nonce);
+            return self.synthesize(None, None, moment);
         }
         Ok(missing)
     }
 
-    fn reply(
-        &self,
-        seat: SeatId,
-        text: String,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    fn reply(&self, seat: SeatId, text: String, moment: &Moment) -> Result<Vec<Event>, Reject> {
         let advisor = self.known(seat)?;
         check::reply(&text)?;
         match (&advisor.seat.sitter, &self.stage) {
@@ -587,7 +576,7 @@ impl State {
                     timing: Default::default(),
                     attempts: 1,
                 };
-                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, at, nonce))
+                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, moment))
             }
             (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
         }
@@ -604,17 +593,17 @@ impl State {
     }
 
     /// The event, and what follows from it without anybody's doing.
-    fn with_follow_up(&self, event: Event, at: Timestamp, nonce: Nonce) -> Vec<Event> {
-        let Some(after) = apply(Some(self.clone()), &event, at) else { return vec![event] };
+    fn with_follow_up(&self, event: Event, moment: &Moment) -> Vec<Event> {
+        let Some(after) = apply(Some(self.clone()), &event, moment.at) else { return vec![event] };
         let Stage::Answering(wait) = &after.stage else { return vec![event] };
         let answered = after.answered().len();
         let follow = match wait {
             _ if !after.is_awaited() && answered == 0 => {
                 Some(Event::Failed { reason: "No advisor answered.".into() })
             }
-            _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, nonce)),
+            _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, moment)),
             Wait::Quorum(quorum) if answered >= quorum.need => {
-                Some(Event::QuorumReached { until: later(at, quorum.grace_ms) })
+                Some(Event::QuorumReached { until: later(moment.at, quorum.grace_ms) })
             }
             Wait::Quorum(_) | Wait::All | Wait::Grace(_) => None,
         };

@@ -26,6 +26,7 @@ pub use event::Event;
 pub use markdown::markdown;
 
 use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
+use crate::form::Moment;
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::limits;
 use crate::reject::{Reject, renewed};
@@ -187,12 +188,11 @@ pub const STATUSES: [&str; 2] = ["open", "closed"];
 pub fn decide(
     state: Option<&State>,
     command: Command,
-    at: Timestamp,
-    nonce: Nonce,
+    moment: &Moment,
 ) -> Result<Vec<Event>, Reject> {
     let Some(state) = state else {
         return match command {
-            Command::Open(open) => check::open(open, at),
+            Command::Open(open) => check::open(open, moment.at),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Post { .. }
             | Command::RenewToken { .. }
@@ -202,16 +202,14 @@ pub fn decide(
     };
     match command {
         Command::Open(_) => Err(state.not_now("This council has been opened already.")),
-        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
+        Command::Settle { call, outcome } => state.settle(&call, outcome, moment),
         Command::Post { sender, proved, .. } if !proved && state.is_claimed(&sender) => {
             Err(Reject::Forbidden(format!("{sender} is somebody else's name here.")))
         }
-        Command::Post { sender, body, reply_to, .. } => {
-            state.post(sender, body, reply_to, at, nonce)
-        }
-        Command::RenewToken { sender } => state.renew_token(sender, at),
+        Command::Post { sender, body, reply_to, .. } => state.post(sender, body, reply_to, moment),
+        Command::RenewToken { sender } => state.renew_token(sender, moment.at),
         Command::Stop => state.stop(),
-        Command::Close { summary, by } => state.close(summary, by, at),
+        Command::Close { summary, by } => state.close(summary, by, moment.at),
     }
 }
 
@@ -321,8 +319,7 @@ impl State {
         sender: String,
         body: String,
         reply_to: Option<u64>,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         self.is_open()?;
         if !self.has_room() {
@@ -332,8 +329,11 @@ impl State {
         let sequence = self.last_sequence() + 1;
         let audience = self.addressed_from_outside(&sender, &body);
         let first = audience.addressed.first().filter(|_| self.turn().is_none());
-        let turn =
-            first.map(|member| Event::TurnBegan { member: member.clone(), upto: sequence, nonce });
+        let turn = first.map(|member| Event::TurnBegan {
+            member: member.clone(),
+            upto: sequence,
+            nonce: moment.nonce.clone(),
+        });
         let posted = Event::Posted {
             sequence,
             sender,
@@ -341,7 +341,7 @@ impl State {
             reply_to,
             addressed: audience.addressed,
             left_out: audience.left_out,
-            at,
+            at: moment.at,
         };
         Ok([posted].into_iter().chain(turn).collect())
     }

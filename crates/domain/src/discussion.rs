@@ -37,6 +37,7 @@ pub use markdown::markdown;
 
 use crate::agent::{AgentId, Bounds};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
+use crate::form::Moment;
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::quote::ContextFile;
 use crate::reject::Reject;
@@ -395,12 +396,11 @@ pub const STATUSES: [&str; 7] =
 pub fn decide(
     state: Option<&State>,
     command: Command,
-    at: Timestamp,
-    nonce: Nonce,
+    moment: &Moment,
 ) -> Result<Vec<Event>, Reject> {
     let Some(state) = state else {
         return match command {
-            Command::Create(create) => check::create(*create, at, nonce),
+            Command::Create(create) => check::create(*create, moment),
             Command::Settle { .. } => Err(Reject::Stale),
             Command::Edit(_)
             | Command::ChangeFacilitator(_)
@@ -418,21 +418,21 @@ pub fn decide(
     };
     match command {
         Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
-        Command::Edit(edit) => state.edit(edit, at),
-        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, at),
-        Command::AddParticipant(participant) => state.add_participant(*participant, at),
-        Command::RemoveParticipant(seat) => state.remove_participant(seat, at),
-        Command::Start { estimate } => state.start(estimate, at, nonce),
-        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
-        Command::Pause => state.pause(at),
-        Command::Resume => state.resume(at, nonce),
-        Command::Stop => state.stop(at),
-        Command::Conclude => state.conclude(at, nonce),
-        Command::Interject { by, text } => state.interject(by, text, at),
-        Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
+        Command::Edit(edit) => state.edit(edit, moment.at),
+        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
+        Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
+        Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
+        Command::Start { estimate } => state.start(estimate, moment),
+        Command::Settle { call, outcome } => state.settle(&call, outcome, moment),
+        Command::Pause => state.pause(moment.at),
+        Command::Resume => state.resume(moment),
+        Command::Stop => state.stop(moment.at),
+        Command::Conclude => state.conclude(moment),
+        Command::Interject { by, text } => state.interject(by, text, moment.at),
+        Command::Reply { seat, text } => state.reply(seat, text, moment),
         Command::Decide { decision, next, question, reasoning } => {
             let chosen = settle::Chosen { decision, next, question, reasoning };
-            state.decide_by_hand(chosen, at, nonce)
+            state.decide_by_hand(chosen, moment)
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod boardroom;
 pub mod call;
 pub mod council;
 pub mod discussion;
+pub mod form;
 #[cfg(test)]
 mod golden;
 pub mod ids;

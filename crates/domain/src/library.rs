@@ -17,6 +17,7 @@ pub use event::Event;
 
 use crate::agent::{self, Agent, AgentId, Tier};
 use crate::discussion::Format;
+use crate::form::Moment;
 use crate::ids::ModelName;
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
@@ -85,7 +86,7 @@ pub struct Given {
 // The rules
 
 /// A library that is not there yet is an empty one: its first agent opens it.
-pub fn decide(state: Option<&State>, command: Command) -> Result<Vec<Event>, Reject> {
+pub fn decide(state: Option<&State>, command: Command, _: &Moment) -> Result<Vec<Event>, Reject> {
     let all = all(state);
     match command {
         Command::Add { copy_of, given } => add(state, &all, copy_of.as_deref(), given),

@@ -4,6 +4,7 @@ use crate::boardroom;
 use crate::call::{Ask, Call, Outcome};
 use crate::council;
 use crate::discussion;
+use crate::form::Moment;
 use crate::ids::{AgentName, CallId, ModelName, Nonce};
 use crate::library;
 use crate::limits;
@@ -27,6 +28,8 @@ pub enum Room {
 pub struct Input {
     pub at: Timestamp,
     pub nonce: Nonce,
+    /// Who gives it, which has been proved.
+    pub actor: String,
     pub command: Command,
 }
 
@@ -299,27 +302,28 @@ impl Room {
 }
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
-    let Input { at, nonce, command } = input;
+    let Input { at, nonce, actor, command } = input;
+    let moment = &Moment { at, nonce, actor };
     let no_session = || Reject::Unknown("There is no such session.".into());
     match (room, own(room, command)?) {
         (None | Some(Room::Boardroom(_)), Command::Boardroom(command)) => {
             let state = room.and_then(Room::boardroom);
-            events(boardroom::decide(state, command, at, nonce), Event::Boardroom)
+            events(boardroom::decide(state, command, moment), Event::Boardroom)
         }
         (None | Some(Room::Whiteboard(_)), Command::Whiteboard(command)) => {
             let state = room.and_then(Room::whiteboard);
-            events(whiteboard::decide(state, command, at), Event::Whiteboard)
+            events(whiteboard::decide(state, command, moment), Event::Whiteboard)
         }
         (None | Some(Room::Council(_)), Command::Council(command)) => {
             let state = room.and_then(Room::council);
-            events(council::decide(state, command, at, nonce), Event::Council)
+            events(council::decide(state, command, moment), Event::Council)
         }
         (None | Some(Room::Discussion(_)), Command::Discussion(command)) => {
             let state = room.and_then(Room::discussion);
-            events(discussion::decide(state, command, at, nonce), Event::Discussion)
+            events(discussion::decide(state, command, moment), Event::Discussion)
         }
         (None | Some(Room::Library(_)), Command::Library(command)) => {
-            events(library::decide(room.and_then(Room::library), command), Event::Library)
+            events(library::decide(room.and_then(Room::library), command, moment), Event::Library)
         }
         // The library is no session, and whoever takes it for one is told so.
         (None, Command::Settle { .. } | Command::Stop) | (Some(Room::Library(_)), _) => {

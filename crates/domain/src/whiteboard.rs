@@ -30,6 +30,7 @@ pub(crate) use summary::readiness;
 pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, line, summarize};
 
 use crate::call::{self, Call, Work};
+use crate::form::Moment;
 use crate::ids::{AgentName, CallId};
 use crate::limits;
 use crate::names;
@@ -318,8 +319,9 @@ pub const STATUSES: [&str; 6] = ["blind", "read", "validate", "debate", "resolve
 pub fn decide(
     state: Option<&State>,
     command: Command,
-    at: Timestamp,
+    moment: &Moment,
 ) -> Result<Vec<Event>, Reject> {
+    let at = moment.at;
     let Some(state) = state else {
         return match command {
             Command::Open(open) => check::open(open, at),

@@ -214,7 +214,7 @@ impl Engine {
         for Waiting { by, command, .. } in waiting {
             let steps = [Step { command: command.clone(), attempt: None }];
             let decided_on = version;
-            match (decide(&mut state, &steps, at), &state) {
+            match (decide(&mut state, by, &steps, at), &state) {
                 (Ok(events), Some(state)) if !events.is_empty() => {
                     version += events.len() as u64;
                     let append = self.append_of(id, work, by, &steps, state, events, at);

@@ -198,7 +198,7 @@ impl Engine {
         for _ in 0..limits::DECISIONS {
             let at = self.clock.now();
             let mut state = work.state.as_deref().cloned();
-            let events = decide(&mut state, &steps, at)?;
+            let events = decide(&mut state, by, &steps, at)?;
             let Some(state) = state.filter(|_| !events.is_empty()) else {
                 return Ok(Committed::Nothing);
             };
@@ -389,12 +389,14 @@ impl Given {
 /// changes nothing, but what those before it did stays in the state.
 pub(crate) fn decide(
     state: &mut Option<room::Room>,
+    by: &By,
     steps: &[Step],
     at: Timestamp,
 ) -> Result<Vec<NewEvent>, EngineError> {
     let mut all = vec![];
     for step in steps {
-        let input = Input { at, nonce: nonce(), command: step.command.clone() };
+        let (actor, command) = (by.actor.clone(), step.command.clone());
+        let input = Input { at, nonce: nonce(), actor, command };
         match room::decide(state.as_ref(), input) {
             Ok(events) => {
                 for event in &events {

@@ -1,14 +1,13 @@
 //! Taking over the record of a board that was held elsewhere. Whoever wrote the
 //! record is not trusted: each event must follow from those before it.
 
-use jiff::Timestamp;
-
 use super::ballot::{points, read::read};
 use super::{
-    Advisor, Command, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis,
+    Advisor, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis,
     SynthesisStanding, Wait, apply, check, verdict,
 };
-use crate::ids::{ModelName, Nonce, SessionId};
+use crate::form::Moment;
+use crate::ids::{ModelName, SessionId};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled, size};
 
@@ -17,8 +16,7 @@ use crate::reject::{Reject, Wrong, settled, size};
 pub fn import(
     from: Option<SessionId>,
     mut events: Vec<Event>,
-    at: Timestamp,
-    fresh: Nonce,
+    moment: &Moment,
 ) -> Result<Vec<Event>, Reject> {
     let refused = |field: &str, problem| Reject::Invalid(vec![Wrong::new(field, problem)]);
     if events.len() > limits::IMPORT_EVENTS {
@@ -29,7 +27,7 @@ pub fn import(
         let problem = "the first event of a board's record must be `convened`";
         return Err(refused("events", problem.to_owned()));
     };
-    *nonce = fresh;
+    *nonce = moment.nonce.clone();
     let mut state: Option<State> = None;
     let mut wrong = vec![];
     for (place, event) in events.iter().enumerate() {
@@ -44,21 +42,21 @@ pub fn import(
             wrong.push(Wrong::new(field, problem));
             break;
         }
-        state = apply(state, event, at);
+        state = apply(state, event, moment.at);
     }
     settled(wrong)?;
     let running = |state: &State| !state.is_over();
     if state.as_ref().is_some_and(running) {
-        state = apply(state, &Event::Stopped, at);
+        state = apply(state, &Event::Stopped, moment.at);
         events.push(Event::Stopped);
     }
     events.extend(state.iter().flat_map(unheard));
-    events.push(Event::Imported { from, at });
+    events.push(Event::Imported { from, at: moment.at });
     Ok(events)
 }
 
 fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
-    let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } = event
+    let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, at, .. } = event
     else {
         return Ok(Ok(()));
     };
@@ -70,8 +68,8 @@ fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
         quorum: *quorum,
         ballot: *ballot,
     };
-    match super::decide(None, Command::Convene(convene), *at, nonce.clone()) {
-        Ok(_) => Ok(Ok(())),
+    match check::board(&convene, *at) {
+        Ok(()) => Ok(Ok(())),
         Err(Reject::Invalid(wrong)) => {
             Err(Reject::Invalid(wrong.into_iter().map(placed).collect()))
         }

@@ -1,11 +1,10 @@
 //! Calls of a board: their ids, and what becomes of their outcomes.
 
-use jiff::Timestamp;
-
 use super::verdict::{self, Headings};
 use super::{Advisor, Event, SeatId, Sitter, Standing, State, Synthesis, SynthesisStanding, due};
 use crate::call::{Failure, FailureKind, Outcome};
-use crate::ids::{CallId, ModelName, Nonce};
+use crate::form::Moment;
+use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::Reject;
 
@@ -69,8 +68,7 @@ impl State {
         &self,
         call: &CallId,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let outcome = heard(outcome);
         match called(call).ok_or(Reject::Stale)? {
@@ -78,7 +76,7 @@ impl State {
                 let model = |advisor: &&Advisor| matches!(advisor.seat.sitter, Sitter::Model(_));
                 let advisor = self.advisor(seat).filter(model);
                 let advisor = advisor.filter(|advisor| advisor.call_id() == *call);
-                self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, at, nonce)
+                self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, moment)
             }
             Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace
                 if outcome != Outcome::Elapsed =>
@@ -98,15 +96,15 @@ impl State {
                     attempts: 1,
                 };
                 let event = Event::AdvisorFailed { seat, failure, partial: String::new() };
-                Ok(self.with_follow_up(event, at, nonce))
+                Ok(self.with_follow_up(event, moment))
             }
             Called::Synthesis(number) => {
                 let synthesis = self.synthesis(number).filter(|s| s.call_id() == *call);
-                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, at, nonce)
+                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, moment)
             }
             Called::Grace => {
                 self.stands_due(call)?;
-                Ok(vec![self.begin_synthesis(None, None, nonce)])
+                Ok(vec![self.begin_synthesis(None, None, moment)])
             }
         }
     }
@@ -120,17 +118,16 @@ impl State {
         &self,
         advisor: &Advisor,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let seat = advisor.seat.id;
         match (&advisor.standing, outcome) {
             (Standing::Asked, Outcome::Answered(answer)) => {
-                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, at, nonce))
+                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, moment))
             }
             (Standing::Asked, Outcome::Failed { failure, partial }) => {
                 let event = Event::AdvisorFailed { seat, failure, partial };
-                Ok(self.with_follow_up(event, at, nonce))
+                Ok(self.with_follow_up(event, moment))
             }
             (Standing::Stopped { partial: None, .. }, outcome) => {
                 Ok(vec![Event::AdvisorStopped { seat, partial: text_of(outcome) }])
@@ -145,8 +142,7 @@ impl State {
         &self,
         synthesis: &Synthesis,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let number = synthesis.number;
         match (&synthesis.standing, outcome) {
@@ -163,10 +159,10 @@ impl State {
                         },
                         partial: answer.text,
                         next: Some(next),
-                        nonce,
+                        nonce: moment.nonce.clone(),
                     }]),
                     (Headings::Missing, None) | (Headings::AsAsked | Headings::Repaired, _) => {
-                        let ballot = self.after_synthesis(synthesis, &verdict, at, nonce);
+                        let ballot = self.after_synthesis(synthesis, &verdict, moment);
                         let synthesized = Event::Synthesized { number, verdict, answer };
                         Ok([synthesized].into_iter().chain(ballot).collect())
                     }
@@ -174,7 +170,13 @@ impl State {
             }
             (SynthesisStanding::Asked, Outcome::Failed { failure, partial }) => {
                 let next = self.next_synthesizer(synthesis, false);
-                Ok(vec![Event::SynthesisFailed { number, failure, partial, next, nonce }])
+                Ok(vec![Event::SynthesisFailed {
+                    number,
+                    failure,
+                    partial,
+                    next,
+                    nonce: moment.nonce.clone(),
+                }])
             }
             (SynthesisStanding::Stopped { partial: None }, outcome) => {
                 Ok(vec![Event::SynthesisStopped { number, partial: text_of(outcome) }])

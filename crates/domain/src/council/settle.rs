@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::addressed::Audience;
 use super::{Debt, Event, Silence, State, Turn, Why};
 use crate::call::{Answer, Outcome};
-use crate::ids::{CallId, Nonce};
+use crate::form::Moment;
+use crate::ids::CallId;
 use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
@@ -15,11 +16,10 @@ impl State {
         &self,
         call: &CallId,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         match self.turn().filter(|turn| turn.call_id() == *call) {
-            Some(turn) => self.settle_turn(turn, outcome, at, nonce),
+            Some(turn) => self.settle_turn(turn, outcome, moment),
             None => self.settle_cut_off(call, outcome),
         }
     }
@@ -28,8 +28,7 @@ impl State {
         &self,
         turn: &Turn,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let (member, upto) = (turn.member.clone(), turn.upto);
         if matches!(outcome, Outcome::Stopped { .. } | Outcome::Elapsed) {
@@ -39,10 +38,10 @@ impl State {
             Ok(answer) if spoken::says_nothing(&answer.text) => {
                 Event::Passed { member, upto, text: answer.text, usage: answer.usage }
             }
-            Ok(answer) => self.answered(turn, answer, at),
+            Ok(answer) => self.answered(turn, answer, moment.at),
             Err((failure, partial)) => Event::AnswerFailed { member, upto, failure, partial },
         };
-        let next = self.turn_after(turn, &event, nonce);
+        let next = self.turn_after(turn, &event, moment);
         Ok([event].into_iter().chain(next).collect())
     }
 
@@ -67,7 +66,7 @@ impl State {
     }
 
     /// Whoever is next once the turn has ended with this event.
-    fn turn_after(&self, turn: &Turn, event: &Event, nonce: Nonce) -> Option<Event> {
+    fn turn_after(&self, turn: &Turn, event: &Event, moment: &Moment) -> Option<Event> {
         let (addressed, upto) = match event {
             Event::Answered { addressed, sequence, .. } => (addressed.first(), *sequence),
             Event::Opened { .. }
@@ -83,7 +82,7 @@ impl State {
         let waiting = self.owed().iter().find(|debt| !self.is_settled_by(turn, debt));
         let waiting = waiting.and_then(|debt| self.members.get(debt.member)).map(|m| &m.name);
         let member = waiting.or(addressed)?.clone();
-        Some(Event::TurnBegan { member, upto, nonce })
+        Some(Event::TurnBegan { member, upto, nonce: moment.nonce.clone() })
     }
 
     fn is_settled_by(&self, turn: &Turn, debt: &Debt) -> bool {

@@ -66,6 +66,15 @@ fn ids(ids: &[&str]) -> Vec<CallId> {
     ids.iter().map(|id| CallId((*id).to_owned())).collect()
 }
 
+fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    super::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
+}
+
 fn at(n: usize) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + n as i64).unwrap()
 }

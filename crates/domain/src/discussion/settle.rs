@@ -1,13 +1,12 @@
 //! What becomes of a step's outcome, whether a model or a person brings it.
 
-use jiff::Timestamp;
-
 use super::decision::{self, Choices, Decision};
 use super::plan::usual_question;
 use super::prompt;
 use super::{Choice, Decided, Event, How, Said, SeatId, State, Step, What, check};
 use crate::call::{Answer, Failure, FailureKind, Outcome, Timing, Usage};
-use crate::ids::{CallId, Nonce};
+use crate::form::Moment;
+use crate::ids::CallId;
 use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
@@ -25,8 +24,7 @@ impl State {
         &self,
         call: &CallId,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let Some(step) = self.under_way().filter(|step| step.call_id() == *call) else {
             return self.settle_cut_off(call, outcome);
@@ -54,18 +52,23 @@ impl State {
         };
         let condensed = prompt::ask(self, step).map_or(0, |asked| asked.condensed);
         match &step.what {
-            What::Opening => Ok(self.decided(0, outcome, condensed, at, nonce)),
-            What::Evaluation { turn } => Ok(self.decided(*turn, outcome, condensed, at, nonce)),
+            What::Opening => Ok(self.decided(0, outcome, condensed, moment)),
+            What::Evaluation { turn } => Ok(self.decided(*turn, outcome, condensed, moment)),
             What::Turn { turn, speaker, .. } => {
                 let name = self.seat(speaker).map(|seat| seat.name.clone()).unwrap_or_default();
                 let (turn, speaker) = (*turn, speaker.clone());
                 let event = match spoken::heard(&name, &step.nonce, limits::TURN_BYTES, outcome) {
-                    Ok(answer) => Event::Spoke { turn, speaker, answer, condensed, at },
-                    Err((failure, partial)) => {
-                        Event::TurnFailed { turn, speaker, failure, partial, condensed, at }
-                    }
+                    Ok(answer) => Event::Spoke { turn, speaker, answer, condensed, at: moment.at },
+                    Err((failure, partial)) => Event::TurnFailed {
+                        turn,
+                        speaker,
+                        failure,
+                        partial,
+                        condensed,
+                        at: moment.at,
+                    },
                 };
-                Ok(self.then(event, |state| state.after_turn(at, nonce)))
+                Ok(self.then(event, |state| state.after_turn(moment)))
             }
             What::Synthesis { by, why } => {
                 let (by, why) = (by.clone(), *why);
@@ -75,12 +78,14 @@ impl State {
                     limits::TURN_BYTES,
                     outcome,
                 ) {
-                    Ok(answer) => Ok(vec![Event::Concluded { by, why, answer, condensed, at }]),
+                    Ok(answer) => {
+                        Ok(vec![Event::Concluded { by, why, answer, condensed, at: moment.at }])
+                    }
                     Err((failure, partial)) => {
                         let message = failure.message.clone();
-                        let event = Event::SynthesisFailed { by, failure, partial, at };
+                        let event = Event::SynthesisFailed { by, failure, partial, at: moment.at };
                         Ok(self.then(event, |state| {
-                            vec![state.after_failed_synthesis(why, &message, at, nonce)]
+                            vec![state.after_failed_synthesis(why, &message, moment)]
                         }))
                     }
                 }
@@ -96,17 +101,10 @@ impl State {
         [event].into_iter().chain(next).collect()
     }
 
-    fn decided(
-        &self,
-        turn: u32,
-        outcome: Outcome,
-        condensed: u32,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Vec<Event> {
+    fn decided(&self, turn: u32, outcome: Outcome, condensed: u32, moment: &Moment) -> Vec<Event> {
         let decided = Decided { condensed, ..self.read(turn, outcome) };
-        let event = Event::Decided { decided: decided.clone(), at };
-        self.then(event, |state| state.after_decision(&decided, at, nonce))
+        let event = Event::Decided { decided: decided.clone(), at: moment.at };
+        self.then(event, |state| state.after_decision(&decided, moment))
     }
 
     /// The decision in an answer. What cannot be read falls to the next in turn.
@@ -187,8 +185,7 @@ impl State {
         &self,
         seat: Option<SeatId>,
         text: String,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let step = self.awaits(seat)?;
         let answer = |text| Answer {
@@ -205,13 +202,25 @@ impl State {
             What::Turn { turn, speaker, .. } => {
                 check::reply(&text)?;
                 let (turn, speaker) = (*turn, speaker.clone());
-                let event = Event::Spoke { turn, speaker, answer: answer(text), condensed: 0, at };
-                Ok(self.then(event, |state| state.after_turn(at, nonce)))
+                let event = Event::Spoke {
+                    turn,
+                    speaker,
+                    answer: answer(text),
+                    condensed: 0,
+                    at: moment.at,
+                };
+                Ok(self.then(event, |state| state.after_turn(moment)))
             }
             What::Synthesis { by, why } => {
                 check::reply(&text)?;
                 let (by, why) = (by.clone(), *why);
-                Ok(vec![Event::Concluded { by, why, answer: answer(text), condensed: 0, at }])
+                Ok(vec![Event::Concluded {
+                    by,
+                    why,
+                    answer: answer(text),
+                    condensed: 0,
+                    at: moment.at,
+                }])
             }
         }
     }
@@ -236,8 +245,7 @@ impl State {
     pub(super) fn decide_by_hand(
         &self,
         chosen: Chosen,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Result<Vec<Event>, Reject> {
         let step = self.awaits(None)?;
         let turn = match &step.what {
@@ -267,8 +275,8 @@ impl State {
             timing: Timing::default(),
             condensed: 0,
         };
-        let event = Event::Decided { decided: decided.clone(), at };
-        Ok(self.then(event, |state| state.after_decision(&decided, at, nonce)))
+        let event = Event::Decided { decided: decided.clone(), at: moment.at };
+        Ok(self.then(event, |state| state.after_decision(&decided, moment)))
     }
 }
 

@@ -15,6 +15,15 @@ use crate::call::FailureKind;
 use crate::limits;
 use crate::reject::Wrong;
 
+pub fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    super::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
+}
+
 pub fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).expect("a time")
 }

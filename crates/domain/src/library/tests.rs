@@ -52,6 +52,11 @@ fn names(state: Option<&State>) -> Vec<(String, String)> {
     stored.map(|agent| (agent.id.0.clone(), agent.name.clone())).collect()
 }
 
+fn decide(state: Option<&State>, command: Command) -> Result<Vec<Event>, Reject> {
+    let (at, nonce) = (crate::Timestamp::UNIX_EPOCH, crate::Nonce(String::new()));
+    super::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
+}
+
 #[track_caller]
 fn check(commands: Vec<Command>, expected: &[(&str, &str)]) {
     let state = told(commands);

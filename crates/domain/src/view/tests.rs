@@ -9,11 +9,11 @@ use proptest::test_runner::Config;
 
 use super::*;
 use crate::whiteboard::tests::{
-    agent, annotate, at, board as opened, challenges, content, moves, note_id, post, post_id,
-    posts, reached, register, told, votes,
+    agent, annotate, at, board as opened, challenges, content, decide, moves, note_id, post,
+    post_id, posts, reached, register, told, votes,
 };
 use crate::whiteboard::{
-    Admission, Choice, Command, Finding, Open, PostId, PostKind, Role, Shown, apply, decide, madr,
+    Admission, Choice, Command, Finding, Open, PostId, PostKind, Role, Shown, apply, madr,
     summarize,
 };
 

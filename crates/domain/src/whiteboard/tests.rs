@@ -45,6 +45,18 @@ pub(crate) fn told(open: Open, before: Vec<Command>, story: Vec<Command>) -> (St
     (state.expect("a story begins with a board"), log)
 }
 
+pub(crate) fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+) -> Result<Vec<Event>, Reject> {
+    super::decide(
+        state,
+        command,
+        &Moment { at, nonce: crate::Nonce(String::new()), actor: "operator".into() },
+    )
+}
+
 pub(crate) fn at(n: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + n).unwrap()
 }

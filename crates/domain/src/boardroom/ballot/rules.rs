@@ -10,6 +10,7 @@ use super::super::{
 use super::{Ballot, Held, Paper, PaperStanding, Point, Vote, Voter, points, read};
 use crate::boardroom::verdict::{Headings, Verdict};
 use crate::call::{Answer, Call, Failure, FailureKind, Outcome, Work};
+use crate::form::Moment;
 use crate::ids::{CallId, Nonce};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
@@ -76,8 +77,7 @@ impl State {
         &self,
         synthesis: &Synthesis,
         verdict: &Verdict,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Option<Event> {
         if !self.ballot {
             return None;
@@ -95,8 +95,8 @@ impl State {
             };
             return Some(Event::BallotSkipped { number, reason: reason.into() });
         }
-        let voters = self.voters(synthesis.basis.iter().copied(), at);
-        Some(Event::BallotBegan { number, points, left_out, voters, nonce })
+        let voters = self.voters(synthesis.basis.iter().copied(), moment.at);
+        Some(Event::BallotBegan { number, points, left_out, voters, nonce: moment.nonce.clone() })
     }
 
     /// A person has as long for the votes as was given for the answer.
@@ -112,20 +112,21 @@ impl State {
     }
 
     /// The papers of a ballot that was stopped, if that is where the board was stopped.
-    pub(in crate::boardroom) fn resumed_ballot(
-        &self,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Option<Event> {
+    pub(in crate::boardroom) fn resumed_ballot(&self, moment: &Moment) -> Option<Event> {
+        let (number, voters) = self.stopped_voters(moment.at)?;
+        Some(Event::BallotResumed { number, voters, nonce: moment.nonce.clone() })
+    }
+
+    fn stopped_voters(&self, at: Timestamp) -> Option<(u32, Vec<Voter>)> {
         let last = self.syntheses.last().filter(|_| self.stage == Stage::Stopped)?;
         let held = last.held().filter(|held| !held.superseded)?;
         let again = held.papers.iter().filter(|paper| paper.can_be_asked_again());
         let voters = self.voters(again.map(|paper| paper.seat), at);
-        (!voters.is_empty()).then_some(Event::BallotResumed { number: last.number, voters, nonce })
+        (!voters.is_empty()).then_some((last.number, voters))
     }
 
     pub(in crate::boardroom) fn can_resume_ballot(&self) -> bool {
-        self.resumed_ballot(self.convened_at, Nonce(String::new())).is_some()
+        self.stopped_voters(self.convened_at).is_some()
     }
 
     /// A person's own votes.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::tests::{Held, answered, at, draft, person, seat, takes_part};
+use super::super::tests::{Held, answered, at, decide, draft, nonce, person, seat, takes_part};
 use super::super::{Command, Role};
 use super::*;
 
@@ -106,7 +106,7 @@ fn what_is_not_known_of_one_speaker_is_not_known() {
 #[test]
 fn what_cannot_be_created_is_not_foreseen() {
     let check = |create: Create| {
-        let refused = crate::discussion::check::create(create.clone(), at(0), Nonce("n".into()));
+        let refused = decide(None, Command::Create(Box::new(create.clone())), at(0), nonce());
         assert_eq!(foresee(create, at(0), none, none), Err(refused.unwrap_err()));
     };
     check(Create { topic: " ".into(), ..draft() });

@@ -202,7 +202,7 @@ fn unknown_model() -> ModelName {
 
 pub fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
     let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
-    match room::decide(None, room::Input { at, nonce, command }) {
+    match room::decide(None, room::Input { at, nonce, actor: String::new(), command }) {
         Err(Reject::Invalid(wrong)) => {
             wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)).collect()
         }
