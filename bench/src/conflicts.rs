@@ -11,7 +11,7 @@ use plenary_domain::whiteboard::conflict::conflicts;
 use plenary_domain::whiteboard::{
     self, Command, Content, Event, Phase, Post, PostId, PostKind, Role, Severity, State,
 };
-use plenary_domain::{AgentName, Nonce, Timestamp, Viewer, view};
+use plenary_domain::{AgentName, Form, Nonce, Timestamp, Viewer, view};
 
 use crate::Outcome;
 use crate::figures::{Dice, Samples};
@@ -140,12 +140,14 @@ fn board(posts: usize, dice: &mut Dice) -> Outcome<State> {
         Event::Posted { id, author, content: content(dice, files), at: AT }
     });
     let events: Vec<Event> = [opened].into_iter().chain(registered).chain(posted).collect();
-    events.iter().fold(None, whiteboard::apply).ok_or_else(|| "no board was opened".into())
+    let board = events.iter().fold(None, |state, event| State::apply(state, event, AT));
+    board.ok_or_else(|| "no board was opened".into())
 }
 
-fn read(state: State) -> Outcome<State> {
+fn read(mut state: State) -> Outcome<State> {
     let moved = Event::Transitioned { to: Phase::Read, by: None, note: None, at: AT };
-    whiteboard::apply(Some(state), &moved).ok_or_else(|| "the board is gone".into())
+    state.take(&moved, AT);
+    Ok(state)
 }
 
 /// Most posts are about lines of a file, some about a symbol, some about neither;

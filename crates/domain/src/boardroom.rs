@@ -24,7 +24,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use crate::quote::ContextFile;
-pub use apply::apply;
 pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
 pub use event::Event;
 pub use markdown::markdown;
@@ -34,7 +33,7 @@ pub use verdict::{HEADINGS, Headings, Verdict};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};
 use settle::{Called, called, deadline_call, grace_call};
 
-use crate::form::Moment;
+use crate::form::{Form, Moment, Report};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::limits;
 use crate::reject::Reject;
@@ -215,12 +214,6 @@ pub enum Command {
         from: Option<SessionId>,
         events: Vec<Event>,
     },
-    Settle {
-        call: CallId,
-        outcome: Outcome,
-    },
-    /// Stops every call; no synthesis follows.
-    Stop,
     /// Stops one advisor; the others go on, and the synthesis does without it.
     StopAdvisor {
         seat: SeatId,
@@ -268,59 +261,126 @@ pub struct Convene {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// Every status, for filters of lists.
-pub const STATUSES: [&str; 6] =
-    ["answering", "synthesizing", "balloting", "closed", "stopped", "failed"];
+impl Form for State {
+    const KIND: &'static str = "boardroom";
+    const STATUSES: &'static [&'static str] =
+        &["answering", "synthesizing", "balloting", "closed", "stopped", "failed"];
+    type Command = Command;
+    type Event = Event;
 
-pub fn decide(
-    state: Option<&State>,
-    command: Command,
-    moment: &Moment,
-) -> Result<Vec<Event>, Reject> {
-    let Some(state) = state else {
-        return match command {
-            Command::Convene(convene) => check::convene(convene, moment),
-            Command::Import { from, events } => import::import(from, events, moment),
-            Command::Settle { .. } => Err(Reject::Stale),
-            Command::Stop
-            | Command::StopAdvisor { .. }
-            | Command::Synthesize { .. }
-            | Command::Resynthesize { .. }
-            | Command::Retry { .. }
-            | Command::Resume
-            | Command::Reply { .. }
-            | Command::CastBallot { .. } => Err(Reject::Unknown("There is no such board.".into())),
+    fn decide(
+        state: Option<&Self>,
+        command: Command,
+        moment: &Moment,
+    ) -> Result<Vec<Event>, Reject> {
+        let Some(state) = state else {
+            return match command {
+                Command::Convene(convene) => check::convene(convene, moment),
+                Command::Import { from, events } => import::import(from, events, moment),
+                Command::StopAdvisor { .. }
+                | Command::Synthesize { .. }
+                | Command::Resynthesize { .. }
+                | Command::Retry { .. }
+                | Command::Resume
+                | Command::Reply { .. }
+                | Command::CastBallot { .. } => {
+                    Err(Reject::Unknown("There is no such board.".into()))
+                }
+            };
         };
-    };
-    match command {
-        Command::Convene(_) | Command::Import { .. } => {
-            Err(state.not_now("This board has been convened already."))
+        match command {
+            Command::Convene(_) | Command::Import { .. } => {
+                Err(state.not_now("This board has been convened already."))
+            }
+            Command::StopAdvisor { seat } => state.stop_advisor(seat, moment),
+            Command::Synthesize { model, instruction } => match state.stage {
+                Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+                Stage::Balloting => Err(state.not_now(ballot::VOTING)),
+                Stage::Closed => Err(state.not_now(
+                    "The synthesis is there already; ask for another one with `resynthesize`.",
+                )),
+                Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
+                    state.synthesize(model, instruction, moment)
+                }
+            },
+            Command::Resynthesize { model, instruction } => match state.stage {
+                Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+                Stage::Balloting => Err(state.not_now(ballot::VOTING)),
+                Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
+                Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
+                    state.synthesize(model, instruction, moment)
+                }
+            },
+            Command::Retry { seat, model } => state.retry(seat, model),
+            Command::Resume => state.resume(moment),
+            Command::Reply { seat, text } => state.reply(seat, text, moment),
+            Command::CastBallot { seat, votes } => state.cast(seat, votes),
         }
-        Command::Settle { call, outcome } => state.settle(&call, outcome, moment),
-        Command::Stop => state.stop(),
-        Command::StopAdvisor { seat } => state.stop_advisor(seat, moment),
-        Command::Synthesize { model, instruction } => match state.stage {
-            Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
-            Stage::Balloting => Err(state.not_now(ballot::VOTING)),
-            Stage::Closed => Err(state.not_now(
-                "The synthesis is there already; ask for another one with `resynthesize`.",
-            )),
-            Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
-                state.synthesize(model, instruction, moment)
+    }
+
+    fn settle(
+        &self,
+        call: &CallId,
+        outcome: Outcome,
+        moment: &Moment,
+    ) -> Result<Vec<Event>, Reject> {
+        self.ended(call, outcome, moment)
+    }
+
+    /// Stops every call; no synthesis follows.
+    fn stop(&self, _: &Moment) -> Result<Vec<Event>, Reject> {
+        match self.stage {
+            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
+                Ok(vec![Event::Stopped])
             }
-        },
-        Command::Resynthesize { model, instruction } => match state.stage {
-            Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
-            Stage::Balloting => Err(state.not_now(ballot::VOTING)),
-            Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
-            Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
-                state.synthesize(model, instruction, moment)
+            Stage::Stopped => Ok(vec![]),
+            Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
+        }
+    }
+
+    fn open(event: &Event, at: Timestamp) -> Option<State> {
+        State::convened(event, at)
+    }
+
+    fn take(&mut self, event: &Event, at: Timestamp) {
+        self.follow(event, at);
+    }
+
+    fn due(&self) -> Vec<Call> {
+        match &self.stage {
+            Stage::Answering(wait) => {
+                let mut calls: Vec<Call> = self.advisors.iter().filter_map(advisor_due).collect();
+                if let Wait::Grace(until) = wait {
+                    calls.push(Call { id: grace_call(), work: Work::Sleep { until: *until } });
+                }
+                calls
             }
-        },
-        Command::Retry { seat, model } => state.retry(seat, model),
-        Command::Resume => state.resume(moment),
-        Command::Reply { seat, text } => state.reply(seat, text, moment),
-        Command::CastBallot { seat, votes } => state.cast(seat, votes),
+            Stage::Synthesizing => self
+                .syntheses
+                .last()
+                .map(|synthesis| Call { id: synthesis.call_id(), work: Work::Ask })
+                .into_iter()
+                .collect(),
+            Stage::Balloting => self.ballots_due(),
+            Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
+        }
+    }
+
+    fn ask(&self, call: &CallId) -> Option<Ask> {
+        self.due().iter().find(|due| due.id == *call)?;
+        match called(call)? {
+            Called::Advisor(seat) => prompt::advisor(self, self.advisor(seat)?),
+            Called::Synthesis(number) => Some(prompt::synthesis(self, self.synthesis(number)?)),
+            Called::Ballot(number, seat) => {
+                let synthesis = self.synthesis(number)?;
+                prompt::ballot(self, synthesis.held()?, self.advisor(seat)?)
+            }
+            Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace => None,
+        }
+    }
+
+    fn searchable(&self, event: &Event) -> String {
+        event.searchable()
     }
 }
 
@@ -339,17 +399,6 @@ impl Advisor {
 }
 
 impl State {
-    pub fn status(&self) -> &'static str {
-        match self.stage {
-            Stage::Answering(_) => "answering",
-            Stage::Synthesizing => "synthesizing",
-            Stage::Balloting => "balloting",
-            Stage::Closed => "closed",
-            Stage::Stopped => "stopped",
-            Stage::Failed(_) => "failed",
-        }
-    }
-
     /// What can be done with the board now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
         let synthesizable = !self.answered().is_empty() && self.has_room();
@@ -465,16 +514,6 @@ impl State {
             .iter()
             .filter_map(|advisor| Some(Absent { seat: advisor.seat.id, why: why(advisor)? }))
             .collect()
-    }
-
-    fn stop(&self) -> Result<Vec<Event>, Reject> {
-        match self.stage {
-            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
-                Ok(vec![Event::Stopped])
-            }
-            Stage::Stopped => Ok(vec![]),
-            Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
-        }
     }
 
     fn stop_advisor(&self, seat: SeatId, moment: &Moment) -> Result<Vec<Event>, Reject> {
@@ -594,7 +633,8 @@ impl State {
 
     /// The event, and what follows from it without anybody's doing.
     fn with_follow_up(&self, event: Event, moment: &Moment) -> Vec<Event> {
-        let Some(after) = apply(Some(self.clone()), &event, moment.at) else { return vec![event] };
+        let mut after = self.clone();
+        after.take(&event, moment.at);
         let Stage::Answering(wait) = &after.stage else { return vec![event] };
         let answered = after.answered().len();
         let follow = match wait {
@@ -611,29 +651,6 @@ impl State {
     }
 }
 
-// ---------------------------------------------------------------------------
-// What should be under way
-
-pub fn due(state: &State) -> Vec<Call> {
-    match &state.stage {
-        Stage::Answering(wait) => {
-            let mut calls: Vec<Call> = state.advisors.iter().filter_map(advisor_due).collect();
-            if let Wait::Grace(until) = wait {
-                calls.push(Call { id: grace_call(), work: Work::Sleep { until: *until } });
-            }
-            calls
-        }
-        Stage::Synthesizing => state
-            .syntheses
-            .last()
-            .map(|synthesis| Call { id: synthesis.call_id(), work: Work::Ask })
-            .into_iter()
-            .collect(),
-        Stage::Balloting => state.ballots_due(),
-        Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
-    }
-}
-
 fn advisor_due(advisor: &Advisor) -> Option<Call> {
     if advisor.standing != Standing::Asked {
         return None;
@@ -643,19 +660,5 @@ fn advisor_due(advisor: &Advisor) -> Option<Call> {
         Sitter::Person { reply_by, .. } => {
             reply_by.map(|until| Call { id: deadline_call(advisor), work: Work::Sleep { until } })
         }
-    }
-}
-
-/// The words of a call that is due.
-pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
-    due(state).iter().find(|due| due.id == *call)?;
-    match called(call)? {
-        Called::Advisor(seat) => prompt::advisor(state, state.advisor(seat)?),
-        Called::Synthesis(number) => Some(prompt::synthesis(state, state.synthesis(number)?)),
-        Called::Ballot(number, seat) => {
-            let synthesis = state.synthesis(number)?;
-            prompt::ballot(state, synthesis.held()?, state.advisor(seat)?)
-        }
-        Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace => None,
     }
 }

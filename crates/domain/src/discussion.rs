@@ -28,7 +28,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::apply;
 pub use edit::Edit;
 pub use estimate::{Actual, Estimate, Measure, Money, Range, foresee};
 pub use event::Event;
@@ -37,7 +36,7 @@ pub use markdown::markdown;
 
 use crate::agent::{AgentId, Bounds};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
-use crate::form::Moment;
+use crate::form::{Form, Moment, Report};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::quote::ContextFile;
 use crate::reject::Reject;
@@ -340,16 +339,10 @@ pub enum Command {
     Start {
         estimate: Option<Estimate>,
     },
-    Settle {
-        call: CallId,
-        outcome: Outcome,
-    },
     /// Rests after the step that is under way.
     Pause,
     /// Goes on with exactly the step that was due.
     Resume,
-    /// Breaks off what is under way.
-    Stop,
     /// Goes to the synthesis at once, with what has been said.
     Conclude,
     Interject {
@@ -389,51 +382,94 @@ pub struct Create {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// Every status, for filters of lists.
-pub const STATUSES: [&str; 7] =
-    ["draft", "active", "pausing", "paused", "stopped", "failed", "concluded"];
+impl Form for State {
+    const KIND: &'static str = "discussion";
+    const STATUSES: &'static [&'static str] =
+        &["draft", "active", "pausing", "paused", "stopped", "failed", "concluded"];
+    type Command = Command;
+    type Event = Event;
 
-pub fn decide(
-    state: Option<&State>,
-    command: Command,
-    moment: &Moment,
-) -> Result<Vec<Event>, Reject> {
-    let Some(state) = state else {
-        return match command {
-            Command::Create(create) => check::create(*create, moment),
-            Command::Settle { .. } => Err(Reject::Stale),
-            Command::Edit(_)
-            | Command::ChangeFacilitator(_)
-            | Command::AddParticipant(_)
-            | Command::RemoveParticipant(_)
-            | Command::Start { .. }
-            | Command::Pause
-            | Command::Resume
-            | Command::Stop
-            | Command::Conclude
-            | Command::Interject { .. }
-            | Command::Reply { .. }
-            | Command::Decide { .. } => Err(Reject::Unknown("There is no such discussion.".into())),
+    fn decide(
+        state: Option<&Self>,
+        command: Command,
+        moment: &Moment,
+    ) -> Result<Vec<Event>, Reject> {
+        let Some(state) = state else {
+            return match command {
+                Command::Create(create) => check::create(*create, moment),
+                Command::Edit(_)
+                | Command::ChangeFacilitator(_)
+                | Command::AddParticipant(_)
+                | Command::RemoveParticipant(_)
+                | Command::Start { .. }
+                | Command::Pause
+                | Command::Resume
+                | Command::Conclude
+                | Command::Interject { .. }
+                | Command::Reply { .. }
+                | Command::Decide { .. } => {
+                    Err(Reject::Unknown("There is no such discussion.".into()))
+                }
+            };
         };
-    };
-    match command {
-        Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
-        Command::Edit(edit) => state.edit(edit, moment.at),
-        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
-        Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
-        Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
-        Command::Start { estimate } => state.start(estimate, moment),
-        Command::Settle { call, outcome } => state.settle(&call, outcome, moment),
-        Command::Pause => state.pause(moment.at),
-        Command::Resume => state.resume(moment),
-        Command::Stop => state.stop(moment.at),
-        Command::Conclude => state.conclude(moment),
-        Command::Interject { by, text } => state.interject(by, text, moment.at),
-        Command::Reply { seat, text } => state.reply(seat, text, moment),
-        Command::Decide { decision, next, question, reasoning } => {
-            let chosen = settle::Chosen { decision, next, question, reasoning };
-            state.decide_by_hand(chosen, moment)
+        match command {
+            Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
+            Command::Edit(edit) => state.edit(edit, moment.at),
+            Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
+            Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
+            Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
+            Command::Start { estimate } => state.start(estimate, moment),
+            Command::Pause => state.pause(moment.at),
+            Command::Resume => state.resume(moment),
+            Command::Conclude => state.conclude(moment),
+            Command::Interject { by, text } => state.interject(by, text, moment.at),
+            Command::Reply { seat, text } => state.reply(seat, text, moment),
+            Command::Decide { decision, next, question, reasoning } => {
+                let chosen = settle::Chosen { decision, next, question, reasoning };
+                state.decide_by_hand(chosen, moment)
+            }
         }
+    }
+
+    fn settle(
+        &self,
+        call: &CallId,
+        outcome: Outcome,
+        moment: &Moment,
+    ) -> Result<Vec<Event>, Reject> {
+        self.ended(call, outcome, moment)
+    }
+
+    fn stop(&self, moment: &Moment) -> Result<Vec<Event>, Reject> {
+        self.break_off(moment.at)
+    }
+
+    fn open(event: &Event, _: Timestamp) -> Option<State> {
+        State::created(event)
+    }
+
+    fn take(&mut self, event: &Event, _: Timestamp) {
+        self.follow(event);
+    }
+
+    /// At most one call: the step's, or the time that a person has for it.
+    fn due(&self) -> Vec<Call> {
+        let Some(step) = self.under_way() else { return vec![] };
+        let work = match (self.awaited(), step.reply_by) {
+            (None, _) => Work::Ask,
+            (Some(_), Some(until)) => Work::Sleep { until },
+            (Some(_), None) => return vec![],
+        };
+        vec![Call { id: step.call_id(), work }]
+    }
+
+    fn ask(&self, call: &CallId) -> Option<Ask> {
+        let step = self.under_way().filter(|step| step.call_id() == *call)?;
+        prompt::ask(self, step).map(|asked| asked.ask)
+    }
+
+    fn searchable(&self, event: &Event) -> String {
+        event.searchable()
     }
 }
 
@@ -480,18 +516,6 @@ impl Seat {
 }
 
 impl State {
-    pub fn status(&self) -> &'static str {
-        match self.stage {
-            Stage::Draft => "draft",
-            Stage::Active(_) => "active",
-            Stage::Pausing(_) => "pausing",
-            Stage::Paused(_) => "paused",
-            Stage::Stopped(_) => "stopped",
-            Stage::Failed { .. } => "failed",
-            Stage::Concluded(_) => "concluded",
-        }
-    }
-
     /// What can be done with the discussion now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
         let mut allowed = match &self.stage {
@@ -577,12 +601,6 @@ impl State {
         self.seat_of(step).filter(|seat| seat.is_person()).map(|_| step)
     }
 
-    /// The person whose reply or decision is awaited.
-    pub fn waits_for(&self) -> Vec<String> {
-        let seat = self.awaited().and_then(|step| self.seat_of(step));
-        seat.map(|seat| seat.name.clone()).into_iter().collect()
-    }
-
     fn under_way(&self) -> Option<&Step> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) => Some(step),
@@ -601,24 +619,4 @@ impl State {
             allowed: self.allowed(),
         }
     }
-}
-
-// ---------------------------------------------------------------------------
-// What should be under way
-
-/// At most one call: the step's, or the time that a person has for it.
-pub fn due(state: &State) -> Vec<Call> {
-    let Some(step) = state.under_way() else { return vec![] };
-    let work = match (state.awaited(), step.reply_by) {
-        (None, _) => Work::Ask,
-        (Some(_), Some(until)) => Work::Sleep { until },
-        (Some(_), None) => return vec![],
-    };
-    vec![Call { id: step.call_id(), work }]
-}
-
-/// The words of a call that is due.
-pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
-    let step = state.under_way().filter(|step| step.call_id() == *call)?;
-    prompt::ask(state, step).map(|asked| asked.ask)
 }

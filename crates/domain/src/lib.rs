@@ -30,6 +30,7 @@ pub use call::{
     Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
     Usage, Work, Workspace,
 };
+pub use form::{Form, Report};
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
 pub use quote::ContextFile;

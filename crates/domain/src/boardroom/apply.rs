@@ -10,12 +10,15 @@ use super::{
 use crate::call::Failure;
 use crate::ids::{ModelName, Nonce};
 
-/// `written` is when the event was.
-pub fn apply(state: Option<State>, event: &Event, written: Timestamp) -> Option<State> {
-    if let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } =
-        event
-    {
-        return Some(State {
+impl State {
+    /// `written` is when the event was.
+    pub(super) fn convened(event: &Event, written: Timestamp) -> Option<State> {
+        let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } =
+            event
+        else {
+            return None;
+        };
+        Some(State {
             title: crate::room::title(prompt),
             prompt: prompt.clone(),
             context: context.clone(),
@@ -28,11 +31,8 @@ pub fn apply(state: Option<State>, event: &Event, written: Timestamp) -> Option<
             convened_at: *at,
             imported: None,
             nonce: nonce.clone(),
-        });
+        })
     }
-    let mut state = state?;
-    state.apply(event, written);
-    Some(state)
 }
 
 impl Span {
@@ -68,7 +68,7 @@ impl Advisor {
 }
 
 impl State {
-    fn apply(&mut self, event: &Event, at: Timestamp) {
+    pub(super) fn follow(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::Convened { .. } => {}
             Event::AdvisorAnswered { seat, answer } => {

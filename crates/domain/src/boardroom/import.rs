@@ -4,9 +4,9 @@
 use super::ballot::{points, read::read};
 use super::{
     Advisor, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis,
-    SynthesisStanding, Wait, apply, check, verdict,
+    SynthesisStanding, Wait, check, verdict,
 };
-use crate::form::Moment;
+use crate::form::{Form, Moment, Report};
 use crate::ids::{ModelName, SessionId};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled, size};
@@ -42,12 +42,12 @@ pub fn import(
             wrong.push(Wrong::new(field, problem));
             break;
         }
-        state = apply(state, event, moment.at);
+        state = State::apply(state, event, moment.at);
     }
     settled(wrong)?;
     let running = |state: &State| !state.is_over();
     if state.as_ref().is_some_and(running) {
-        state = apply(state, &Event::Stopped, moment.at);
+        state = State::apply(state, &Event::Stopped, moment.at);
         events.push(Event::Stopped);
     }
     events.extend(state.iter().flat_map(unheard));

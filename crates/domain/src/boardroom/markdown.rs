@@ -3,6 +3,7 @@
 use super::ballot::write_ballot;
 use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Verdict};
 use crate::call::Failure;
+use crate::form::Report;
 use crate::record::{Code, Document, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {

@@ -1,9 +1,9 @@
 //! Calls of a board: their ids, and what becomes of their outcomes.
 
 use super::verdict::{self, Headings};
-use super::{Advisor, Event, SeatId, Sitter, Standing, State, Synthesis, SynthesisStanding, due};
+use super::{Advisor, Event, SeatId, Sitter, Standing, State, Synthesis, SynthesisStanding};
 use crate::call::{Failure, FailureKind, Outcome};
-use crate::form::Moment;
+use crate::form::{Form, Moment};
 use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::Reject;
@@ -64,7 +64,7 @@ pub fn called(id: &CallId) -> Option<Called> {
 }
 
 impl State {
-    pub(super) fn settle(
+    pub(super) fn ended(
         &self,
         call: &CallId,
         outcome: Outcome,
@@ -110,7 +110,7 @@ impl State {
     }
 
     fn stands_due(&self, call: &CallId) -> Result<(), Reject> {
-        let is_due = due(self).iter().any(|due| due.id == *call);
+        let is_due = self.due().iter().any(|due| due.id == *call);
         if is_due { Ok(()) } else { Err(Reject::Stale) }
     }
 

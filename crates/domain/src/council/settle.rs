@@ -12,7 +12,7 @@ use crate::reject::Reject;
 use crate::spoken;
 
 impl State {
-    pub(super) fn settle(
+    pub(super) fn ended(
         &self,
         call: &CallId,
         outcome: Outcome,

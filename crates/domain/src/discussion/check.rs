@@ -42,7 +42,7 @@ pub fn create(create: Create, moment: &Moment) -> Result<Vec<Event>, Reject> {
         at: moment.at,
     };
     let Some(estimate) = create.start else { return Ok(vec![created]) };
-    let draft = super::apply(None, &created);
+    let draft = State::created(&created);
     let started = draft.map(|draft| draft.start(estimate, moment)).transpose()?;
     Ok([created].into_iter().chain(started.into_iter().flatten()).collect())
 }

@@ -83,7 +83,7 @@ pub fn foresee(
     let moment = Moment { at, nonce: Nonce(String::new()), actor: String::new() };
     let events = super::check::create(create, &moment)?;
     // From before the start, if it starts at once.
-    let draft = events.iter().take(1).fold(None, super::apply).ok_or(Reject::Stale)?;
+    let draft = events.first().and_then(State::created).ok_or(Reject::Stale)?;
     Ok(draft.foresee(measured, price))
 }
 

@@ -20,7 +20,7 @@ pub struct Chosen {
 }
 
 impl State {
-    pub(super) fn settle(
+    pub(super) fn ended(
         &self,
         call: &CallId,
         outcome: Outcome,
@@ -96,7 +96,7 @@ impl State {
     /// The event, and what follows from it.
     pub(super) fn then(&self, event: Event, next: impl FnOnce(&State) -> Vec<Event>) -> Vec<Event> {
         let mut after = self.clone();
-        after.take(&event);
+        after.follow(&event);
         let next = next(&after);
         [event].into_iter().chain(next).collect()
     }

@@ -62,7 +62,8 @@ impl State {
         }
     }
 
-    pub(super) fn stop(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    /// Breaks off what is under way.
+    pub(super) fn break_off(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) | Stage::Paused(step) => {
                 Ok(vec![Event::Stopped { next: step.clone(), at }])

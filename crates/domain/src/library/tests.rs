@@ -5,6 +5,7 @@ mod golden;
 use super::*;
 use crate::agent::{Bounds, ModelChoice, built_in};
 use crate::call::Workspace;
+use crate::form::story::apply;
 
 fn given(name: &str) -> Given {
     Given {
@@ -54,7 +55,7 @@ fn names(state: Option<&State>) -> Vec<(String, String)> {
 
 fn decide(state: Option<&State>, command: Command) -> Result<Vec<Event>, Reject> {
     let (at, nonce) = (crate::Timestamp::UNIX_EPOCH, crate::Nonce(String::new()));
-    super::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
+    State::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
 }
 
 #[track_caller]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::Action;
 use super::{Event, Member, Phase, Role, State, check};
+use crate::form::Report;
 use crate::ids::AgentName;
 use crate::limits;
 use crate::reject::{Reject, renewed};

@@ -167,7 +167,9 @@ async fn stop(
     Path(id): Path<String>,
     Change { by, body: Empty {} }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    submit(&app, &id, by, Command::Stop).await
+    let id = board_id(&app, &id).await?;
+    let snapshot = app.engine.submit(id, by, room::Command::Stop).await?;
+    show(&app, &snapshot)
 }
 
 /// Asks again whoever has no answer, on a board that was stopped or failed.

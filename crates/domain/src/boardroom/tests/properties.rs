@@ -170,8 +170,10 @@ struct Drive {
 
 impl Drive {
     fn new(board: Convene) -> Self {
-        let log = decide(None, Command::Convene(board), at(0), secret(0)).expect("a good board");
-        let state = log.iter().fold(None, apply).expect("a board");
+        let log = decide(None, Command::Own(Own::Convene(board)), at(0), secret(0))
+            .expect("a good board");
+        let fold = |state, event| State::apply(state, event, at(0));
+        let state = log.iter().fold(None, fold).expect("a board");
         let (calls, settled) = (BTreeMap::new(), BTreeSet::new());
         let written = vec![at(0); log.len()];
         let mut drive = Drive { n: 0, state, log, written, calls, settled, halted: false };
@@ -184,10 +186,10 @@ impl Drive {
         let Some(command) = self.command(step) else { return };
         let begins = matches!(
             command,
-            Command::Synthesize { .. }
-                | Command::Resynthesize { .. }
-                | Command::Retry { .. }
-                | Command::Resume
+            Command::Own(Own::Synthesize { .. })
+                | Command::Own(Own::Resynthesize { .. })
+                | Command::Own(Own::Retry { .. })
+                | Command::Own(Own::Resume)
         );
         match decide(Some(&self.state), command.clone(), at(self.n), secret(self.n)) {
             Ok(events) => {
@@ -221,20 +223,20 @@ impl Drive {
             Step::Stop => Command::Stop,
             Step::StopAdvisor { seat } => stop_one(seat),
             Step::Synthesize { other: o } => {
-                Command::Synthesize { model: other(o), instruction: None }
+                Command::Own(Own::Synthesize { model: other(o), instruction: None })
             }
             Step::Resynthesize { other: o } => {
                 let instruction = Some("In French.".into());
-                Command::Resynthesize { model: other(o), instruction }
+                Command::Own(Own::Resynthesize { model: other(o), instruction })
             }
             Step::Retry { seat, other: o } => {
-                Command::Retry { seat: SeatId(seat), model: other(o) }
+                Command::Own(Own::Retry { seat: SeatId(seat), model: other(o) })
             }
-            Step::Resume => Command::Resume,
+            Step::Resume => Command::Own(Own::Resume),
             Step::Reply { seat } => reply(seat, &hostile(self.n)),
             Step::CastBallot { seat, choice } => {
                 let vote = Vote { point: 1, vote: choice, reason: hostile(self.n) };
-                Command::CastBallot { seat: SeatId(seat), votes: vec![vote] }
+                Command::Own(Own::CastBallot { seat: SeatId(seat), votes: vec![vote] })
             }
         })
     }
@@ -266,7 +268,7 @@ impl Drive {
             }
             let at = at(self.n);
             let state = Some(self.state.clone());
-            self.state = crate::boardroom::apply(state, &event, at).expect("a board");
+            self.state = State::apply(state, &event, at).expect("a board");
             self.written.push(at);
             self.log.push(event);
         }
@@ -280,8 +282,8 @@ impl Drive {
                 outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial },
                 ..
             } => partial,
-            Command::Reply { text, .. } => text,
-            Command::CastBallot { votes, .. } => &votes[0].reason,
+            Command::Own(Own::Reply { text, .. }) => text,
+            Command::Own(Own::CastBallot { votes, .. }) => &votes[0].reason,
             _ => return,
         };
         let mark = format!("mark-{}-", self.n);
@@ -328,7 +330,7 @@ impl Drive {
         assert_eq!(again.summary().active, !due(&self.state).is_empty());
 
         let taken = imported(self.log).expect("a log of ours can be taken over");
-        let state = taken.iter().fold(None, apply).expect("a board");
+        let state = taken.iter().fold(None, apply::<State>).expect("a board");
         assert_is_lawful(&state);
         assert_eq!((due(&state), state.is_awaited()), (vec![], false));
         let unheard = |a: &Advisor| matches!(a.standing, Standing::Stopped { partial: None, .. });
@@ -486,7 +488,7 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
         ("stop", state.stage != Stage::Stopped && taken(Command::Stop)),
         ("synthesize", taken(synthesize())),
         ("resynthesize", taken(resynthesize())),
-        ("resume", taken(Command::Resume)),
+        ("resume", taken(Command::Own(Own::Resume))),
         ("retry", seats().any(|seat| taken(retry(seat)))),
         ("reply", seats().any(|seat| taken(reply(seat, "Hi.")))),
         ("ballot", seats().any(|seat| taken(one_vote(seat)))),
@@ -499,7 +501,7 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
 
 fn one_vote(seat: u8) -> Command {
     let vote = Vote { point: 1, vote: Choice::Accept, reason: String::new() };
-    Command::CastBallot { seat: SeatId(seat), votes: vec![vote] }
+    Command::Own(Own::CastBallot { seat: SeatId(seat), votes: vec![vote] })
 }
 
 /// The words of every due call hold the material that they should hold, each
@@ -643,10 +645,10 @@ proptest! {
         let (_, log) = told(Convene { ballot: true, ..with_quorum(1, pair()) }, vec![]);
         let picked = picks.into_iter().map(|pick| pool[pick % pool.len()].clone());
         let record: Vec<Event> = log.into_iter().chain(picked).collect();
-        let raw = record.iter().fold(None, apply);
+        let raw = record.iter().fold(None, apply::<State>);
         prop_assert!(raw.is_some_and(|state| state.allowed().contains(&"export")));
         if let Ok(events) = imported(record) {
-            let state = events.iter().fold(None, apply).expect("a board");
+            let state = events.iter().fold(None, apply::<State>).expect("a board");
             assert_is_lawful(&state);
             prop_assert_eq!(due(&state), vec![]);
         }

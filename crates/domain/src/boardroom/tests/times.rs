@@ -78,13 +78,13 @@ fn a_synthesis_ends_when_nobody_takes_over() {
 #[test]
 fn a_record_from_elsewhere_has_no_times() {
     let (_, log) = told(pair(), to_closed());
-    let imported = Command::Import { from: None, events: log };
+    let imported = Command::Own(Own::Import { from: None, events: log });
     let events = decide(None, imported, at(9), nonce(9)).expect("a good record");
-    let state = events.iter().fold(None, apply).expect("a board");
+    let state = events.iter().fold(None, apply::<State>).expect("a board");
     assert!(spans(&state).iter().all(|(_, span)| span.is_none()));
     // Who is asked again here has them.
     let asked = Event::AdvisorRetried { seat: SeatId(1), model: None };
-    let state = super::super::apply(Some(state), &asked, at(10)).expect("a board");
+    let state = State::apply(Some(state), &asked, at(10)).expect("a board");
     let span = Span { started_at: at(10), ended_at: None };
     assert_eq!(state.advisors[0].span, Some(span));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     self, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
 };
-use plenary_domain::{ModelName, Nonce, Reject, council, limits, room};
+use plenary_domain::{ModelName, Nonce, Reject, Report, council, limits, room};
 use plenary_engine::Snapshot;
 use serde::Deserialize;
 use utoipa::ToSchema;
