@@ -30,10 +30,11 @@ pub use markdown::markdown;
 pub use role::Role;
 pub use verdict::{HEADINGS, Headings, Verdict};
 
-use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};
+pub use crate::call::Stopping;
+use crate::call::{Answer, Ask, Call, Failure, Life, Outcome, Usage, Work};
 use settle::{Called, called, deadline_call, grace_call};
 
-use crate::form::{Form, Moment, Report};
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::limits;
 use crate::reject::Reject;
@@ -141,28 +142,7 @@ pub struct Span {
     pub ended_at: Option<Timestamp>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
-pub enum Standing {
-    /// A model is being asked, or a person's reply is awaited.
-    Asked,
-    Done(Answer),
-    Failed {
-        failure: Failure,
-        partial: String,
-    },
-    /// `partial` is `None` until the cancelled call has handed its text back.
-    Stopped {
-        why: Stopping,
-        partial: Option<String>,
-    },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stopping {
-    ByHand,
-    /// The synthesis began without it.
-    Late,
-}
+pub type Standing = Life<Answer>;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Synthesis {
@@ -188,12 +168,13 @@ pub struct FailedTry {
     pub failure: Failure,
 }
 
+pub type SynthesisStanding = Life<Written>;
+
+/// A synthesis, and the answer that it was read from.
 #[derive(Clone, PartialEq, Debug)]
-pub enum SynthesisStanding {
-    Asked,
-    Done { verdict: Verdict, answer: Answer },
-    Failed { failure: Failure, partial: String },
-    Stopped { partial: Option<String> },
+pub struct Written {
+    pub verdict: Verdict,
+    pub answer: Answer,
 }
 
 /// An advisor whose answer a synthesis had to do without.
@@ -268,11 +249,7 @@ impl Form for State {
     type Command = Command;
     type Event = Event;
 
-    fn decide(
-        state: Option<&Self>,
-        command: Command,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
         let Some(state) = state else {
             return match command {
                 Command::Convene(convene) => check::convene(convene, moment),
@@ -318,17 +295,12 @@ impl Form for State {
         }
     }
 
-    fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         self.ended(call, outcome, moment)
     }
 
     /// Stops every call; no synthesis follows.
-    fn stop(&self, _: &Moment) -> Result<Vec<Event>, Reject> {
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
         match self.stage {
             Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
                 Ok(vec![Event::Stopped])
@@ -394,7 +366,7 @@ fn later(at: Timestamp, ms: u64) -> Timestamp {
 
 impl Advisor {
     fn can_be_asked_again(&self) -> bool {
-        self.standing != Standing::Asked && self.asked <= limits::RETRIES_BY_HAND
+        !self.standing.is_asked() && self.asked <= limits::RETRIES_BY_HAND
     }
 }
 
@@ -403,13 +375,12 @@ impl State {
     pub fn allowed(&self) -> Vec<&'static str> {
         let synthesizable = !self.answered().is_empty() && self.has_room();
         let retriable = self.advisors.iter().any(Advisor::can_be_asked_again) && self.has_room();
-        let missing = |advisor: &Advisor| !matches!(advisor.standing, Standing::Done(_));
+        let missing = |advisor: &Advisor| advisor.standing.done().is_none();
         let resumable = self.can_resume_ballot()
             || synthesizable
             || retriable && self.advisors.iter().any(|a| missing(a) && a.can_be_asked_again());
         let awaited = |advisor: &Advisor| {
-            matches!(advisor.seat.sitter, Sitter::Person { .. })
-                && advisor.standing == Standing::Asked
+            matches!(advisor.seat.sitter, Sitter::Person { .. }) && advisor.standing.is_asked()
         };
         let candidates = match self.stage {
             Stage::Answering(_) => vec![
@@ -460,16 +431,9 @@ impl State {
 
     /// Tokens of all answers that the board holds, where the providers say.
     pub fn usage(&self) -> Usage {
-        let advisors = self.advisors.iter().filter_map(|advisor| match &advisor.standing {
-            Standing::Done(answer) => Some(answer.usage),
-            Standing::Asked | Standing::Failed { .. } | Standing::Stopped { .. } => None,
-        });
-        let syntheses = self.syntheses.iter().filter_map(|synthesis| match &synthesis.standing {
-            SynthesisStanding::Done { answer, .. } => Some(answer.usage),
-            SynthesisStanding::Asked
-            | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { .. } => None,
-        });
+        let advisors = self.advisors.iter().filter_map(|a| Some(a.standing.done()?.usage));
+        let written = |s: &Synthesis| Some(s.standing.done()?.answer.usage);
+        let syntheses = self.syntheses.iter().filter_map(written);
         let ballots = self.ballot_usages().map(|(_, usage)| usage);
         advisors.chain(syntheses).chain(ballots).fold(Usage::default(), Usage::plus)
     }
@@ -485,7 +449,7 @@ impl State {
     fn answered(&self) -> Vec<SeatId> {
         self.advisors
             .iter()
-            .filter(|advisor| matches!(advisor.standing, Standing::Done(_)))
+            .filter(|advisor| advisor.standing.done().is_some())
             .map(|advisor| advisor.seat.id)
             .collect()
     }
@@ -495,7 +459,7 @@ impl State {
     }
 
     fn is_awaited(&self) -> bool {
-        self.advisors.iter().any(|advisor| advisor.standing == Standing::Asked)
+        self.advisors.iter().any(|advisor| advisor.standing.is_asked())
     }
 
     fn absent(&self) -> Vec<Absent> {
@@ -516,7 +480,7 @@ impl State {
             .collect()
     }
 
-    fn stop_advisor(&self, seat: SeatId, moment: &Moment) -> Result<Vec<Event>, Reject> {
+    fn stop_advisor(&self, seat: SeatId, moment: &Moment) -> Ruling<Event> {
         match self.known(seat)?.standing {
             Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, moment)),
             Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
@@ -531,7 +495,7 @@ impl State {
         model: Option<ModelName>,
         instruction: Option<String>,
         moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let instruction = instruction.filter(|text| !text.trim().is_empty());
         check::synthesis(model.as_ref(), instruction.as_deref())?;
         if self.answered().is_empty() {
@@ -560,7 +524,7 @@ impl State {
         }
     }
 
-    fn retry(&self, seat: SeatId, model: Option<ModelName>) -> Result<Vec<Event>, Reject> {
+    fn retry(&self, seat: SeatId, model: Option<ModelName>) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         check::model_field(model.as_ref())?;
         if self.stage == Stage::Synthesizing {
@@ -569,7 +533,7 @@ impl State {
         if self.stage == Stage::Balloting {
             return Err(self.not_now(ballot::VOTING));
         }
-        if advisor.standing == Standing::Asked {
+        if advisor.standing.is_asked() {
             return Err(self.not_now("This advisor is being asked already."));
         }
         if !advisor.can_be_asked_again() {
@@ -582,7 +546,7 @@ impl State {
         Ok(vec![Event::AdvisorRetried { seat, model }])
     }
 
-    fn resume(&self, moment: &Moment) -> Result<Vec<Event>, Reject> {
+    fn resume(&self, moment: &Moment) -> Ruling<Event> {
         if !matches!(self.stage, Stage::Stopped | Stage::Failed(_)) {
             return Err(self.not_now("The board has not been stopped."));
         }
@@ -592,7 +556,7 @@ impl State {
         let missing: Vec<Event> = self
             .advisors
             .iter()
-            .filter(|advisor| !matches!(advisor.standing, Standing::Done(_)))
+            .filter(|advisor| advisor.standing.done().is_none())
             .filter(|advisor| advisor.can_be_asked_again())
             .map(|advisor| Event::AdvisorRetried { seat: advisor.seat.id, model: None })
             .collect();
@@ -602,19 +566,13 @@ impl State {
         Ok(missing)
     }
 
-    fn reply(&self, seat: SeatId, text: String, moment: &Moment) -> Result<Vec<Event>, Reject> {
+    fn reply(&self, seat: SeatId, text: String, moment: &Moment) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         check::reply(&text)?;
         match (&advisor.seat.sitter, &self.stage) {
             (Sitter::Model(_), _) => Err(self.not_now("A model sits there, not a person.")),
-            (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing == Standing::Asked => {
-                let answer = Answer {
-                    text,
-                    reasoning: String::new(),
-                    usage: Default::default(),
-                    timing: Default::default(),
-                    attempts: 1,
-                };
+            (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing.is_asked() => {
+                let answer = Answer::by_person(text);
                 Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, moment))
             }
             (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
@@ -652,7 +610,7 @@ impl State {
 }
 
 fn advisor_due(advisor: &Advisor) -> Option<Call> {
-    if advisor.standing != Standing::Asked {
+    if !advisor.standing.is_asked() {
         return None;
     }
     match &advisor.seat.sitter {

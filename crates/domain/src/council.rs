@@ -25,7 +25,7 @@ pub use event::Event;
 pub use markdown::markdown;
 
 use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
-use crate::form::{Form, Moment, Report};
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::limits;
 use crate::reject::{Reject, renewed};
@@ -180,11 +180,7 @@ impl Form for State {
     type Command = Command;
     type Event = Event;
 
-    fn decide(
-        state: Option<&Self>,
-        command: Command,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
         let Some(state) = state else {
             return match command {
                 Command::Open(open) => check::open(open, moment.at),
@@ -206,17 +202,12 @@ impl Form for State {
         }
     }
 
-    fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         self.ended(call, outcome, moment)
     }
 
     /// Drops the answer that is being written and those that are owed.
-    fn stop(&self, _: &Moment) -> Result<Vec<Event>, Reject> {
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
         self.is_open()?;
         match self.turn() {
             Some(_) => Ok(vec![Event::Stopped]),
@@ -347,7 +338,7 @@ impl State {
         body: String,
         reply_to: Option<u64>,
         moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         self.is_open()?;
         if !self.has_room() {
             return Err(self.not_now("This council has as many posts as it can keep."));
@@ -373,7 +364,7 @@ impl State {
         Ok([posted].into_iter().chain(turn).collect())
     }
 
-    fn renew_token(&self, sender: String, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    fn renew_token(&self, sender: String, at: Timestamp) -> Ruling<Event> {
         if !self.is_claimed(&sender) {
             return Err(Reject::Unknown(format!("Nobody has posted here as {sender}.")));
         }
@@ -382,12 +373,7 @@ impl State {
         Ok(vec![Event::TokenRenewed { sender, generation, at }])
     }
 
-    fn close(
-        &self,
-        summary: Option<String>,
-        by: Option<String>,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    fn close(&self, summary: Option<String>, by: Option<String>, at: Timestamp) -> Ruling<Event> {
         self.is_open()?;
         let (summary, by) = (check::said(summary), check::said(by));
         check::close(summary.as_deref(), by.as_deref())?;

@@ -36,7 +36,7 @@ pub use markdown::markdown;
 
 use crate::agent::{AgentId, Bounds};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
-use crate::form::{Form, Moment, Report};
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::quote::ContextFile;
 use crate::reject::Reject;
@@ -69,7 +69,7 @@ pub struct State {
     pub aside: Vec<Arc<Entry>>,
     pub used: BTreeMap<SeatId, Used>,
     /// How often each step has begun, by its name: no call is made twice by one id.
-    begun: BTreeMap<String, u32>,
+    begun: BTreeMap<CallId, u32>,
     pub stage: Stage,
 }
 
@@ -389,11 +389,7 @@ impl Form for State {
     type Command = Command;
     type Event = Event;
 
-    fn decide(
-        state: Option<&Self>,
-        command: Command,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
         let Some(state) = state else {
             return match command {
                 Command::Create(create) => check::create(*create, moment),
@@ -431,16 +427,11 @@ impl Form for State {
         }
     }
 
-    fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         self.ended(call, outcome, moment)
     }
 
-    fn stop(&self, moment: &Moment) -> Result<Vec<Event>, Reject> {
+    fn stop(&self, moment: &Moment) -> Ruling<Event> {
         self.break_off(moment.at)
     }
 
@@ -476,18 +467,18 @@ impl Form for State {
 impl Step {
     /// The call that brings the outcome of this step.
     pub fn call_id(&self) -> CallId {
-        CallId(format!("{}#{}", self.what.name(), self.tries))
+        self.what.call().nth(self.tries)
     }
 }
 
 impl What {
     /// The same for all tries.
-    fn name(&self) -> String {
+    fn call(&self) -> CallId {
         match self {
-            What::Opening => "opening".to_owned(),
-            What::Turn { turn, .. } => format!("turn/{turn}"),
-            What::Evaluation { turn } => format!("evaluation/{turn}"),
-            What::Synthesis { .. } => "synthesis".to_owned(),
+            What::Opening => CallId::new("opening"),
+            What::Turn { turn, .. } => CallId::new("turn").of(turn),
+            What::Evaluation { turn } => CallId::new("evaluation").of(turn),
+            What::Synthesis { .. } => CallId::new("synthesis"),
         }
     }
 

@@ -20,6 +20,9 @@ pub struct Moment {
     pub actor: String,
 }
 
+/// What the rules make of a command: what happens, or why it does not.
+pub type Ruling<Event> = Result<Vec<Event>, Reject>;
+
 /// The rules of a form. It is implemented by the form's state.
 pub trait Form: Report + Sized {
     const KIND: &'static str;
@@ -29,22 +32,14 @@ pub trait Form: Report + Sized {
     type Event: Serialize + DeserializeOwned;
 
     /// `None` stands for a session that is not open yet.
-    fn decide(
-        state: Option<&Self>,
-        command: Self::Command,
-        moment: &Moment,
-    ) -> Result<Vec<Self::Event>, Reject>;
+    fn decide(state: Option<&Self>, command: Self::Command, moment: &Moment)
+    -> Ruling<Self::Event>;
 
     /// A call has ended.
-    fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Self::Event>, Reject>;
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Self::Event>;
 
     /// Ends whatever runs, at once.
-    fn stop(&self, moment: &Moment) -> Result<Vec<Self::Event>, Reject>;
+    fn stop(&self, moment: &Moment) -> Ruling<Self::Event>;
 
     /// What an event makes of nothing; `None` unless it opens a session. `at` is when it
     /// was written.

@@ -22,6 +22,7 @@ mod record;
 pub mod reject;
 pub mod room;
 mod spoken;
+mod thinking;
 pub mod view;
 pub mod whiteboard;
 mod written;

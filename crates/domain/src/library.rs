@@ -18,7 +18,7 @@ pub use event::Event;
 use crate::agent::{self, Agent, AgentId, Tier};
 use crate::call::{Call, Outcome};
 use crate::discussion::Format;
-use crate::form::{Form, Moment, Progress, Report};
+use crate::form::{Form, Moment, Progress, Report, Ruling};
 use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
@@ -94,7 +94,7 @@ impl Form for State {
     type Event = Event;
 
     /// A library that is not there yet is an empty one: its first agent opens it.
-    fn decide(state: Option<&Self>, command: Command, _: &Moment) -> Result<Vec<Event>, Reject> {
+    fn decide(state: Option<&Self>, command: Command, _: &Moment) -> Ruling<Event> {
         let all = all(state);
         match command {
             Command::Add { copy_of, given } => add(state, &all, copy_of.as_deref(), given),
@@ -113,11 +113,11 @@ impl Form for State {
         }
     }
 
-    fn settle(&self, _: &CallId, _: Outcome, _: &Moment) -> Result<Vec<Event>, Reject> {
+    fn settle(&self, _: &CallId, _: Outcome, _: &Moment) -> Ruling<Event> {
         Err(Reject::Stale)
     }
 
-    fn stop(&self, _: &Moment) -> Result<Vec<Event>, Reject> {
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
         Err(no_session())
     }
 
@@ -183,7 +183,7 @@ fn add(
     all: &[Arc<Agent>],
     copy_of: Option<&str>,
     given: Given,
-) -> Result<Vec<Event>, Reject> {
+) -> Ruling<Event> {
     let mut wrong = vec![];
     let model = copy_of.map(|written| agent::find(all, written)).transpose();
     let model = model.unwrap_or_else(|problem| {

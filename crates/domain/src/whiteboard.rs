@@ -30,7 +30,7 @@ pub(crate) use summary::readiness;
 pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, line, summarize};
 
 use crate::call::{self, Call, Work};
-use crate::form::{Form, Moment};
+use crate::form::{Form, Moment, Ruling};
 use crate::ids::{AgentName, CallId};
 use crate::limits;
 use crate::names;
@@ -317,11 +317,7 @@ impl Form for State {
     type Command = Command;
     type Event = Event;
 
-    fn decide(
-        state: Option<&Self>,
-        command: Command,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
         let at = moment.at;
         let Some(state) = state else {
             return match command {
@@ -360,12 +356,7 @@ impl Form for State {
     }
 
     /// The clock moves a board on in the ordinary order.
-    fn settle(
-        &self,
-        call: &CallId,
-        outcome: call::Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn settle(&self, call: &CallId, outcome: call::Outcome, moment: &Moment) -> Ruling<Event> {
         let is_due = self.due().iter().any(|due| due.id == *call);
         match (is_due, outcome, self.phase.next().first()) {
             (true, call::Outcome::Elapsed, Some(to)) => {
@@ -376,7 +367,7 @@ impl Form for State {
     }
 
     /// Agents act by themselves: there is nothing of ours to stop.
-    fn stop(&self, _: &Moment) -> Result<Vec<Event>, Reject> {
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
         let message = "Nothing runs on a whiteboard that could be stopped.".to_owned();
         Err(self.not_now(None, message))
     }
@@ -405,7 +396,7 @@ impl Form for State {
 }
 
 fn deadline_call(phase: Phase) -> CallId {
-    CallId(format!("deadline/{}", phase.name()))
+    CallId::new("deadline").of(phase.name())
 }
 
 impl Phase {
@@ -493,12 +484,7 @@ impl State {
         Some(until.unwrap_or(Timestamp::MAX))
     }
 
-    fn post(
-        &self,
-        agent: AgentName,
-        content: Content,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    fn post(&self, agent: AgentName, content: Content, at: Timestamp) -> Ruling<Event> {
         let member = self.gate(&agent, Action::post(content.kind))?;
         let content = check::content(content)?;
         if member.posts >= limits::BOARD_POSTS {
@@ -516,7 +502,7 @@ impl State {
         note: Note,
         body: String,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let action = Action::annotate(&note);
         let member = self.gate(&agent, action)?;
         check::body("body", &body, matches!(note, Note::Withdrawal { .. }))?;
@@ -586,7 +572,7 @@ impl State {
         choice: Choice,
         reason: Option<String>,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let member = self.gate(&agent, Action::Vote)?;
         let reason = reason.filter(|reason| !reason.trim().is_empty());
         check::body("reason", reason.as_deref().unwrap_or_default(), true)?;
@@ -608,7 +594,7 @@ impl State {
         to: Phase,
         note: Option<String>,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let member = self.gate(&agent, Action::Transition)?;
         let note = note.filter(|note| !note.trim().is_empty());
         check::body("note", note.as_deref().unwrap_or_default(), true)?;

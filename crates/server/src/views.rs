@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use axum::Json;
 use plenary_domain::boardroom::{
     self, Advisor, Headings, Role, SeatId, Sitter, Span, Stage, Standing, Synthesis,
-    SynthesisStanding, Wait,
+    SynthesisStanding, Wait, Written,
 };
 use plenary_domain::{Answer, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use plenary_engine::ports::SessionRow;
@@ -602,7 +602,7 @@ fn synthesis(
     let mut sections = None;
     let (mut said, headings) = match &synthesis.standing {
         SynthesisStanding::Asked => (Said::underway((beside.running)(&call)), None),
-        SynthesisStanding::Done { verdict, answer } => {
+        SynthesisStanding::Done(Written { verdict, answer }) => {
             let headings = match verdict.headings {
                 Headings::AsAsked => HeadingsView::AsAsked,
                 Headings::Repaired => HeadingsView::Repaired,
@@ -613,7 +613,7 @@ fn synthesis(
             (Said { cost, ..Said::done(answer, &verdict.text) }, Some(headings))
         }
         SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
-        SynthesisStanding::Stopped { partial } => {
+        SynthesisStanding::Stopped { partial, .. } => {
             (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
         }
     };

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::ballot::PaperStanding;
+use super::ballot::{Cast, PaperStanding};
 use super::{
     Advisor, Event, FailedTry, Imported, Seat, SeatId, Sitter, Span, Stage, Standing, State,
-    Stopping, Synthesis, SynthesisStanding, Wait,
+    Stopping, Synthesis, SynthesisStanding, Wait, Written,
 };
 use crate::call::Failure;
 use crate::ids::{ModelName, Nonce};
@@ -56,14 +56,7 @@ impl Advisor {
 
     fn stop(&mut self, why: Stopping, at: Timestamp) {
         end(&mut self.span, at);
-        if self.standing == Standing::Asked {
-            // A person has no call that could hand a partial text back.
-            let partial = match self.seat.sitter {
-                Sitter::Model(_) => None,
-                Sitter::Person { .. } => Some(String::new()),
-            };
-            self.standing = Standing::Stopped { why, partial };
-        }
+        self.standing.stop(why, self.is_person());
     }
 }
 
@@ -84,9 +77,7 @@ impl State {
             }
             Event::AdvisorStopped { seat, partial: text } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
-                if let Some(Standing::Stopped { partial, .. }) = advisor.map(|a| &mut a.standing) {
-                    *partial = Some(text.clone());
-                }
+                advisor.into_iter().for_each(|advisor| advisor.standing.hand_back(text));
             }
             Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
@@ -112,16 +103,13 @@ impl State {
             }
             Event::SynthesisStopped { number, partial: text } => {
                 let synthesis = self.syntheses.iter_mut().find(|s| s.number == *number);
-                let standing = synthesis.map(|s| &mut s.standing);
-                if let Some(SynthesisStanding::Stopped { partial }) = standing {
-                    *partial = Some(text.clone());
-                }
+                synthesis.into_iter().for_each(|synthesis| synthesis.standing.hand_back(text));
             }
             Event::Synthesized { verdict, answer, .. } => {
                 if let Some(synthesis) = self.syntheses.last_mut() {
                     end(&mut synthesis.span, at);
                     let (verdict, answer) = (verdict.clone(), answer.clone());
-                    synthesis.standing = SynthesisStanding::Done { verdict, answer };
+                    synthesis.standing = SynthesisStanding::Done(Written { verdict, answer });
                 }
                 self.stage = Stage::Closed;
             }
@@ -131,7 +119,7 @@ impl State {
             Event::BallotSkipped { number, reason } => self.ballot_skipped(*number, reason),
             Event::BallotCast { number, seat, votes, answer } => {
                 let (votes, answer) = (votes.clone(), answer.clone());
-                self.paper_stands(*number, *seat, PaperStanding::Cast { votes, answer });
+                self.paper_stands(*number, *seat, PaperStanding::Done(Cast { votes, answer }));
             }
             Event::BallotFailed { number, seat, failure, partial } => {
                 let (failure, partial) = (failure.clone(), partial.clone());
@@ -149,7 +137,7 @@ impl State {
                 self.syntheses.iter_mut().for_each(|synthesis| end(&mut synthesis.span, at));
                 if let (Stage::Synthesizing, Some(last)) = (&self.stage, self.syntheses.last_mut())
                 {
-                    last.standing = SynthesisStanding::Stopped { partial: None };
+                    last.standing.stop(Stopping::ByHand, false);
                 }
                 self.stage = Stage::Stopped;
             }

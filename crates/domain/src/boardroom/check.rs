@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Convene, Event, SeatId, Sitter, later};
-use crate::form::Moment;
+use crate::form::{Moment, Ruling};
 use crate::ids::ModelName;
 use crate::limits;
 use crate::names::check_model_name;
@@ -37,7 +37,7 @@ pub fn board(convene: &Convene, at: Timestamp) -> Result<(), Reject> {
     settled(wrong)
 }
 
-pub fn convene(convene: Convene, moment: &Moment) -> Result<Vec<Event>, Reject> {
+pub fn convene(convene: Convene, moment: &Moment) -> Ruling<Event> {
     board(&convene, moment.at)?;
     let seats = convene
         .seats

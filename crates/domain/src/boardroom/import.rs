@@ -3,21 +3,16 @@
 
 use super::ballot::{points, read::read};
 use super::{
-    Advisor, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis,
-    SynthesisStanding, Wait, check, verdict,
+    Advisor, Convene, Event, Point, SeatId, Sitter, Stage, State, Synthesis, Wait, check, verdict,
 };
-use crate::form::{Form, Moment, Report};
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{ModelName, SessionId};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled, size};
 
 /// The record as it is, but for the nonce, which its author knows and could have
 /// put into a file; and whatever was running there does not run here.
-pub fn import(
-    from: Option<SessionId>,
-    mut events: Vec<Event>,
-    moment: &Moment,
-) -> Result<Vec<Event>, Reject> {
+pub fn import(from: Option<SessionId>, mut events: Vec<Event>, moment: &Moment) -> Ruling<Event> {
     let refused = |field: &str, problem| Reject::Invalid(vec![Wrong::new(field, problem)]);
     if events.len() > limits::IMPORT_EVENTS {
         let most = limits::IMPORT_EVENTS;
@@ -197,15 +192,8 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
 impl State {
     /// What a ballot on this synthesis is about, and how many points it leaves out.
     fn points_of(&self, number: u32) -> (Vec<Point>, u32) {
-        match self.synthesis(number).map(|synthesis| &synthesis.standing) {
-            Some(SynthesisStanding::Done { verdict, .. }) => points::read(verdict),
-            Some(
-                SynthesisStanding::Asked
-                | SynthesisStanding::Failed { .. }
-                | SynthesisStanding::Stopped { .. },
-            )
-            | None => (vec![], 0),
-        }
+        let written = self.synthesis(number).and_then(|synthesis| synthesis.standing.done());
+        written.map(|written| points::read(&written.verdict)).unwrap_or_default()
     }
 }
 
@@ -213,7 +201,7 @@ impl State {
 fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
     let advisor =
         |seat: &SeatId, is: &dyn Fn(&Advisor) -> bool| state.advisor(*seat).is_some_and(is);
-    let asked = |seat| advisor(seat, &|advisor| advisor.standing == Standing::Asked);
+    let asked = |seat| advisor(seat, &|advisor| advisor.standing.is_asked());
     let answering = matches!(state.stage, Stage::Answering(_));
     let writes_or_votes = matches!(state.stage, Stage::Synthesizing | Stage::Balloting);
     let synthesizing = |number: &u32| {
@@ -233,7 +221,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(answering && asked(seat), "this advisor was not being asked")
         }
         Event::AdvisorStopped { seat, .. } => {
-            let unheard = advisor(seat, &|advisor| is_unheard(advisor));
+            let unheard = advisor(seat, &|advisor| advisor.standing.is_unheard());
             ensure(unheard, "this advisor had not been stopped")
         }
         Event::AdvisorRetried { seat, model } => {
@@ -267,7 +255,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(synthesizing(number), "this synthesis was not being written")
         }
         Event::SynthesisStopped { number, .. } => ensure(
-            state.synthesis(*number).is_some_and(is_undrafted),
+            state.synthesis(*number).is_some_and(|synthesis| synthesis.standing.is_unheard()),
             "this synthesis had not been stopped",
         ),
         Event::BallotBegan { number, points, voters, .. } => {
@@ -302,22 +290,13 @@ fn named(model: Option<&ModelName>) -> Result<(), &'static str> {
 
 /// Calls that ran elsewhere hand nothing back here: their text is empty.
 fn unheard(state: &State) -> Vec<Event> {
-    let advisors = state.advisors.iter().filter(|advisor| is_unheard(advisor));
+    let advisors = state.advisors.iter().filter(|advisor| advisor.standing.is_unheard());
     let advisors = advisors
         .map(|advisor| Event::AdvisorStopped { seat: advisor.seat.id, partial: String::new() });
-    let syntheses = state.syntheses.iter().filter(|synthesis| is_undrafted(synthesis));
+    let syntheses = state.syntheses.iter().filter(|synthesis| synthesis.standing.is_unheard());
     let syntheses = syntheses.map(|synthesis| Event::SynthesisStopped {
         number: synthesis.number,
         partial: String::new(),
     });
     advisors.chain(syntheses).chain(state.unheard_papers()).collect()
-}
-
-fn is_unheard(advisor: &Advisor) -> bool {
-    matches!(advisor.seat.sitter, Sitter::Model(_))
-        && matches!(advisor.standing, Standing::Stopped { partial: None, .. })
-}
-
-fn is_undrafted(synthesis: &Synthesis) -> bool {
-    matches!(synthesis.standing, SynthesisStanding::Stopped { partial: None })
 }

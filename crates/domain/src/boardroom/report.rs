@@ -1,10 +1,8 @@
 //! A board in a few words: how far it is, what came of it, what can be done now.
 
-use super::ballot::{Ballot, Paper, PaperStanding, write_ballot};
+use super::ballot::{Ballot, Paper, write_ballot};
 use super::markdown::{write_import, write_verdict};
-use super::{
-    Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, Wait, markdown,
-};
+use super::{Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, Wait, markdown};
 use crate::form::{Progress, Report};
 use crate::ids::ModelName;
 use crate::record::{Document, Saying, Words, line};
@@ -40,8 +38,7 @@ impl Report for State {
     /// The people whose reply or votes are awaited.
     fn waits_for(&self) -> Vec<String> {
         let voters = self.awaited_voters();
-        let is_awaited =
-            |a: &&Advisor| a.standing == Standing::Asked || voters.contains(&a.seat.id);
+        let is_awaited = |a: &&Advisor| a.standing.is_asked() || voters.contains(&a.seat.id);
         let awaited = self.advisors.iter().filter(is_awaited);
         let name = |advisor: &Advisor| match &advisor.seat.sitter {
             Sitter::Model(_) => None,
@@ -52,8 +49,8 @@ impl Report for State {
 
     /// Every advisor is a step, the synthesis is one, and so are the votes of each.
     fn progress(&self) -> Progress {
-        let settled = self.advisors.iter().filter(|a| a.standing != Standing::Asked).count();
-        let is_written = |last: &Synthesis| matches!(last.standing, SynthesisStanding::Done { .. });
+        let settled = self.advisors.iter().filter(|a| !a.standing.is_asked()).count();
+        let is_written = |last: &Synthesis| last.standing.done().is_some();
         let is_over = !matches!(self.stage, Stage::Answering(_) | Stage::Synthesizing);
         let written = usize::from(is_over && self.syntheses.last().is_some_and(is_written));
         let (voted, voters) = self.voted();
@@ -87,12 +84,8 @@ impl Report for State {
         }
         let mut out = Document::default();
         write_import(&mut out, self);
-        let there = self.syntheses.iter().rev().find_map(|synthesis| match &synthesis.standing {
-            SynthesisStanding::Done { verdict, .. } => Some((synthesis, verdict)),
-            SynthesisStanding::Asked
-            | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { .. } => None,
-        });
+        let there =
+            self.syntheses.iter().rev().find_map(|s| Some((s, &s.standing.done()?.verdict)));
         let Some((synthesis, verdict)) = there else {
             out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
             return out.brief();
@@ -137,7 +130,7 @@ impl State {
         let ballot = self.syntheses.last().filter(|_| there).map(|last| &last.ballot);
         match ballot {
             Some(Some(Ballot::Held(held))) => {
-                let waits = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+                let waits = |paper: &&Paper| paper.standing.is_asked();
                 let waiting = held.papers.iter().filter(waits).count();
                 (held.papers.len() - waiting, held.papers.len())
             }
@@ -158,7 +151,7 @@ impl State {
         };
         match &self.stage {
             Stage::Answering(wait) => {
-                let waiting = self.names(|advisor| advisor.standing == Standing::Asked);
+                let waiting = self.names(|advisor| advisor.standing.is_asked());
                 let until = match wait {
                     Wait::Grace(until) => format!(" until {until} at the latest"),
                     Wait::All | Wait::Quorum(_) => String::new(),
@@ -171,7 +164,7 @@ impl State {
             },
             Stage::Balloting => {
                 let papers = self.balloting().map(|(_, held)| held.papers.as_slice());
-                let waits = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+                let waits = |paper: &&Paper| paper.standing.is_asked();
                 let waiting: Vec<SeatId> =
                     papers.into_iter().flatten().filter(waits).map(|paper| paper.seat).collect();
                 let waiting = self.names(|advisor| waiting.contains(&advisor.seat.id));

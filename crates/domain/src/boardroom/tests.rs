@@ -458,7 +458,10 @@ fn a_draft_that_is_handed_back_after_the_next_synthesis_began_is_kept_with_its_o
     let standings: Vec<SynthesisStanding> =
         state.syntheses.into_iter().map(|s| s.standing).collect();
     let partial = Some("## Cons".into());
-    assert_eq!(standings, [SynthesisStanding::Stopped { partial }, SynthesisStanding::Asked]);
+    assert_eq!(
+        standings,
+        [SynthesisStanding::Stopped { why: Stopping::ByHand, partial }, SynthesisStanding::Asked]
+    );
 }
 
 #[test]

@@ -4,42 +4,32 @@ use jiff::Timestamp;
 
 use super::addressed::Audience;
 use super::{Debt, Event, Silence, State, Turn, Why};
-use crate::call::{Answer, Outcome};
-use crate::form::Moment;
+use crate::call::{Answer, Failed, Outcome};
+use crate::form::{Moment, Ruling};
 use crate::ids::CallId;
 use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
 
 impl State {
-    pub(super) fn ended(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn ended(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         match self.turn().filter(|turn| turn.call_id() == *call) {
             Some(turn) => self.settle_turn(turn, outcome, moment),
             None => self.settle_cut_off(call, outcome),
         }
     }
 
-    fn settle_turn(
-        &self,
-        turn: &Turn,
-        outcome: Outcome,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    fn settle_turn(&self, turn: &Turn, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         let (member, upto) = (turn.member.clone(), turn.upto);
-        if matches!(outcome, Outcome::Stopped { .. } | Outcome::Elapsed) {
-            return Err(Reject::Stale);
-        }
-        let event = match spoken::heard(&turn.member, &turn.nonce, limits::POST_BYTES, outcome) {
+        let ended = outcome.ended()?;
+        let event = match spoken::heard(&turn.member, &turn.nonce, limits::POST_BYTES, ended) {
             Ok(answer) if spoken::says_nothing(&answer.text) => {
                 Event::Passed { member, upto, text: answer.text, usage: answer.usage }
             }
             Ok(answer) => self.answered(turn, answer, moment.at),
-            Err((failure, partial)) => Event::AnswerFailed { member, upto, failure, partial },
+            Err(Failed { failure, partial }) => {
+                Event::AnswerFailed { member, upto, failure, partial }
+            }
         };
         let next = self.turn_after(turn, &event, moment);
         Ok([event].into_iter().chain(next).collect())
@@ -92,7 +82,7 @@ impl State {
 
     /// A call that a stop or the closing cut off hands back what had been said,
     /// once, whatever became of it meanwhile.
-    fn settle_cut_off(&self, call: &CallId, outcome: Outcome) -> Result<Vec<Event>, Reject> {
+    fn settle_cut_off(&self, call: &CallId, outcome: Outcome) -> Ruling<Event> {
         let of_call = |silence: &&Silence| {
             matches!(silence.why, Why::Stopped { partial: None })
                 && *call == call_id(&silence.member, silence.upto)
@@ -100,15 +90,11 @@ impl State {
         let silences = self.silences.iter().rev().map(|silence| silence.as_ref());
         let Silence { member, upto, .. } =
             silences.into_iter().find(of_call).ok_or(Reject::Stale)?;
-        let partial = within(spoken::text_of(outcome));
+        let partial = spoken::within(outcome.text(), limits::POST_BYTES);
         Ok(vec![Event::AnswerStopped { member: member.clone(), upto: *upto, partial }])
     }
 }
 
 pub fn call_id(member: &str, upto: u64) -> CallId {
-    CallId(format!("answer/{member}/{upto}"))
-}
-
-fn within(text: String) -> String {
-    spoken::within(text, limits::POST_BYTES)
+    CallId::new("answer").of(member).of(upto)
 }

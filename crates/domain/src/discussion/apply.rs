@@ -82,7 +82,7 @@ impl State {
                 self.changed_at = *at;
             }
             Event::Began { step, at } => {
-                self.begun.insert(step.what.name(), step.tries);
+                self.begun.insert(step.what.call(), step.tries);
                 self.rest(Stage::Active(step.clone()), *at);
             }
             Event::Decided { decided, at } => self.take_decision(decided, *at),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::{Choice, Create, Event, Participant, Seat, SeatId, Sitter, State};
-use crate::form::Moment;
+use crate::form::{Moment, Ruling};
 use crate::limits;
 use crate::names::{are_same, check_model_name};
 use crate::quote::check_files;
 use crate::reject::{Reject, Wrong, name, settled, size, text};
 use crate::room::title;
 
-pub fn create(create: Create, moment: &Moment) -> Result<Vec<Event>, Reject> {
+pub fn create(create: Create, moment: &Moment) -> Ruling<Event> {
     let mut wrong = vec![];
     text(&mut wrong, "topic", &create.topic, limits::PROMPT_BYTES);
     check_files(&mut wrong, &create.context);

@@ -70,7 +70,7 @@ impl State {
 
     /// A step that has not been begun yet, as the next try at it.
     fn step_for(&self, what: What, moment: &Moment) -> Step {
-        let tries = self.begun.get(&what.name()).map_or(1, |tries| tries.saturating_add(1));
+        let tries = self.begun.get(&what.call()).map_or(1, |tries| tries.saturating_add(1));
         let mut step = Step { what, tries, reply_by: None, nonce: moment.nonce.clone() };
         step.reply_by = self.seat_of(&step).and_then(|seat| reply_by(seat, moment.at));
         step

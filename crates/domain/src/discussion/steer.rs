@@ -3,16 +3,11 @@
 use jiff::Timestamp;
 
 use super::{Estimate, Event, Said, Stage, State, Why, check};
-use crate::form::Moment;
+use crate::form::{Moment, Ruling};
 use crate::limits;
-use crate::reject::Reject;
 
 impl State {
-    pub(super) fn start(
-        &self,
-        estimate: Option<Estimate>,
-        moment: &Moment,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn start(&self, estimate: Option<Estimate>, moment: &Moment) -> Ruling<Event> {
         match self.stage {
             Stage::Draft => {
                 check::seats(&self.facilitator, &self.participants)?;
@@ -30,7 +25,7 @@ impl State {
         }
     }
 
-    pub(super) fn pause(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    pub(super) fn pause(&self, at: Timestamp) -> Ruling<Event> {
         match &self.stage {
             // Nobody's words are lost when the discussion rests while a person thinks.
             Stage::Active(step) if self.awaited().is_some() => {
@@ -48,7 +43,7 @@ impl State {
         }
     }
 
-    pub(super) fn resume(&self, moment: &Moment) -> Result<Vec<Event>, Reject> {
+    pub(super) fn resume(&self, moment: &Moment) -> Ruling<Event> {
         match &self.stage {
             // The step under way was never broken off.
             Stage::Pausing(_) => Ok(vec![Event::Resumed { at: moment.at }]),
@@ -63,7 +58,7 @@ impl State {
     }
 
     /// Breaks off what is under way.
-    pub(super) fn break_off(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    pub(super) fn break_off(&self, at: Timestamp) -> Ruling<Event> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) | Stage::Paused(step) => {
                 Ok(vec![Event::Stopped { next: step.clone(), at }])
@@ -75,7 +70,7 @@ impl State {
         }
     }
 
-    pub(super) fn conclude(&self, moment: &Moment) -> Result<Vec<Event>, Reject> {
+    pub(super) fn conclude(&self, moment: &Moment) -> Ruling<Event> {
         if let Some(why) = self.no_conclusion() {
             return Err(self.not_now(why));
         }
@@ -104,12 +99,7 @@ impl State {
         }
     }
 
-    pub(super) fn interject(
-        &self,
-        by: String,
-        text: String,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn interject(&self, by: String, text: String, at: Timestamp) -> Ruling<Event> {
         if let Some(why) = self.no_interjection() {
             return Err(self.not_now(why));
         }

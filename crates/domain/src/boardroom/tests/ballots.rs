@@ -282,7 +282,7 @@ fn a_stop_ends_the_ballot_and_keeps_the_synthesis_and_the_votes() {
     let log = then(ballot_log(), [cast(1, 1, ONE), Event::Stopped, handed_back(1, 2, "{\"poi")]);
     check(voting(pair()), story.clone(), log, ("stopped", &[]));
     let (state, _) = told(voting(pair()), story);
-    assert!(matches!(state.syntheses[0].standing, SynthesisStanding::Done { .. }));
+    assert!(matches!(state.syntheses[0].standing, SynthesisStanding::Done(_)));
     assert_eq!(state.allowed(), ["resume", "synthesize", "resynthesize", "retry", "export"]);
 }
 
@@ -391,7 +391,7 @@ fn without_a_deadline_the_board_waits_for_the_person() {
     // A stop leaves nothing to be handed back.
     let (state, _) = told(board(), then(story, [Command::Stop]));
     let held = state.syntheses[0].held().expect("a ballot");
-    let stopped = PaperStanding::Stopped { partial: Some(String::new()) };
+    let stopped = PaperStanding::Stopped { why: Stopping::ByHand, partial: Some(String::new()) };
     assert_eq!(held.papers[1].standing, stopped);
 }
 

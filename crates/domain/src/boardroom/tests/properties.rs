@@ -10,7 +10,7 @@ use proptest::test_runner::Config;
 use serde_json::json;
 
 use super::*;
-use crate::boardroom::ballot::{Held, Paper, PaperStanding};
+use crate::boardroom::ballot::{Held, Paper};
 use crate::call::Speaker;
 
 fn quick(cases: u32) -> Config {
@@ -333,9 +333,9 @@ impl Drive {
         let state = taken.iter().fold(None, apply::<State>).expect("a board");
         assert_is_lawful(&state);
         assert_eq!((due(&state), state.is_awaited()), (vec![], false));
-        let unheard = |a: &Advisor| matches!(a.standing, Standing::Stopped { partial: None, .. });
+        let unheard = |a: &Advisor| a.standing.is_unheard();
         assert!(!state.advisors.iter().any(unheard));
-        let unheard = |paper: &Paper| paper.standing == PaperStanding::Stopped { partial: None };
+        let unheard = |paper: &Paper| paper.standing.is_unheard();
         assert!(!state.syntheses.iter().flat_map(papers).any(unheard));
         assert!(imported(taken).is_ok(), "what was taken over can be taken over again");
     }
@@ -348,7 +348,7 @@ fn assert_is_lawful(state: &State) {
     let writing = |s: &&Synthesis| s.standing == SynthesisStanding::Asked;
     let written = state.syntheses.iter().filter(writing).count();
     let last = state.syntheses.last().map(|synthesis| &synthesis.standing);
-    let is_waiting = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+    let is_waiting = |paper: &&Paper| paper.standing.is_asked();
     let waiting = state.syntheses.iter().flat_map(papers).filter(is_waiting).count();
     assert_eq!(waiting > 0, state.stage == Stage::Balloting, "{state:?}");
     match &state.stage {
@@ -364,14 +364,14 @@ fn assert_is_lawful(state: &State) {
         }
         Stage::Balloting => {
             assert_eq!((awaited, written), (0, 0), "{state:?}");
-            assert!(matches!(last, Some(SynthesisStanding::Done { .. })), "{state:?}");
+            assert!(matches!(last, Some(SynthesisStanding::Done(_))), "{state:?}");
             let waits = !state.awaited_voters().is_empty();
             assert!(waits || !due(state).is_empty(), "the board hangs: {state:?}");
             assert!(due(state).len() <= waiting, "{state:?}");
         }
         Stage::Closed => {
             assert_eq!((awaited, written), (0, 0), "{state:?}");
-            assert!(matches!(last, Some(SynthesisStanding::Done { .. })), "{state:?}");
+            assert!(matches!(last, Some(SynthesisStanding::Done(_))), "{state:?}");
             assert!(due(state).is_empty());
         }
         Stage::Stopped => {
@@ -459,12 +459,12 @@ fn assert_syntheses_are_kept(earlier: &[Synthesis], later: &[Synthesis]) {
             SynthesisStanding::Asked => {
                 assert_eq!((was.number, &was.basis), (is.number, &is.basis))
             }
-            SynthesisStanding::Stopped { partial: None } => {
+            SynthesisStanding::Stopped { partial: None, .. } => {
                 assert!(matches!(is.standing, SynthesisStanding::Stopped { .. }));
             }
-            SynthesisStanding::Done { .. }
+            SynthesisStanding::Done(_)
             | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { partial: Some(_) } => {
+            | SynthesisStanding::Stopped { partial: Some(_), .. } => {
                 assert_eq!((&was.standing, &was.basis), (&is.standing, &is.basis));
                 for (was, is) in papers(was).iter().zip(papers(is)) {
                     let is_cast = was.votes().is_some();
