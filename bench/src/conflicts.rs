@@ -9,7 +9,7 @@ use clap::Args;
 use plenary_domain::room::{self, Input, Room};
 use plenary_domain::whiteboard::conflict::conflicts;
 use plenary_domain::whiteboard::{
-    self, Command, Content, Event, Phase, Post, PostId, PostKind, Role, Severity, State,
+    Command, Content, Event, Phase, Post, PostId, PostKind, Role, Severity, State,
 };
 use plenary_domain::{AgentName, Form, Nonce, Timestamp, Viewer, view};
 

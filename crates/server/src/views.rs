@@ -471,6 +471,7 @@ pub enum FailureName {
     Misconfigured,
     Unreachable,
     Malformed,
+    Internal,
 }
 
 #[derive(Default, Serialize, ToSchema)]
@@ -712,6 +713,7 @@ fn failure_view(failure: &Failure) -> FailureView {
         FailureKind::Misconfigured => FailureName::Misconfigured,
         FailureKind::Unreachable => FailureName::Unreachable,
         FailureKind::Malformed => FailureName::Malformed,
+        FailureKind::Internal => FailureName::Internal,
     };
     FailureView { kind, message: failure.message.clone() }
 }
