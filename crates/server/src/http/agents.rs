@@ -12,10 +12,9 @@ use plenary_domain::{ModelName, Nonce, Reject, limits, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Deserializer};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::models::Names;
+use super::routes::{Routes, routes};
 use super::sessions::{DetailName, Empty};
 use super::within;
 use crate::App;
@@ -24,8 +23,8 @@ use crate::idempotency::{Change, Key, Path, Query};
 use crate::views::agents::{DiscussionFormat, StoredAgent, TierName};
 use crate::views::{Nothing, Reply, page, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, edit, remove))
+pub fn routes() -> Routes {
+    Routes::new().routes(routes!(list, add)).routes(routes!(get, edit, remove))
 }
 
 /// Every agent: those that ship with the program first, then the others by name.

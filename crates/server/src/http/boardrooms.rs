@@ -14,11 +14,10 @@ use plenary_domain::{ModelName, SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::events::After;
 use super::owned::{self, Asking, SeatToken};
+use super::routes::{Routes, routes};
 use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
@@ -29,8 +28,8 @@ use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::{self, Beside, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(presets))
         .routes(routes!(list, convene))
         .routes(routes!(export::import))

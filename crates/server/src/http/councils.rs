@@ -11,13 +11,12 @@ use plenary_domain::{AgentName, Report, SessionId, Timestamp, Viewer, limits, ro
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::boardrooms::export::{Format, FormatName};
 use super::boardrooms::seating;
 use super::events::After;
 use super::owned::{self, Asking};
+use super::routes::{Routes, routes};
 use super::sessions::{self, Empty, Filter};
 use super::{MARKDOWN, document, json_document, within};
 use crate::App;
@@ -28,8 +27,8 @@ use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::{Reply, SessionView, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(list, open))
         .routes(routes!(get))
         .routes(routes!(read, post))

@@ -12,11 +12,10 @@ use plenary_domain::{ModelName, Reject, SessionId, limits, room};
 use plenary_engine::{By, Latencies, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::events::After;
 use super::owned::{self, Asking, SeatToken};
+use super::routes::{Routes, routes};
 use super::sessions::{self, Empty, Filter};
 use super::{session_id, within};
 use crate::App;
@@ -30,8 +29,8 @@ use crate::views::discussions::{
 };
 use crate::views::{Nothing, Reply, SessionView, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(presets))
         .routes(routes!(list, create))
         .routes(routes!(estimate_new))

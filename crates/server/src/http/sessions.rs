@@ -11,10 +11,9 @@ use plenary_engine::Frame;
 use plenary_engine::ports::ListQuery;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::owned::Asking;
+use super::routes::{Routes, routes};
 use super::{session_id, within};
 use crate::App;
 use crate::agents::{AgentHeader, AgentToken};
@@ -23,8 +22,8 @@ use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(list))
         .routes(routes!(get, remove))
         .routes(routes!(wait))

@@ -13,10 +13,9 @@ use plenary_domain::{AgentName, SessionId, Viewer, limits, room, view};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::events::After;
+use super::routes::{Routes, routes};
 use super::sessions::{self, Filter};
 use super::within;
 use crate::App;
@@ -32,8 +31,8 @@ use crate::views::whiteboards::{
 };
 use crate::views::{Reply, SessionView, page, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(list, open))
         .routes(routes!(state))
         .routes(routes!(register))
