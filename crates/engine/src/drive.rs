@@ -265,7 +265,6 @@ async fn cancel(room: &Room, work: &mut Workings, due: &[Call]) -> Vec<Step> {
             // What it was about to write is written now or never.
             let _ = handle.await;
         }
-        room.live.flush(&call);
         // A sleep has no text, and a call that never began has none yet.
         let (number, partial) = match room.live.end(&call) {
             Some((number, partial, _)) => (number, partial),
