@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use axum::Json;
 use plenary_domain::boardroom::{
     self, Advisor, Headings, Role, SeatId, Sitter, Span, Stage, Standing, Synthesis,
-    SynthesisStanding, Wait,
+    SynthesisStanding, Wait, Written,
 };
 use plenary_domain::{Answer, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use plenary_engine::ports::SessionRow;
@@ -471,6 +471,7 @@ pub enum FailureName {
     Misconfigured,
     Unreachable,
     Malformed,
+    Internal,
 }
 
 #[derive(Default, Serialize, ToSchema)]
@@ -578,7 +579,7 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> 
             Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default())
         }
     };
-    said.time(beside.times.advisors.get(&seat.id));
+    said.time(advisor.span);
     AdvisorView {
         id: seat.id.0,
         role: seat.role.into(),
@@ -602,7 +603,7 @@ fn synthesis(
     let mut sections = None;
     let (mut said, headings) = match &synthesis.standing {
         SynthesisStanding::Asked => (Said::underway((beside.running)(&call)), None),
-        SynthesisStanding::Done { verdict, answer } => {
+        SynthesisStanding::Done(Written { verdict, answer }) => {
             let headings = match verdict.headings {
                 Headings::AsAsked => HeadingsView::AsAsked,
                 Headings::Repaired => HeadingsView::Repaired,
@@ -613,11 +614,11 @@ fn synthesis(
             (Said { cost, ..Said::done(answer, &verdict.text) }, Some(headings))
         }
         SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
-        SynthesisStanding::Stopped { partial } => {
+        SynthesisStanding::Stopped { partial, .. } => {
             (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
         }
     };
-    said.time(beside.times.syntheses.get(&synthesis.number));
+    said.time(synthesis.span);
     let name = |seat: SeatId| state.label(seat);
     SynthesisView {
         number: synthesis.number,
@@ -672,7 +673,7 @@ impl Said {
         }
     }
 
-    fn time(&mut self, span: Option<&Span>) {
+    fn time(&mut self, span: Option<Span>) {
         self.started_at = span.map(|span| span.started_at);
         self.ended_at = span.and_then(|span| span.ended_at);
     }
@@ -712,6 +713,7 @@ fn failure_view(failure: &Failure) -> FailureView {
         FailureKind::Misconfigured => FailureName::Misconfigured,
         FailureKind::Unreachable => FailureName::Unreachable,
         FailureKind::Malformed => FailureName::Malformed,
+        FailureKind::Internal => FailureName::Internal,
     };
     FailureView { kind, message: failure.message.clone() }
 }

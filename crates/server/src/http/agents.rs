@@ -339,7 +339,7 @@ async fn wrong(
         Err(problem) => return problem,
     };
     let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
-    let input = room::Input { at, nonce, command };
+    let input = room::Input { at, nonce, actor: String::new(), command };
     let mut fields = vec![("model".to_owned(), problem)];
     match room::decide(snapshot.as_ref().map(|snapshot| &*snapshot.room), input) {
         Ok(_) => {}

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::boardroom::{Advisor, Command, Role, SeatId, Sitter, Times, preset};
+use plenary_domain::boardroom::{Advisor, Command, Role, SeatId, Sitter, preset};
 use plenary_domain::{ModelName, SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ async fn convene(
     responses((status = 200, body = Reply<BoardroomView>), ReadProblems))]
 async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
     let snapshot = app.engine.get(session_id(&id)?).await?;
-    show(&app, &snapshot).await
+    show(&app, &snapshot)
 }
 
 /// Removes a board and its record for good. For whoever opened it, and the operator of
@@ -167,7 +167,9 @@ async fn stop(
     Path(id): Path<String>,
     Change { by, body: Empty {} }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    submit(&app, &id, by, Command::Stop).await
+    let id = board_id(&app, &id).await?;
+    let snapshot = app.engine.submit(id, by, room::Command::Stop).await?;
+    show(&app, &snapshot)
 }
 
 /// Asks again whoever has no answer, on a board that was stopped or failed.
@@ -184,7 +186,7 @@ async fn resume(
     if app.engine.row(id).await?.active {
         app.engine.resume(id).await?;
         let snapshot = app.engine.get(id).await?;
-        return show(&app, &snapshot).await;
+        return show(&app, &snapshot);
     }
     submit(&app, &id.to_string(), by, Command::Resume).await
 }
@@ -299,7 +301,7 @@ async fn answer(
     Change { by, body }: Change<Answer>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return show(&app, &earlier).await;
+        return show(&app, &earlier);
     }
     let asking = Asking { app: &app, standing: &standing, token: &token };
     let seat = speaking(&asking, &id, body.advisor, seating::persons_seat).await?;
@@ -357,7 +359,7 @@ pub struct Convened {
 async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/boardrooms/{}", opened.id))];
     let seat_tokens = owned::seat_tokens(app, opened.id, persons(board(opened)?)).await?;
-    let board = view(app, opened).await?;
+    let board = view(app, opened)?;
     Ok((StatusCode::CREATED, place, reply(Convened { board, seat_tokens })))
 }
 
@@ -401,23 +403,16 @@ async fn submit(
 ) -> Result<Json<Reply<BoardroomView>>, Problem> {
     let command = room::Command::Boardroom(command);
     let snapshot = app.engine.submit(session_id(id)?, by, command).await?;
-    show(app, &snapshot).await
+    show(app, &snapshot)
 }
 
-async fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Problem> {
-    Ok(reply(view(app, snapshot).await?))
+fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Problem> {
+    Ok(reply(view(app, snapshot)?))
 }
 
-async fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
+fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
     let state = board(snapshot)?;
     let running = |call: &_| app.engine.underway(snapshot.id, call);
-    let mut times = Times::default();
-    let events = app.engine.events(snapshot.id).await?.into_iter();
-    for stored in events.take_while(|stored| stored.version <= snapshot.version) {
-        if let Ok(event) = serde_json::from_str(&stored.payload) {
-            times.take(&event, stored.at);
-        }
-    }
-    let beside = Beside { running: &running, times: &times, prices: &app.prices };
+    let beside = Beside { running: &running, prices: &app.prices };
     Ok(views::boardroom(snapshot.id, snapshot.version, state, &beside))
 }

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_domain::council::{self, Command, Member, Stage, Why};
-use plenary_domain::{AgentName, SessionId, Timestamp, Viewer, limits, room};
+use plenary_domain::{AgentName, Report, SessionId, Timestamp, Viewer, limits, room};
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

@@ -355,7 +355,8 @@ async fn stop(
     Path(id): Path<String>,
     Change { by, body: Empty {} }: Change<Empty>,
 ) -> Result<impl IntoResponse, Problem> {
-    submit(&app, &id, by, Command::Stop).await
+    let id = discussion_id(&app, &id).await?;
+    show(&app, &app.engine.submit(id, by, room::Command::Stop).await?)
 }
 
 /// Goes to the conclusion now, with what has been said.

@@ -1,6 +1,7 @@
 //! A second driver on the same store, as after a restart.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use plenary_domain::room::Command;
 use plenary_domain::{SessionId, council};
@@ -30,6 +31,8 @@ async fn a_second_driver_goes_on_and_the_first_adds_nothing() {
     let models = Arc::new(Providers::new(providers(&app.scripted.url())));
     let second = Engine::new(app.store.clone(), models, Arc::new(SystemClock::default()));
     let mut events = Box::pin(second.watch(board.session(), 0).await.unwrap());
+    // The first one was not heard of for too long.
+    app.store.renew(&app.node, Duration::ZERO).await.unwrap();
     assert_eq!(second.resume_all().await.unwrap(), 2, "the unreadable one stops nobody");
     gate.reached(6).await;
     gate.release();

@@ -55,7 +55,7 @@ pub async fn cast(
     Change { by, body }: Change<NewBallot>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(earlier) = app.engine.repeated(&by).await? {
-        return show(&app, &earlier).await;
+        return show(&app, &earlier);
     }
     let asking = Asking { app: &app, standing: &standing, token: &token };
     let seat = speaking(&asking, &id, body.advisor, seating::voters_seat).await?;

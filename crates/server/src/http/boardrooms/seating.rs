@@ -5,7 +5,7 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     self, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, Standing, preset,
 };
-use plenary_domain::{ModelName, Nonce, Reject, council, limits, room};
+use plenary_domain::{ModelName, Nonce, Reject, Report, council, limits, room};
 use plenary_engine::Snapshot;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -202,7 +202,7 @@ fn unknown_model() -> ModelName {
 
 pub fn against_the_rules(app: &App, command: room::Command) -> Vec<(String, String)> {
     let (at, nonce) = (app.engine.clock().now(), Nonce(String::new()));
-    match room::decide(None, room::Input { at, nonce, command }) {
+    match room::decide(None, room::Input { at, nonce, actor: String::new(), command }) {
         Err(Reject::Invalid(wrong)) => {
             wrong.into_iter().map(|wrong| (wrong.field, wrong.problem)).collect()
         }
