@@ -276,7 +276,6 @@ impl Held {
                 let _ = handle.await;
             }
             let live = &self.session.live;
-            live.flush(&call);
             // A call that never began has no text.
             let (number, partial) = match live.end(&call) {
                 Some((number, partial, _)) => (number, partial),

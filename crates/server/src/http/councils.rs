@@ -366,16 +366,16 @@ async fn read(
     let mut snapshot = look(&app, &name).await?;
     if wait > 0 {
         let id = snapshot.id;
-        let mut frames = std::pin::pin!(app.engine.watch(id, snapshot.version).await?);
+        let mut changes = app.engine.changes(id);
         let mut time = app.engine.clock().sleep(Duration::from_secs(wait.into()));
-        while waits(council(&snapshot)?, since) {
-            let more = tokio::select! {
-                () = &mut time => break,
-                frame = frames.next() => frame.is_some(),
-            };
+        loop {
             snapshot = app.engine.get(id).await?;
-            if !more {
+            if !waits(council(&snapshot)?, since) {
                 break;
+            }
+            tokio::select! {
+                () = &mut time => break,
+                () = changes.next() => {}
             }
         }
     }
