@@ -36,6 +36,7 @@ impl Engine {
     /// Drops every call without a word and leaves all to others: what is due is due
     /// again elsewhere, or after a restart.
     pub async fn shut_down(self: &Arc<Self>) {
+        self.node.end();
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
         for id in ids {
             self.hold(id).await.step_down();

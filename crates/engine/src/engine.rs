@@ -63,10 +63,10 @@ pub enum EngineError {
     /// The key was used for another request.
     #[error("this idempotency key was used for another request")]
     KeyReused,
-    /// Too many sessions are running, or too many commands wait for one.
+    /// Too many sessions are running.
     #[error("too many sessions are running at once")]
     Busy,
-    /// Others changed the session each time before this command could.
+    /// Others changed the session each time before this command could, or too many wait.
     #[error("the session is being changed by others; try again")]
     Contended,
     /// The rules themselves failed; nothing was changed.

@@ -40,7 +40,7 @@ impl Line {
         let (reply, answer) = oneshot::channel();
         let mut line = self.lock();
         if line.len() >= limits::COMMANDS_WAITING {
-            return Err(EngineError::Busy);
+            return Err(EngineError::Contended);
         }
         line.push_back(Waiting { by, command, reply });
         Ok(answer)
@@ -150,6 +150,7 @@ impl Held {
                 Ok(appended) => written = self.take_in(state, given, appended),
                 // It may be on the disk all the same, so nothing is tried again.
                 Err(error) => {
+                    self.doubt(&error);
                     let failed = |(_, on): &(Verdict, u64)| (Err(error.clone().into()), *on);
                     return verdicts.iter().map(failed).collect();
                 }

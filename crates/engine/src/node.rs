@@ -11,7 +11,7 @@ use plenary_domain::{SessionId, Timestamp, limits};
 use tokio::sync::Notify;
 
 use crate::engine::{Engine, EngineError};
-use crate::ports::Clock;
+use crate::ports::{Clock, StoreError};
 use crate::session::{Held, Role};
 
 pub(crate) struct Node {
@@ -27,6 +27,11 @@ pub(crate) struct Node {
     heart: Arc<Notify>,
     beats: OnceLock<()>,
     is_looking: AtomicBool,
+    is_renewing: AtomicBool,
+    /// It was shut down: nothing is gone on with any more.
+    is_over: AtomicBool,
+    /// Sessions that this version of the program cannot read; looking again helps nobody.
+    unreadable: Mutex<BTreeSet<SessionId>>,
 }
 
 #[derive(Default)]
@@ -70,11 +75,23 @@ impl Node {
             heart: Arc::default(),
             beats: OnceLock::new(),
             is_looking: AtomicBool::default(),
+            is_renewing: AtomicBool::default(),
+            is_over: AtomicBool::default(),
+            unreadable: Mutex::default(),
         }
     }
 
     pub fn wake(&self) {
         self.heart.notify_one();
+    }
+
+    /// From now on nothing is woken, looked for or taken over.
+    pub fn end(&self) {
+        self.is_over.store(true, Relaxed);
+    }
+
+    fn unreadable(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wakes(&self) -> MutexGuard<'_, Wakes> {
@@ -117,9 +134,16 @@ impl Engine {
             }
             for id in fresh {
                 // One that cannot be read must not keep the others from going on.
-                if let Err(error) = self.take_over(id).await {
-                    tracing::error!(session = %id, %error, "a session could not go on");
-                }
+                self.try_to_take_over(id).await;
+            }
+        }
+    }
+
+    async fn try_to_take_over(self: &Arc<Self>, id: SessionId) {
+        if let Err(error) = self.take_over(id).await {
+            tracing::error!(session = %id, %error, "a session could not go on");
+            if matches!(error, EngineError::Store(StoreError::Unreadable(_))) {
+                self.node.unreadable().insert(id);
             }
         }
     }
@@ -177,6 +201,9 @@ impl Engine {
 
     /// Whatever the time asks for.
     fn look_round(self: &Arc<Self>, on_the_beat: bool) {
+        if self.node.is_over.load(Relaxed) {
+            return;
+        }
         let now = self.clock.now();
         let (due, asleep) = {
             let mut wakes = self.node.wakes();
@@ -184,24 +211,40 @@ impl Engine {
         };
         for id in due {
             let engine = self.clone();
-            tokio::spawn(async move {
-                if let Err(error) = engine.take_over(id).await {
-                    tracing::warn!(session = %id, %error, "a session could not be woken");
-                }
-            });
+            tokio::spawn(async move { engine.try_to_take_over(id).await });
         }
         if self.store.is_shared() && self.clock.ticks() >= self.node.lease_until.load(Relaxed) {
             self.lose_lease();
         }
-        if (on_the_beat || asleep) && !self.node.is_looking.swap(true, Relaxed) {
-            let engine = self.clone();
-            tokio::spawn(async move {
-                if let Err(error) = engine.look().await {
-                    tracing::warn!(%error, "what waits could not be looked for");
-                }
-                engine.node.is_looking.store(false, Relaxed);
-            });
+        if on_the_beat {
+            self.unless_busy(
+                |node| &node.is_renewing,
+                |engine| async move { engine.renew().await },
+            );
         }
+        if on_the_beat || asleep {
+            self.unless_busy(|node| &node.is_looking, |engine| async move { engine.look().await });
+        }
+    }
+
+    /// Does something beside, unless it is being done already. A look that takes long
+    /// must not keep the lease from being renewed.
+    fn unless_busy<F: Future<Output = Result<(), EngineError>> + Send + 'static>(
+        self: &Arc<Self>,
+        busy: fn(&Node) -> &AtomicBool,
+        work: impl FnOnce(Arc<Engine>) -> F,
+    ) {
+        if busy(&self.node).swap(true, Relaxed) {
+            return;
+        }
+        let done = Done { engine: self.clone(), busy };
+        let work = work(self.clone());
+        tokio::spawn(async move {
+            if let Err(error) = work.await {
+                tracing::warn!(%error, "this node could not look round");
+            }
+            drop(done);
+        });
     }
 
     /// Others may think this node gone, so nothing of it may go on.
@@ -220,7 +263,6 @@ impl Engine {
     }
 
     async fn look(self: &Arc<Self>) -> Result<(), EngineError> {
-        self.renew().await?;
         self.follow_others().await?;
         // What did not come to its end, because the store or a rule failed.
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
@@ -230,10 +272,8 @@ impl Engine {
             return Ok(());
         }
         for id in self.waiting().await? {
-            if !self.drives(id)
-                && let Err(error) = self.take_over(id).await
-            {
-                tracing::warn!(session = %id, %error, "a session could not go on yet");
+            if !self.drives(id) && !self.node.unreadable().contains(&id) {
+                self.try_to_take_over(id).await;
             }
         }
         Ok(())
@@ -301,6 +341,18 @@ impl Engine {
         if owed {
             self.look_at(id);
         }
+    }
+}
+
+/// Says that something is done, also when it panicked.
+struct Done {
+    engine: Arc<Engine>,
+    busy: fn(&Node) -> &AtomicBool,
+}
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        (self.busy)(&self.engine.node).store(false, Relaxed);
     }
 }
 

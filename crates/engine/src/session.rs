@@ -97,7 +97,7 @@ impl Session {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn show(&self, snapshot: Option<Snapshot>) {
+    pub fn show(&self, snapshot: Option<Snapshot>) {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
     }
 }
@@ -183,7 +183,10 @@ impl Held {
             self.advance(&entries, None);
             match unreadable {
                 Some(error) => return Err(error),
-                None if last => return Ok(()),
+                None if last => {
+                    self.session.show(self.snapshot().ok());
+                    return Ok(());
+                }
                 None => {}
             }
         }

@@ -122,11 +122,11 @@ impl Engine {
         by: By,
         command: Command,
     ) -> Result<Snapshot, EngineError> {
-        let session = self.session(id);
-        let answer = session.line.join(by, command)?;
-        drop(session);
-        let mut held = self.hold(id).await;
+        // Whoever stands in the line may be carried out by another, so nothing may fail
+        // from there on.
         self.ensure_lease().await?;
+        let answer = self.session(id).line.join(by, command)?;
+        let mut held = self.hold(id).await;
         let answer = held.work_off(answer).await;
         drop(held);
         match answer? {
@@ -242,7 +242,8 @@ impl Held {
             let new = events.iter().map(|(new, _)| new);
             let append = self.append_of(by, &steps, &state, new, at);
             let given = Given::of(&append, events.into_iter().map(|(_, event)| event).collect());
-            match self.engine().store.append(append).await? {
+            let appended = self.engine().store.append(append).await;
+            match appended.inspect_err(|error| self.doubt(error))? {
                 Appended::Written { version, positions, epoch } => {
                     let entries = given.entries(self.id(), version, positions);
                     self.take_role(epoch);
@@ -271,6 +272,13 @@ impl Held {
             }
         }
         Err(EngineError::Contended)
+    }
+
+    /// What was to be written may be in the log all the same: whoever looks reads it.
+    pub fn doubt(&self, error: &StoreError) {
+        if !matches!(error, StoreError::NotWritten(_)) {
+            self.session.show(None);
+        }
     }
 
     /// After an append that named this node as the driver, or did not.

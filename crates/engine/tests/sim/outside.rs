@@ -168,6 +168,7 @@ impl Store for SimStore {
     }
 
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
+        assert!(!self.world.is_unlucky(20), "planned");
         self.read(|memory| memory.waiting(node, now, limit)).await
     }
 

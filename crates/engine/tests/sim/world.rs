@@ -127,6 +127,12 @@ impl Shared {
         inner.trace.push(format!("{now:>6} {what}"));
     }
 
+    /// One time in so many, while there are faults.
+    pub fn is_unlucky(&self, in_so_many: usize) -> bool {
+        let mut inner = self.lock();
+        inner.faults && inner.chance.one_in(in_so_many)
+    }
+
     pub fn listen(&self) -> BoxStream<'static, SessionId> {
         let (tell, told) = mpsc::unbounded();
         self.lock().listeners.push(tell);

@@ -31,6 +31,8 @@ struct Held {
     /// How many appends each write carried.
     writes: std::sync::Mutex<Vec<usize>>,
     failing: AtomicUsize,
+    /// Whose answers are lost after they were written.
+    losing: AtomicUsize,
 }
 
 impl Held {
@@ -50,7 +52,12 @@ impl Held {
 impl Store for Held {
     async fn append(&self, append: Append) -> Result<Appended, StoreError> {
         self.pass(1).await?;
-        self.store.append(append).await
+        let answer = self.store.append(append).await;
+        if self.losing.load(SeqCst) > 0 {
+            self.losing.fetch_sub(1, SeqCst);
+            return Err(StoreError::Failed("on purpose".into()));
+        }
+        answer
     }
     async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError> {
         self.pass(appends.len()).await?;
@@ -179,6 +186,7 @@ impl Table {
             at_gate: Notify::new(),
             writes: Default::default(),
             failing: AtomicUsize::new(0),
+            losing: AtomicUsize::new(0),
         });
         let models = Arc::new(Providers::new(vec![]));
         let engine = Engine::new(store.clone(), models, Arc::new(ManualClock::default()));
@@ -506,4 +514,13 @@ fn commands(seed: u64) -> Vec<Given> {
         }
     };
     (0..12).map(|_| one()).collect()
+}
+
+#[tokio::test]
+async fn what_was_written_shows_also_when_its_answer_was_lost() {
+    let table = Table::new().await;
+    table.store.losing.store(1, SeqCst);
+    let lost = table.one(("b", None, post("b", "lost"))).await;
+    assert!(lost.is_err());
+    table.check_state().await;
 }
