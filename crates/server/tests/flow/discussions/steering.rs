@@ -280,9 +280,11 @@ fn without_code(prompt: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_rests_before_the_step_that_was_due_and_goes_on_with_it() {
     let gate = Gate::new();
+    let answer = Gate::new();
     let script = Script::new(Reply::canned())
         .when(When::says(OPENS), next("bob", "How many?").gate(0, &gate))
-        .when(When::says(CONCLUDES), Reply::text("So be it."));
+        .when(When::says(CONCLUDES), Reply::text("So be it."))
+        .when(When::model("bob"), Reply::text("Three.").gate(0, &answer));
     let app = TestApp::start(script).await;
     let talk = Talk::create(&app, ann_and_bob()).await;
     gate.reached(1).await;
@@ -301,6 +303,7 @@ async fn a_pause_rests_before_the_step_that_was_due_and_goes_on_with_it() {
     talk.command("interject", json!({ "text": "In cups, please.", "by": "Eve" })).await;
     let resumed = talk.command("resume", json!({})).await;
     assert_eq!(resumed["step"], due);
+    answer.release();
     talk.until_status("concluded").await;
     let asked = &app.scripted.requests()[1];
     assert_eq!(asked.model, "bob");
