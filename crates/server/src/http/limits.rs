@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::response::IntoResponse;
+use plenary_clerk::mirror;
 use plenary_domain::limits::told::{Limit, Of, TOLD, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::error::ReadProblems;
-use crate::views::{Reply, mirror, reply};
+use crate::views::{Reply, reply};
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(get))
