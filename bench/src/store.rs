@@ -139,6 +139,7 @@ fn append(session: SessionId, expected: u64) -> Append {
         }],
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }

@@ -112,6 +112,7 @@ fn append(session: SessionId, expected: u64) -> Outcome<Append> {
             key: format!("{session}-{expected}"),
             request_hash: "0123456789abcdef".into(),
         }),
-        owner: None,
+        driver: None,
+        wake_at: None,
     })
 }

@@ -323,7 +323,8 @@ async fn every_session_is_read_as_the_program_reads_it() {
             }],
             attempts: vec![],
             idempotency: None,
-            owner: None,
+            driver: None,
+            wake_at: None,
         };
         store.append(append).await.unwrap();
     }

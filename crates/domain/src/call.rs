@@ -208,6 +208,8 @@ pub enum FailureKind {
     Unreachable,
     /// The answer does not have the form that was asked for.
     Malformed,
+    /// Plenary itself failed.
+    Internal,
 }
 
 impl FailureKind {
@@ -222,6 +224,7 @@ impl FailureKind {
             FailureKind::Misconfigured => "misconfigured",
             FailureKind::Unreachable => "unreachable",
             FailureKind::Malformed => "not in the form asked for",
+            FailureKind::Internal => "internal error",
         }
     }
 }

@@ -217,6 +217,17 @@ pub const MEASURED_SESSIONS: u32 = 24;
 pub const MEASURED_FRESH_MS: u64 = 30_000;
 /// Commands of one session that are decided and written together.
 pub const COMMANDS_GATHERED: usize = 256;
+/// Commands that may wait for one session.
+pub const COMMANDS_WAITING: usize = 4_096;
+/// Events that one command makes at most, as far as an answer to it is read again.
+pub const EVENTS_OF_ONE: u64 = 64;
+/// How long a node lives for others after it was last heard of, how much earlier it
+/// stops by itself, and how often it is heard of.
+pub const LEASE_MS: u64 = 10_000;
+pub const LEASE_MARGIN_MS: u64 = 2_000;
+pub const BEAT_MS: u64 = 3_000;
+/// Sessions of others that a node takes over at a time.
+pub const TAKEN_OVER: u32 = 256;
 /// Times that a command is decided again because another writer was first.
 pub const DECISIONS: u32 = 16;
 /// Days that an idempotency key is remembered at least, and how many of the newest are

@@ -11,10 +11,11 @@ use plenary_domain::{
     Answer, Ask, CallId, Failure, FailureKind, Outcome, Patience, SessionId, Timing, Usage, limits,
 };
 
-use crate::engine::{Engine, Room};
+use crate::engine::Engine;
 use crate::live::{Retrying, Waiting};
 use crate::meter::Counted;
 use crate::ports::{AttemptEnd, AttemptState, ModelError, Piece, StoreError};
+use crate::session::Session as Room;
 
 pub(crate) struct Asking<'a> {
     pub engine: &'a Arc<Engine>,
@@ -54,7 +55,9 @@ impl Asking<'_> {
             self.room.live.flush(call);
             let (kind, message, wait) = match error {
                 ModelError::Final { kind, message } => (kind, message, None),
-                ModelError::Retry { kind, message, after } => (kind, message, pause(tried, after)),
+                ModelError::Retry { kind, message, after } => {
+                    (kind, message, pause(tried, after, self.engine.clock.chance()))
+                }
             };
             match wait {
                 Some(wait) if tried < ask.patience.attempts => {
@@ -240,10 +243,9 @@ fn cut() -> ModelError {
 
 /// The provider's own wish, or a pause that doubles, with jitter so that many
 /// calls do not come back in the same moment. `None`: it wishes for too much.
-fn pause(tried: u32, asked_for: Option<Duration>) -> Option<Duration> {
+fn pause(tried: u32, asked_for: Option<Duration>, chance: u128) -> Option<Duration> {
     let base = limits::RETRY_PAUSE_MS << (tried - 1).min(6);
-    let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
-    let jitter = Duration::from_millis(random % (base / 2 + 1));
+    let jitter = Duration::from_millis((chance >> 64) as u64 % (base / 2 + 1));
     let wait = asked_for.unwrap_or(Duration::from_millis(base));
     (wait <= Duration::from_millis(limits::RETRY_AFTER_MS)).then_some(wait + jitter)
 }

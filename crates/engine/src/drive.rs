@@ -2,221 +2,121 @@
 //! cancels those that run and should not, and hands their text back in.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use futures::FutureExt;
 use plenary_domain::room::Command;
-use plenary_domain::{Ask, Call, CallId, Outcome, SessionId, Usage, Work};
-
+use plenary_domain::{
+    Ask, Call, CallId, Failure, FailureKind, Outcome, SessionId, Timestamp, Usage, Work,
+};
 use tokio::task::JoinHandle;
 
 use crate::attempt;
-use crate::engine::{Engine, EngineError, Room, Workings};
+use crate::engine::{Engine, EngineError};
 use crate::ports::{AttemptEnd, AttemptState, StoreError};
-use crate::submit::{By, Step, through};
+use crate::session::{Held, Role, Session};
+use crate::submit::{By, Committed, ENGINE, Step, through, words};
 
 /// How long a store that fails is left alone before it is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 impl Engine {
-    /// Takes over every session in which something is due, and goes on with it.
-    /// Returns how many there were.
-    pub async fn resume_all(self: &Arc<Self>) -> Result<usize, EngineError> {
-        let claimed = self.store.claim(&self.owner, None).await?;
-        for (id, epoch) in &claimed {
-            // One that cannot be read must not keep the others from going on.
-            if let Err(error) = self.take_over(*id, Some(*epoch)).await {
-                tracing::error!(session = %id, %error, "a session could not go on");
-            }
-        }
-        Ok(claimed.len())
-    }
-
     /// Goes on with one session, if anything is due in it.
     pub async fn resume(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
         let engine = self.clone();
-        through(async move { engine.take_over(id, None).await }).await
+        through(async move {
+            engine.ensure_lease().await?;
+            engine.take_over(id).await
+        })
+        .await
     }
 
-    /// Drops every call without a word: after a restart they are due again.
-    pub async fn shut_down(&self) {
-        let rooms: Vec<Arc<Room>> = self.rooms().values().cloned().collect();
-        for room in rooms {
-            let mut work = room.work.lock().await;
-            work.running.drain().for_each(|(_, handle)| handle.abort());
-            work.epoch = None;
+    /// Drops every call without a word and leaves all to others: what is due is due
+    /// again elsewhere, or after a restart.
+    pub async fn shut_down(self: &Arc<Self>) {
+        let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
+        for id in ids {
+            self.hold(id).await.step_down();
+        }
+        if let Err(error) = self.store.retire(&self.node.name).await {
+            tracing::warn!(%error, "what this node drove could not be given back");
         }
     }
 
-    async fn take_over(
-        self: &Arc<Self>,
-        id: SessionId,
-        claimed: Option<u64>,
-    ) -> Result<(), EngineError> {
-        let room = self.room(id);
-        let mut work = room.work.lock().await;
-        let result = self.go_on(id, &room, &mut work, claimed).await;
-        drop(work);
-        drop(room);
-        self.forget_if_idle(id);
-        result
-    }
-
-    async fn go_on(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        claimed: Option<u64>,
-    ) -> Result<(), EngineError> {
-        work.epoch = match (claimed, work.epoch) {
-            (Some(epoch), _) => Some(epoch),
-            // To claim it once more would fence off the calls that are under way.
-            (None, Some(_)) => {
-                self.reconcile(id, room, work).await;
-                return Ok(());
-            }
-            (None, None) => {
-                let claimed = self.store.claim(&self.owner, Some(id)).await?;
-                Some(claimed.first().ok_or(EngineError::NotFound(id))?.1)
-            }
-        };
-        self.load(id, work).await?;
-        self.hand_in_drafts(id, room, work).await?;
-        self.reconcile(id, room, work).await;
+    /// Becomes the driver unless another living node is, and does what is due.
+    pub(crate) async fn take_over(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
+        let mut held = self.hold(id).await;
+        // To claim it once more would fence off the calls that are under way.
+        if held.work.role == Role::Following {
+            let claimed = self.store.claim(&self.node.name, &[id]).await?;
+            let Some((_, epoch)) = claimed.first() else { return Ok(()) };
+            held.work.role = Role::Driving { epoch: *epoch };
+            held.load().await?;
+            held.hand_in_drafts().await?;
+        }
+        held.work.unsettled = true;
+        held.reconcile().await;
         Ok(())
-    }
-
-    /// A crash may have come between a stop and the partial text that belongs to
-    /// it; the draft of such a call is the text.
-    async fn hand_in_drafts(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-    ) -> Result<(), EngineError> {
-        let Some(state) = work.state.clone() else { return Ok(()) };
-        let due: Vec<CallId> = state.due().into_iter().map(|call| call.id).collect();
-        for (call, partial) in self.store.drafts(id).await? {
-            if !due.contains(&call) {
-                let command = Command::Settle { call, outcome: Outcome::Stopped { partial } };
-                let step = Step { command, attempt: None };
-                match self.commit(id, room, work, &By::actor("engine"), vec![step]).await {
-                    Ok(_) | Err(EngineError::Rejected(_)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes what is running equal to what is due. Called after every change,
-    /// with the room locked.
-    pub(crate) async fn reconcile(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-    ) {
-        let Some(state) = work.state.clone() else { return };
-        let due = state.due();
-        let cancelled = cancel(room, work, &due).await;
-        if !cancelled.is_empty() {
-            let by = By::actor("engine");
-            if let Err(error) = self.commit(id, room, work, &by, cancelled).await
-                && !matches!(error, EngineError::Rejected(_))
-            {
-                tracing::error!(session = %id, %error, "partial text could not be kept");
-            }
-        }
-        let missing: Vec<Call> =
-            due.into_iter().filter(|call| !work.running.contains_key(&call.id)).collect();
-        if missing.is_empty() {
-            return;
-        }
-        let Some(epoch) = self.epoch(id, work).await else { return };
-        for call in missing {
-            let name = call.id.clone();
-            let handle = self.start(id, room.clone(), epoch, state.clone(), call);
-            work.running.insert(name, handle);
-        }
-    }
-
-    /// The epoch under which this process drives the session.
-    async fn epoch(&self, id: SessionId, work: &mut Workings) -> Option<u64> {
-        if work.epoch.is_none() {
-            match self.store.claim(&self.owner, Some(id)).await {
-                Ok(claimed) => work.epoch = claimed.first().map(|(_, epoch)| *epoch),
-                Err(error) => {
-                    tracing::error!(session = %id, %error, "the session could not be taken over");
-                }
-            }
-        }
-        work.epoch
     }
 
     /// Not async, because a call's end may start the next call: the types of the
     /// two futures would contain each other.
-    fn start(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: Arc<Room>,
-        epoch: u64,
-        state: Arc<plenary_domain::Room>,
-        call: Call,
-    ) -> JoinHandle<()> {
-        tokio::spawn(self.clone().run(id, room, epoch, state, call))
+    fn start(self: &Arc<Self>, held: &Held, epoch: u64, call: CallId, ask: Ask) -> JoinHandle<()> {
+        let term = self.node.term.load(Relaxed);
+        let running = Running { id: held.id(), epoch, call, term };
+        tokio::spawn(self.clone().run(held.session.clone(), running, ask))
     }
 
     /// One call from its start to its outcome.
-    async fn run(
-        self: Arc<Self>,
-        id: SessionId,
-        room: Arc<Room>,
-        epoch: u64,
-        state: Arc<plenary_domain::Room>,
-        call: Call,
-    ) {
-        let (outcome, attempt) = match call.work {
-            Work::Sleep { until } => {
-                self.clock.sleep_until(until).await;
-                (Outcome::Elapsed, None)
-            }
-            Work::Ask => {
-                let Some(ask) = state.ask(&call.id) else { return };
-                drop(state);
-                match self.ask(id, &room, epoch, &call.id, ask).await {
-                    Some(outcome) => outcome,
-                    None => {
-                        room.work.lock().await.running.remove(&call.id);
-                        drop(room);
-                        return self.forget_if_idle(id);
-                    }
+    async fn run(self: Arc<Self>, session: Arc<Session>, running: Running, ask: Ask) {
+        let (id, call) = (running.id, running.call.clone());
+        let mut over = std::pin::pin!(self.node.term_over.notified());
+        over.as_mut().enable();
+        if self.node.term.load(Relaxed) != running.term {
+            return;
+        }
+        let asked = std::panic::AssertUnwindSafe(self.ask(&session, &running, ask)).catch_unwind();
+        let asked = tokio::select! {
+            biased;
+            // Whoever held the lease then steps down, and takes this call out.
+            () = over => return,
+            asked = asked => asked,
+        };
+        let outcome = match asked {
+            Ok(outcome) => outcome,
+            Err(panic) => Some(broken(&session, &call, &words(&*panic))),
+        };
+        match outcome {
+            Some((outcome, attempt)) => self.hand_in(id, call, outcome, attempt).await,
+            None => {
+                let mut held = self.hold(id).await;
+                if held.work.role.epoch() == Some(running.epoch) {
+                    held.step_down();
                 }
             }
-        };
-        self.hand_in(id, &room, call.id, outcome, attempt).await;
-        drop(room);
+        }
+        drop(session);
         self.forget_if_idle(id);
     }
 
     /// A call cannot begin before it is recorded: a store that fails for a while
-    /// is waited for. `None`: another driver has the session.
+    /// is waited for. `None`: another node has the session.
     async fn ask(
         self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        epoch: u64,
-        call: &CallId,
+        session: &Arc<Session>,
+        running: &Running,
         ask: Ask,
     ) -> Option<(Outcome, Option<AttemptEnd>)> {
+        let Running { id, epoch, call, .. } = running;
         let mut pause = FIRST_PAUSE;
         loop {
-            let asking = attempt::Asking { engine: self, room, id, epoch };
+            let asking = attempt::Asking { engine: self, room: session, id: *id, epoch: *epoch };
             match asking.run(call, ask.clone()).await {
                 Ok(outcome) => return Some(outcome),
                 Err(StoreError::Fenced) => {
-                    tracing::warn!(session = %id, %call, "another driver has this call");
+                    tracing::warn!(session = %id, %call, "another node has this call");
                     return None;
                 }
                 Err(error) => {
@@ -232,15 +132,13 @@ impl Engine {
     async fn hand_in(
         self: &Arc<Self>,
         id: SessionId,
-        room: &Arc<Room>,
         call: CallId,
         outcome: Outcome,
         attempt: Option<AttemptEnd>,
     ) {
         let mut pause = FIRST_PAUSE;
         loop {
-            let settled =
-                self.settle(id, room, call.clone(), outcome.clone(), attempt.clone()).await;
+            let settled = self.settle(id, &call, outcome.clone(), attempt.clone()).await;
             let Err(error) = settled else { return };
             tracing::error!(session = %id, %call, %error, "an outcome could not be kept yet");
             self.clock.sleep(pause).await;
@@ -249,36 +147,160 @@ impl Engine {
     }
 }
 
-/// Cancels what runs and is no longer due, and waits until it has ended. Dropping
-/// a task drops its request.
-async fn cancel(room: &Room, work: &mut Workings, due: &[Call]) -> Vec<Step> {
-    let over: Vec<CallId> = work
-        .running
-        .keys()
-        .filter(|running| !due.iter().any(|call| call.id == **running))
-        .cloned()
-        .collect();
-    let mut steps = vec![];
-    for call in over {
-        if let Some(handle) = work.running.remove(&call) {
-            handle.abort();
-            // What it was about to write is written now or never.
-            let _ = handle.await;
+/// A call that this node has begun.
+struct Running {
+    id: SessionId,
+    epoch: u64,
+    call: CallId,
+    term: u64,
+}
+
+/// What becomes of a call whose task panicked.
+fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<AttemptEnd>) {
+    tracing::error!(%call, words, "a call panicked");
+    let (number, partial) = match session.live.end(call) {
+        Some((number, partial, _)) => (number, partial),
+        None => (0, String::new()),
+    };
+    let failure = Failure {
+        kind: FailureKind::Internal,
+        message: "Plenary itself failed while it asked; its log says more.".into(),
+        attempts: number.max(1),
+    };
+    let end = ended(call, number, AttemptState::Failed);
+    (Outcome::Failed { failure, partial }, end)
+}
+
+/// The end of an attempt, if there was one.
+fn ended(call: &CallId, number: u32, state: AttemptState) -> Option<AttemptEnd> {
+    let (call, usage) = (call.clone(), Usage::default());
+    (number > 0).then_some(AttemptEnd { call, number, state, usage })
+}
+
+impl Held {
+    /// A crash may have come between a stop and the partial text that belongs to
+    /// it; the draft of such a call is the text.
+    async fn hand_in_drafts(&mut self) -> Result<(), EngineError> {
+        let (store, id) = (self.engine().store.clone(), self.id());
+        let drafts = store.drafts(id).await?;
+        if drafts.is_empty() {
+            return Ok(());
         }
-        room.live.flush(&call);
-        // A sleep has no text, and a call that never began has none yet.
-        let (number, partial) = match room.live.end(&call) {
-            Some((number, partial, _)) => (number, partial),
-            None => (0, String::new()),
-        };
-        let attempt = (number > 0).then(|| AttemptEnd {
-            call: call.clone(),
-            number,
-            state: AttemptState::Stopped,
-            usage: Usage::default(),
-        });
-        let command = Command::Settle { call, outcome: Outcome::Stopped { partial } };
-        steps.push(Step { command, attempt });
+        let attempts = store.attempts(id).await?;
+        let due = self.work.state.as_ref().map(|state| state.due()).unwrap_or_default();
+        let mut steps = vec![];
+        for (call, partial) in drafts {
+            if due.iter().any(|due| due.id == call) {
+                continue;
+            }
+            let last = attempts.iter().filter(|row| row.call == call).map(|row| row.number).max();
+            let attempt = ended(&call, last.unwrap_or(0), AttemptState::Stopped);
+            let outcome = Outcome::Stopped { partial };
+            steps.push(Step { command: Command::Settle { call, outcome }, attempt });
+        }
+        match self.commit(&By::actor(ENGINE), steps.clone()).await {
+            Ok(Committed::Written(_)) => Ok(()),
+            Ok(_) | Err(EngineError::Rejected(_)) => Ok(self.let_end(&steps).await?),
+            Err(error) => Err(error),
+        }
     }
-    steps
+
+    /// Nobody waits for these outcomes any more; their attempts have ended all the same.
+    pub async fn let_end(&self, steps: &[Step]) -> Result<(), StoreError> {
+        let Some(epoch) = self.work.role.epoch() else { return Ok(()) };
+        for end in steps.iter().filter_map(|step| step.attempt.clone()) {
+            self.engine().store.end_attempt(self.id(), epoch, end).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes what is running equal to what is due, on the state as it is after the last
+    /// event. Only a driver does.
+    pub async fn reconcile(&mut self) {
+        while std::mem::take(&mut self.work.unsettled) {
+            let Role::Driving { epoch } = self.work.role else { return self.sleep() };
+            let Some(state) = self.work.state.clone() else { return };
+            let (due, now) = (state.due(), self.engine().clock.now());
+            let mut steps = std::mem::take(&mut self.work.owed);
+            steps.extend(self.cancel(&due).await);
+            steps.extend(due.iter().filter(|call| is_over(call, now)).map(elapsed));
+            if !steps.is_empty() {
+                let ended = match self.commit(&By::actor(ENGINE), steps.clone()).await {
+                    Ok(Committed::Written(_)) => continue,
+                    Ok(_) | Err(EngineError::Rejected(_)) => {
+                        self.let_end(&steps).await.map_err(EngineError::from)
+                    }
+                    Err(error) => Err(error),
+                };
+                match ended {
+                    Ok(()) => {}
+                    Err(EngineError::Store(StoreError::Fenced)) => return self.step_down(),
+                    Err(error) => {
+                        let session = self.id();
+                        tracing::error!(%session, %error, "partial text could not be kept yet");
+                        // Whoever looks round tries again.
+                        self.work.owed = steps;
+                        self.work.unsettled = true;
+                        return;
+                    }
+                }
+            }
+            for call in due {
+                match call.work {
+                    Work::Ask if self.work.running.contains_key(&call.id) => {}
+                    Work::Ask => {
+                        let Some(ask) = state.ask(&call.id) else { continue };
+                        let handle = self.engine().start(self, epoch, call.id.clone(), ask);
+                        self.work.running.insert(call.id, handle);
+                    }
+                    Work::Sleep { until } => self.engine().come_back(until, self.id(), true),
+                }
+            }
+        }
+    }
+
+    /// Nothing is done here; what is due at a time will be.
+    fn sleep(&self) {
+        let Some(state) = &self.work.state else { return };
+        for call in state.due() {
+            if let Work::Sleep { until } = call.work {
+                self.engine().come_back(until, self.id(), false);
+            }
+        }
+    }
+
+    /// Cancels what runs and is no longer due, and waits until it has ended. Dropping
+    /// a task drops its request.
+    async fn cancel(&mut self, due: &[Call]) -> Vec<Step> {
+        let is_due = |running: &CallId| due.iter().any(|call| call.id == *running);
+        let over = self.work.running.keys().filter(|call| !is_due(call)).cloned();
+        let mut steps = vec![];
+        for call in over.collect::<Vec<_>>() {
+            if let Some(handle) = self.work.running.remove(&call) {
+                handle.abort();
+                // What it was about to write is written now or never.
+                let _ = handle.await;
+            }
+            let live = &self.session.live;
+            live.flush(&call);
+            // A call that never began has no text.
+            let (number, partial) = match live.end(&call) {
+                Some((number, partial, _)) => (number, partial),
+                None => (0, String::new()),
+            };
+            let attempt = ended(&call, number, AttemptState::Stopped);
+            let outcome = Outcome::Stopped { partial };
+            steps.push(Step { command: Command::Settle { call, outcome }, attempt });
+        }
+        steps
+    }
+}
+
+fn is_over(call: &Call, now: Timestamp) -> bool {
+    matches!(call.work, Work::Sleep { until } if until <= now)
+}
+
+fn elapsed(call: &Call) -> Step {
+    let command = Command::Settle { call: call.id.clone(), outcome: Outcome::Elapsed };
+    Step { command, attempt: None }
 }

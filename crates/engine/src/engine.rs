@@ -1,55 +1,36 @@
 //! The engine's parts, and the questions that change nothing.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
 use tokio::sync::{OnceCell, broadcast};
-use tokio::task::JoinHandle;
 
-use crate::line::Line;
-use crate::live::{Live, Underway};
+use crate::live::Underway;
 use crate::measured::Measured;
 use crate::meter::Meter;
 use crate::names::Names;
+use crate::node::Node;
 use crate::ports::{
     Clock, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
 };
-use crate::submit::through;
+use crate::session::{Recorded, Session};
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<dyn Models>,
     pub(crate) clock: Arc<dyn Clock>,
     pub meter: Meter,
-    /// This process, as the owner of the sessions that it drives.
-    pub(crate) owner: String,
+    pub(crate) node: Node,
     pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
     pub(crate) names: Names,
     pub(crate) measured: Measured,
     secret: OnceCell<[u8; 32]>,
-    rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
-    /// Rooms that nobody holds, the one used last at the end.
+    sessions: Mutex<BTreeMap<SessionId, Arc<Session>>>,
+    /// Sessions that nobody holds, the one used last at the end.
     idle: Mutex<VecDeque<SessionId>>,
-}
-
-/// A session that somebody works on, reads along, or that has calls under way.
-pub(crate) struct Room {
-    pub live: Live,
-    /// Commands that wait for whoever has the lock.
-    pub line: Line,
-    /// Commands to one session are decided one after the other.
-    pub work: tokio::sync::Mutex<Workings>,
-}
-
-#[derive(Default)]
-pub(crate) struct Workings {
-    pub state: Option<Arc<room::Room>>,
-    pub version: u64,
-    /// Set while this process drives the session.
-    pub epoch: Option<u64>,
-    pub running: HashMap<CallId, JoinHandle<()>>,
 }
 
 /// A session as it stands.
@@ -58,9 +39,13 @@ pub struct Snapshot {
     pub id: SessionId,
     pub version: u64,
     pub room: Arc<room::Room>,
+    /// Whoever wrote its first event.
+    pub opened_by: Arc<str>,
     /// The version that the request's own events ended at, also when an earlier
     /// request with the same key wrote them. `None`: it wrote nothing.
     pub written: Option<u64>,
+    /// The request's own events, the last of which has the version `written`.
+    pub recorded: Vec<Recorded>,
 }
 
 /// Named by what the caller can do next.
@@ -78,12 +63,15 @@ pub enum EngineError {
     /// The key was used for another request.
     #[error("this idempotency key was used for another request")]
     KeyReused,
-    /// Too many sessions are running.
+    /// Too many sessions are running, or too many commands wait for one.
     #[error("too many sessions are running at once")]
     Busy,
     /// Others changed the session each time before this command could.
     #[error("the session is being changed by others; try again")]
     Contended,
+    /// The rules themselves failed; nothing was changed.
+    #[error("the command could not be decided: {0}")]
+    Broken(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -92,16 +80,16 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>, models: Arc<dyn Models>, clock: Arc<dyn Clock>) -> Arc<Self> {
         let (all, _) = broadcast::channel(limits::LIVE_FRAMES_ALL);
         Arc::new(Engine {
+            node: Node::new(clock.chance()),
             store,
             models,
             clock,
             meter: Meter::default(),
-            owner: uuid::Uuid::new_v4().to_string(),
             all,
             names: Names::default(),
             measured: Measured::default(),
             secret: OnceCell::new(),
-            rooms: Mutex::default(),
+            sessions: Mutex::default(),
             idle: Mutex::default(),
         })
     }
@@ -114,22 +102,27 @@ impl Engine {
         &*self.clock
     }
 
-    /// A session as it stands, without setting anything in motion.
+    /// A session as it stands, without setting anything in motion. One that is in memory
+    /// is looked at without a lock: it is never older than what its readers were told.
     pub async fn get(self: &Arc<Self>, id: SessionId) -> Result<Snapshot, EngineError> {
-        let engine = self.clone();
-        through(async move { engine.get_now(id).await }).await
+        let shown = self.sessions().get(&id).cloned().and_then(|session| session.shown());
+        if let Some(snapshot) = shown
+            && self.is_newest(&snapshot).await?
+        {
+            return Ok(snapshot);
+        }
+        let mut held = self.hold(id).await;
+        held.load().await?;
+        self.look_at_if_unsettled(&held);
+        held.snapshot()
     }
 
-    async fn get_now(&self, id: SessionId) -> Result<Snapshot, EngineError> {
-        let room = self.room(id);
-        let mut work = room.work.lock().await;
-        let loaded = self.load(id, &mut work).await;
-        let snapshot = work.snapshot(id);
-        drop(work);
-        drop(room);
-        self.forget_if_idle(id);
-        loaded?;
-        snapshot.ok_or(EngineError::NotFound(id))
+    async fn is_newest(&self, snapshot: &Snapshot) -> Result<bool, EngineError> {
+        if !self.store.is_shared() {
+            return Ok(true);
+        }
+        let versions = self.store.versions(&[snapshot.id]).await?;
+        Ok(versions.first().is_some_and(|(_, version)| *version == snapshot.version))
     }
 
     /// The session of this kind with this name.
@@ -175,7 +168,7 @@ impl Engine {
         version: u64,
     ) -> Result<Arc<StoredEvent>, EngineError> {
         // Whoever has just written wants to know what.
-        let recent = self.rooms().get(&id).and_then(|room| room.live.event_at(version));
+        let recent = self.sessions().get(&id).and_then(|session| session.live.event_at(version));
         if let Some(event) = recent {
             return Ok(event);
         }
@@ -200,101 +193,72 @@ impl Engine {
     /// Sessions that are in use: somebody works on them, reads along, or they have
     /// calls under way.
     pub fn loaded(&self) -> usize {
-        self.rooms().values().filter(|room| Arc::strong_count(room) > 1).count()
+        self.sessions().values().filter(|session| Arc::strong_count(session) > 1).count()
     }
 
     /// What a call has brought so far; `None` unless it is under way here.
     pub fn underway(&self, id: SessionId, call: &CallId) -> Option<Underway> {
-        let room = self.rooms().get(&id).cloned()?;
-        room.live.underway(call)
+        let session = self.sessions().get(&id).cloned()?;
+        session.live.underway(call)
     }
 
-    pub(crate) fn room(&self, id: SessionId) -> Arc<Room> {
-        let new = || {
-            let work = tokio::sync::Mutex::new(Workings::default());
-            Arc::new(Room { live: Live::new(), line: Line::default(), work })
-        };
-        self.rooms().entry(id).or_insert_with(new).clone()
+    pub(crate) fn session(self: &Arc<Self>, id: SessionId) -> Arc<Session> {
+        if self.store.is_shared() {
+            self.keep_beating();
+        }
+        self.sessions().entry(id).or_insert_with(|| Arc::new(Session::new())).clone()
     }
 
-    /// Lets go of a room that nobody holds, but for the few that were used last:
+    /// Lets go of a session that nobody holds, but for the few that were used last:
     /// many agents that take turns on a board would have it folded from its log
-    /// each time. Whoever works on a room, reads along or runs a call of it holds
+    /// each time. Whoever works on one, reads along or runs a call of it holds
     /// it, so nobody can miss what another one publishes.
     pub(crate) fn forget_if_idle(&self, id: SessionId) {
-        let mut rooms = self.rooms();
-        let Some(room) = rooms.get(&id).filter(|room| Arc::strong_count(room) == 1) else { return };
+        let mut sessions = self.sessions();
+        let is_idle = |session: &&Arc<Session>| Arc::strong_count(session) == 1;
+        let Some(session) = sessions.get(&id).filter(is_idle) else { return };
         // One that is not in the log, or never was read.
-        if room.work.try_lock().is_ok_and(|work| work.state.is_none()) {
-            rooms.remove(&id);
+        if session.shown().is_none() {
+            sessions.remove(&id);
             return;
         }
-        room.live.forget_events_but(limits::IDLE_EVENTS);
+        session.live.forget_events_but(limits::IDLE_EVENTS);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|other| *other != id);
         idle.push_back(id);
         if idle.len() > limits::IDLE_SESSIONS
             && let Some(oldest) = idle.pop_front()
-            && rooms.get(&oldest).is_some_and(|room| Arc::strong_count(room) == 1)
+            && sessions.get(&oldest).is_some_and(|session| is_idle(&session))
         {
-            rooms.remove(&oldest);
+            sessions.remove(&oldest);
         }
     }
 
-    pub(crate) fn rooms(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Room>>> {
-        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings a room up to the end of its log.
-    pub(crate) async fn load(&self, id: SessionId, work: &mut Workings) -> Result<(), StoreError> {
-        let mut page = self.store.events(id, work.version, limits::EVENTS_PAGE).await?;
-        if page.is_empty() {
-            return Ok(());
+    pub(crate) fn publish(&self, session: &Session, event: Arc<StoredEvent>) {
+        session.live.event(event.clone());
+        // Everybody may read the counter and the events of all sessions, so neither
+        // may tell of what is posted blindly.
+        if event.position.is_some() {
+            self.meter.events.fetch_add(1, Relaxed);
+            // Nobody reading is no error.
+            let _ = self.all.send(event);
         }
-        let mut state = work.state.take().map(|state| (*state).clone());
-        let result = loop {
-            let last = page.len() < limits::EVENTS_PAGE as usize;
-            if let Err(error) = fold(&mut state, &mut work.version, page) {
-                break Err(error);
-            }
-            if last {
-                break Ok(());
-            }
-            page = match self.store.events(id, work.version, limits::EVENTS_PAGE).await {
-                Ok(page) => page,
-                Err(error) => break Err(error),
-            };
-        };
-        work.state = state.map(Arc::new);
-        result
+    }
+
+    /// Random characters for one decision.
+    pub(crate) fn nonce(&self) -> Nonce {
+        let mut text = format!("{:032x}", self.clock.chance());
+        text.truncate(12);
+        Nonce(text)
     }
 }
 
-fn fold(
-    state: &mut Option<room::Room>,
-    version: &mut u64,
-    events: Vec<StoredEvent>,
-) -> Result<(), StoreError> {
-    for stored in events {
-        let event = room::Event::decode(&stored.kind, &stored.payload).map_err(|problem| {
-            StoreError::Unreadable(format!("event {}: {problem}", stored.name))
-        })?;
-        room::apply(state, &event);
-        *version = stored.version;
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.node.wake();
     }
-    Ok(())
-}
-
-impl Workings {
-    pub fn snapshot(&self, id: SessionId) -> Option<Snapshot> {
-        let room = self.state.clone()?;
-        Some(Snapshot { id, version: self.version, room, written: None })
-    }
-}
-
-/// Random characters for one decision.
-pub(crate) fn nonce() -> Nonce {
-    let mut text = uuid::Uuid::new_v4().simple().to_string();
-    text.truncate(12);
-    Nonce(text)
 }

@@ -13,8 +13,10 @@ mod live;
 mod measured;
 pub mod meter;
 mod names;
+mod node;
 pub mod ports;
 mod refold;
+mod session;
 mod submit;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
@@ -25,4 +27,5 @@ pub use engine::{Engine, EngineError, Snapshot};
 pub use live::{Delta, Frame, Retrying, Underway, Waiting};
 pub use measured::Latencies;
 pub use refold::Refold;
+pub use session::Recorded;
 pub use submit::By;

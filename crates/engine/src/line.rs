@@ -3,16 +3,17 @@
 //! written in one transaction, so that they share one wait for the disk.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use plenary_domain::room::{self, Command};
-use plenary_domain::{Reject, SessionId, limits};
+use plenary_domain::{Reject, limits};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::engine::{Engine, EngineError, Room, Snapshot, Workings};
-use crate::ports::{Append, Appended, StoreError};
-use crate::submit::{By, Committed, Given, Step, decide};
+use crate::engine::{EngineError, Snapshot};
+use crate::ports::{Append, Appended, IdempotentAnswer, StoreError};
+use crate::session::{Entry, Held, Recorded};
+use crate::submit::{By, Committed, Given, Step};
 
 /// In the order in which they came.
 #[derive(Default)]
@@ -29,16 +30,20 @@ pub(crate) type Answer = Result<Place, EngineError>;
 /// Where the answer to a command is.
 pub(crate) enum Place {
     Here(Snapshot),
-    /// An earlier request with the same key went to this session. Its room is
-    /// another one, which must not be waited for with this one locked.
-    Elsewhere(SessionId),
+    /// An earlier request with the same key has it. Its session may be another one,
+    /// which must not be waited for with this one locked.
+    Elsewhere(IdempotentAnswer),
 }
 
 impl Line {
-    pub fn join(&self, by: By, command: Command) -> oneshot::Receiver<Answer> {
+    pub fn join(&self, by: By, command: Command) -> Result<oneshot::Receiver<Answer>, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.lock().push_back(Waiting { by, command, reply });
-        answer
+        let mut line = self.lock();
+        if line.len() >= limits::COMMANDS_WAITING {
+            return Err(EngineError::Busy);
+        }
+        line.push_back(Waiting { by, command, reply });
+        Ok(answer)
     }
 
     fn take(&self) -> Vec<Waiting> {
@@ -55,15 +60,9 @@ impl Line {
 /// What became of one command, before anybody is told.
 type Outcome = Result<Committed, EngineError>;
 
-impl Engine {
+impl Held {
     /// Carries out what waits until this answer is there.
-    pub(crate) async fn work_off(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        mut answer: oneshot::Receiver<Answer>,
-    ) -> Answer {
+    pub async fn work_off(&mut self, mut answer: oneshot::Receiver<Answer>) -> Answer {
         loop {
             match answer.try_recv() {
                 Ok(answer) => return answer,
@@ -73,94 +72,68 @@ impl Engine {
                 }
                 Err(TryRecvError::Empty) => {}
             }
-            let waiting = room.line.take();
-            let outcomes = self.carry_out(id, room, work, &waiting).await;
-            if outcomes.iter().any(Result::is_ok) {
-                self.reconcile(id, room, work).await;
-            }
+            let waiting = self.session.line.take();
+            let outcomes = self.carry_out(&waiting).await;
+            self.reconcile().await;
             for (waiting, outcome) in waiting.into_iter().zip(outcomes) {
                 // Nobody listens when the caller's task has ended.
-                let _ = waiting.reply.send(self.answer(id, work, outcome));
+                let _ = waiting.reply.send(self.answer(outcome));
             }
         }
     }
 
-    fn answer(&self, id: SessionId, work: &Workings, outcome: Outcome) -> Answer {
-        let written = match outcome? {
-            Committed::Nothing => None,
-            Committed::Written(version) => Some(version),
-            Committed::Repeated(earlier) if earlier.session != id => {
-                return Ok(Place::Elsewhere(earlier.session));
-            }
-            Committed::Repeated(earlier) => Some(earlier.version),
-        };
-        self.standing(id, work, written).map(Place::Here)
+    fn answer(&self, outcome: Outcome) -> Answer {
+        let snapshot = self.snapshot();
+        match outcome? {
+            Committed::Nothing => snapshot.map(Place::Here),
+            Committed::Written(recorded) => snapshot.map(|now| Place::Here(now.with(recorded))),
+            Committed::Repeated(earlier) => Ok(Place::Elsewhere(earlier)),
+        }
     }
 
     /// One outcome for each, in order.
-    async fn carry_out(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        waiting: &[Waiting],
-    ) -> Vec<Outcome> {
-        if work.state.is_none()
-            && let Err(error) = self.load(id, work).await
+    async fn carry_out(&mut self, waiting: &[Waiting]) -> Vec<Outcome> {
+        if self.work.state.is_none()
+            && let Err(error) = self.load().await
         {
             return waiting.iter().map(|_| Err(error.clone().into())).collect();
         }
-        if work.state.is_none() {
-            return waiting.iter().map(|_| Err(EngineError::NotFound(id))).collect();
+        if self.work.state.is_none() {
+            return waiting.iter().map(|_| Err(EngineError::NotFound(self.id()))).collect();
         }
         let mut outcomes: Vec<Outcome> = vec![];
         while outcomes.len() < waiting.len() {
             let rest = &waiting[outcomes.len()..];
             let together = match rest {
                 [] | [_] => vec![],
-                several => self.together(id, room, work, several).await,
+                several => self.together(several).await,
             };
             let ended_by = rest.get(together.len());
             for (one, (outcome, decided_on)) in rest.iter().zip(together) {
-                outcomes.push(self.or_earlier(id, &one.by, outcome, decided_on).await);
+                outcomes.push(self.or_earlier(&one.by, outcome, decided_on).await);
             }
             // The one that ended it goes by itself.
-            if let Some(one) = ended_by {
-                let outcome = self.alone(id, room, work, one).await;
-                outcomes.push(self.or_earlier(id, &one.by, outcome, work.version).await);
+            if let Some(Waiting { by, command, .. }) = ended_by {
+                let step = Step { command: command.clone(), attempt: None };
+                let outcome = self.commit(by, vec![step]).await;
+                outcomes.push(self.or_earlier(by, outcome, self.work.version).await);
             }
         }
         outcomes
     }
 
-    async fn alone(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        one: &Waiting,
-    ) -> Outcome {
-        let step = Step { command: one.command.clone(), attempt: None };
-        self.commit(id, room, work, &one.by, vec![step]).await
-    }
-
     /// A repeated request may be refused now, or find nothing left to do; its answer
     /// is the one to the first. The keys of what writes are compared by the store.
-    async fn or_earlier(
-        &self,
-        id: SessionId,
-        by: &By,
-        outcome: Outcome,
-        decided_on: u64,
-    ) -> Outcome {
+    async fn or_earlier(&self, by: &By, outcome: Outcome, decided_on: u64) -> Outcome {
         match &outcome {
             Ok(Committed::Nothing) | Err(EngineError::Rejected(_)) => {}
             Ok(Committed::Written(_) | Committed::Repeated(_)) | Err(_) => return outcome,
         }
         let Some(wanted) = &by.idempotency else { return outcome };
-        match self.store.idempotent(&wanted.principal, &wanted.key).await? {
+        let store = &self.engine().store;
+        match store.idempotent(&wanted.principal, &wanted.key).await? {
             // One that came after it has used the key.
-            Some(other) if other.session == id && other.version > decided_on => outcome,
+            Some(other) if other.session == self.id() && other.version > decided_on => outcome,
             Some(earlier) => wanted.compare(earlier).map(Committed::Repeated),
             None => outcome,
         }
@@ -168,119 +141,99 @@ impl Engine {
 
     /// The outcomes of the first commands, as many as could be carried out together,
     /// with the version that each was decided on. Whatever is out of the ordinary
-    /// ends it, and is left to `alone`.
-    async fn together(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        waiting: &[Waiting],
-    ) -> Vec<(Outcome, u64)> {
-        let Gathered { state, decided, appends } = self.gather(id, work, waiting);
-        let given: Vec<Given> = appends.iter().map(Given::of).collect();
-        let failed = |error: StoreError| {
-            decided.iter().map(|(_, on)| (Err(error.clone().into()), *on)).collect()
-        };
-        let appended = match appends.is_empty() {
-            true => vec![],
-            false => match self.store.append_all(appends).await {
-                Ok(appended) => appended,
+    /// ends it, and is left to be carried out alone.
+    async fn together(&mut self, waiting: &[Waiting]) -> Vec<(Outcome, u64)> {
+        let Gathered { state, verdicts, appends, given } = self.gather(waiting);
+        let (count, mut written) = (given.len(), vec![]);
+        if count > 0 {
+            match self.engine().store.append_all(appends).await {
+                Ok(appended) => written = self.take_in(state, given, appended),
                 // It may be on the disk all the same, so nothing is tried again.
-                Err(error) => return failed(error),
-            },
-        };
-        let count = given.len();
-        let versions = self.publish_written(id, room, given, appended);
-        match (versions.last(), state) {
-            (None, _) => {}
-            (Some(last), Some(state)) if versions.len() == count => {
-                (work.version, work.state) = (*last, Some(Arc::new(state)));
-            }
-            (Some(_), _) => {
-                if let Err(error) = self.load(id, work).await {
-                    return failed(error);
+                Err(error) => {
+                    let failed = |(_, on): &(Verdict, u64)| (Err(error.clone().into()), *on);
+                    return verdicts.iter().map(failed).collect();
                 }
             }
         }
-        outcomes(decided, versions)
+        outcomes(verdicts, written)
     }
 
     /// Decides each command on what those before it would do.
-    fn gather(&self, id: SessionId, work: &Workings, waiting: &[Waiting]) -> Gathered {
-        let at = self.clock.now();
-        let mut state = work.state.as_deref().cloned();
-        let mut version = work.version;
-        let (mut all, mut appends) = (vec![], vec![]);
+    fn gather(&self, waiting: &[Waiting]) -> Gathered {
+        let mut all =
+            Gathered { state: self.work.state.as_deref().cloned(), ..Gathered::default() };
+        let mut version = self.work.version;
         for Waiting { by, command, .. } in waiting {
             let steps = [Step { command: command.clone(), attempt: None }];
             let decided_on = version;
-            match (decide(&mut state, &steps, at), &state) {
+            match (self.decide(&mut all.state, by, &steps), &all.state) {
                 (Ok(events), Some(state)) if !events.is_empty() => {
                     version += events.len() as u64;
-                    let append = self.append_of(id, work, by, &steps, state, events, at);
-                    appends.push(Append { expected: decided_on, ..append });
-                    all.push((Decided::Events, decided_on));
+                    let append =
+                        self.append_of(by, &steps, state, events.iter().map(|(new, _)| new));
+                    let append = Append { expected: decided_on, ..append };
+                    let events = events.into_iter().map(|(_, event)| event).collect();
+                    all.given.push(Given::of(&append, events));
+                    all.appends.push(append);
+                    all.verdicts.push((Verdict::Events, decided_on));
                 }
-                (Ok(_), _) => all.push((Decided::Nothing, decided_on)),
+                (Ok(_), _) => all.verdicts.push((Verdict::Nothing, decided_on)),
                 (Err(EngineError::Rejected(reject)), _) => {
-                    all.push((Decided::Refused(reject), decided_on));
+                    all.verdicts.push((Verdict::Refused(reject), decided_on));
                 }
-                (Err(_), _) => {
-                    // The state may hold a part of what this one does.
-                    return Gathered { state: None, decided: all, appends };
-                }
+                // The state may hold a part of what this one does.
+                (Err(_), _) => return Gathered { state: None, ..all },
             }
         }
-        Gathered { state, decided: all, appends }
+        all
     }
 
-    /// The version after each append that was written.
-    fn publish_written(
-        &self,
-        id: SessionId,
-        room: &Room,
+    /// Moves on by what was written, up to the first that was not.
+    fn take_in(
+        &mut self,
+        state: Option<room::Room>,
         given: Vec<Given>,
         appended: Vec<Appended>,
-    ) -> Vec<u64> {
-        let written = appended.into_iter().map_while(|appended| match appended {
-            Appended::Written { version, positions } => Some((version, positions)),
-            Appended::Conflict { .. }
-            | Appended::Fenced
-            | Appended::Repeated(_)
-            | Appended::Gone
-            | Appended::Taken => None,
-        });
-        let mut versions = vec![];
-        for (given, (version, positions)) in given.into_iter().zip(written) {
-            given.stored(id, version, positions).for_each(|event| self.publish(room, event));
-            versions.push(version);
+    ) -> Vec<Vec<Recorded>> {
+        let count = given.len();
+        let (mut entries, mut recorded): (Vec<Entry>, Vec<Vec<Recorded>>) = Default::default();
+        for (given, appended) in given.into_iter().zip(appended) {
+            let Appended::Written { version, positions, epoch } = appended else { break };
+            let own = given.entries(self.id(), version, positions);
+            recorded.push(own.iter().map(Entry::recorded).collect());
+            entries.extend(own);
+            self.take_role(epoch);
         }
-        versions
+        let all = recorded.len() == count;
+        self.advance(&entries, state.filter(|_| all));
+        recorded
     }
 }
 
+#[derive(Default)]
 struct Gathered {
-    /// After all of them; `None` when it has to be read from the log.
+    /// After all of them, if it is known.
     state: Option<room::Room>,
     /// One for each of the first commands, with the version that it was decided on.
-    decided: Vec<(Decided, u64)>,
+    verdicts: Vec<(Verdict, u64)>,
     /// One for each that has events.
     appends: Vec<Append>,
+    given: Vec<Given>,
 }
 
-enum Decided {
+enum Verdict {
     Events,
     Nothing,
     Refused(Reject),
 }
 
 /// What was decided holds only if all before it was written.
-fn outcomes(decided: Vec<(Decided, u64)>, versions: Vec<u64>) -> Vec<(Outcome, u64)> {
-    let mut versions = versions.into_iter();
-    let outcome = |(decided, on)| match decided {
-        Decided::Nothing => Some((Ok(Committed::Nothing), on)),
-        Decided::Refused(reject) => Some((Err(EngineError::Rejected(reject)), on)),
-        Decided::Events => versions.next().map(|version| (Ok(Committed::Written(version)), on)),
+fn outcomes(verdicts: Vec<(Verdict, u64)>, written: Vec<Vec<Recorded>>) -> Vec<(Outcome, u64)> {
+    let mut written = written.into_iter();
+    let outcome = |(verdict, on)| match verdict {
+        Verdict::Nothing => Some((Ok(Committed::Nothing), on)),
+        Verdict::Refused(reject) => Some((Err(EngineError::Rejected(reject)), on)),
+        Verdict::Events => written.next().map(|own| (Ok(Committed::Written(own)), on)),
     };
-    decided.into_iter().map_while(outcome).collect()
+    verdicts.into_iter().map_while(outcome).collect()
 }

@@ -16,7 +16,7 @@ pub struct Meter {
     failures: [AtomicU64; FAILURES.len()],
 }
 
-pub const FAILURES: [FailureKind; 9] = [
+pub const FAILURES: [FailureKind; 10] = [
     FailureKind::TimedOut,
     FailureKind::Idle,
     FailureKind::Refused,
@@ -26,6 +26,7 @@ pub const FAILURES: [FailureKind; 9] = [
     FailureKind::Misconfigured,
     FailureKind::Unreachable,
     FailureKind::Malformed,
+    FailureKind::Internal,
 ];
 
 impl Meter {

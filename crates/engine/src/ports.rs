@@ -54,12 +54,32 @@ pub trait Store: Send + Sync {
     /// the name are never used again.
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError>;
 
-    /// Takes sessions over for this driver: raises each one's epoch, so that a
-    /// former driver's late writes match no row. `None` takes every active one.
+    /// Whether another process may write to the log while this one runs.
+    fn is_shared(&self) -> bool;
+
+    /// Sessions that other processes have written to. Some may be missed: `versions` is
+    /// the truth.
+    fn changes(&self) -> BoxStream<'static, SessionId>;
+
+    /// The versions of those of these sessions that are there.
+    async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError>;
+
+    /// This node lives, and drives what it drives, for so long from now on.
+    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError>;
+
+    /// This node ends: whatever it drives is free at once.
+    async fn retire(&self, node: &str) -> Result<(), StoreError>;
+
+    /// What this node could go on with: sessions in which something is due by now, or
+    /// that have a draft, and that no other living node drives.
+    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError>;
+
+    /// Takes those of these sessions over that no other living node drives: raises each
+    /// one's epoch, so that a former driver's late writes match no row.
     async fn claim(
         &self,
-        owner: &str,
-        id: Option<SessionId>,
+        node: &str,
+        ids: &[SessionId],
     ) -> Result<Vec<(SessionId, u64)>, StoreError>;
 
     /// Records that a model is about to be asked, and returns the number of this
@@ -84,6 +104,15 @@ pub trait Store: Send + Sync {
         epoch: u64,
         call: &CallId,
         text: &str,
+    ) -> Result<(), StoreError>;
+
+    /// Says how the last attempt at a call ended whose outcome nobody waits for any more,
+    /// and forgets its partial text.
+    async fn end_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        end: AttemptEnd,
     ) -> Result<(), StoreError>;
 
     async fn drafts(&self, id: SessionId) -> Result<Vec<(CallId, String)>, StoreError>;
@@ -129,8 +158,21 @@ pub struct Append {
     pub events: Vec<NewEvent>,
     pub attempts: Vec<AttemptEnd>,
     pub idempotency: Option<Idempotency>,
-    /// For a session that this append opens: who drives it, from epoch 1 on.
-    pub owner: Option<String>,
+    /// The node that should drive the session from now on, because something is due in
+    /// it. It gets it unless another living node has it. `None` from whoever drives it
+    /// sets it free.
+    pub driver: Option<String>,
+    /// When something will be due, if nothing is before.
+    pub wake_at: Option<Timestamp>,
+}
+
+/// What could be gone on with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Waiting {
+    /// Of others at most as many as were asked for; this node's own come last, and all.
+    pub sessions: Vec<SessionId>,
+    /// When the next of those will be due in which nothing is yet.
+    pub wake_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug)]
@@ -190,8 +232,9 @@ pub struct IdempotentAnswer {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Appended {
-    /// With the position of each new event. Those of listed ones have no gap.
-    Written { version: u64, positions: Vec<Option<u64>> },
+    /// With the position of each new event; those of listed ones have no gap. The epoch
+    /// is there if the append's `driver` has the session now.
+    Written { version: u64, positions: Vec<Option<u64>>, epoch: Option<u64> },
     /// Somebody else was first: the session stands at this version now.
     Conflict { version: u64 },
     /// This driver has lost the session to another one.
@@ -374,4 +417,12 @@ pub trait Clock: Send + Sync {
     /// Until `now` comes to this time, also when that clock is set meanwhile, or the
     /// machine is suspended.
     fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()>;
+    /// Random bits.
+    fn chance(&self) -> u128 {
+        uuid::Uuid::new_v4().as_u128()
+    }
+    /// An id that sorts after those that were made before it.
+    fn new_id(&self) -> SessionId {
+        SessionId(uuid::Uuid::now_v7())
+    }
 }

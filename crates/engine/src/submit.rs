@@ -1,18 +1,20 @@
-//! Load → decide → append → apply → publish, and then whatever is due.
+//! Load → decide → append → advance, and then whatever is due.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plenary_domain::room::{self, Command, Event, Input};
-use plenary_domain::{CallId, Outcome, Reject, SessionId, Timestamp, limits};
+use plenary_domain::{CallId, Outcome, Reject, SessionId, Timestamp, Work, limits};
 
 use tokio::task::JoinHandle;
 
-use crate::engine::{Engine, EngineError, Room, Snapshot, Workings, nonce};
+use crate::engine::{Engine, EngineError, Snapshot};
 use crate::line::Place;
 use crate::ports::{
     Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer, NewEvent, StoreError, StoredEvent,
 };
+use crate::session::{Entry, Held, Recorded, Role};
 
 /// Who submits a command, and whether it may arrive twice.
 #[derive(Clone, Debug)]
@@ -31,13 +33,14 @@ impl By {
 pub(crate) enum Committed {
     /// There was nothing to do.
     Nothing,
-    /// Its last event has this version.
-    Written(u64),
+    /// These are its events.
+    Written(Vec<Recorded>),
     /// An earlier request with the same key did it.
     Repeated(IdempotentAnswer),
 }
 
 /// A command, and the ends of the attempts that brought it.
+#[derive(Clone)]
 pub(crate) struct Step {
     pub command: Command,
     pub attempt: Option<AttemptEnd>,
@@ -46,44 +49,59 @@ pub(crate) struct Step {
 impl Engine {
     /// Opens a session with the command that its form opens with.
     pub async fn open(self: &Arc<Self>, by: By, command: Command) -> Result<Snapshot, EngineError> {
-        let engine = self.clone();
-        through(async move { engine.open_now(by, command).await }).await
+        self.open_as(self.clock.new_id(), by, command).await
     }
 
-    async fn open_now(self: &Arc<Self>, by: By, command: Command) -> Result<Snapshot, EngineError> {
+    /// Opens a session under this id. One that is there already is left as it is and
+    /// returned: whoever derives an id may ask twice.
+    pub async fn open_as(
+        self: &Arc<Self>,
+        id: SessionId,
+        by: By,
+        command: Command,
+    ) -> Result<Snapshot, EngineError> {
+        let engine = self.clone();
+        through(async move { engine.open_now(id, by, command).await }).await
+    }
+
+    async fn open_now(
+        self: &Arc<Self>,
+        id: SessionId,
+        by: By,
+        command: Command,
+    ) -> Result<Snapshot, EngineError> {
         if let Some(earlier) = self.repeated(&by).await? {
             return Ok(earlier);
         }
         if self.loaded() >= limits::SESSIONS {
             return Err(EngineError::Busy);
         }
-        let id = SessionId(uuid::Uuid::now_v7());
-        let room = self.room(id);
-        let mut work = room.work.lock().await;
+        let mut held = self.hold(id).await;
+        self.ensure_lease().await?;
         let step = Step { command, attempt: None };
-        let committed = self.commit(id, &room, &mut work, &by, vec![step]).await;
-        if work.version > 0 {
-            let kind = work.state.as_ref().map(|room| room.summary().kind);
-            if kind.is_some_and(room::is_session) {
-                self.meter.sessions_opened.fetch_add(1, Relaxed);
-            }
-            self.reconcile(id, &room, &mut work).await;
+        let committed = match held.work.version {
+            0 => held.commit(&by, vec![step]).await,
+            _ => Ok(Committed::Nothing),
+        };
+        if held.work.version > 0 {
+            held.reconcile().await;
         }
-        let snapshot = work.snapshot(id);
-        drop(work);
-        drop(room);
-        self.forget_if_idle(id);
-        match committed? {
+        let snapshot = held.snapshot();
+        drop(held);
+        match committed {
             // Another request with the same key was first.
-            Committed::Repeated(first) => {
-                let snapshot = self.get(first.session).await?;
-                Ok(Snapshot { written: Some(first.version), ..snapshot })
+            Ok(Committed::Repeated(first)) => self.as_of(first).await,
+            Ok(Committed::Written(recorded)) => {
+                let snapshot = snapshot?;
+                if room::is_session(snapshot.room.summary().kind) {
+                    self.meter.sessions_opened.fetch_add(1, Relaxed);
+                }
+                Ok(snapshot.with(recorded))
             }
-            Committed::Written(version) => {
-                let snapshot = snapshot.ok_or(EngineError::NotFound(id))?;
-                Ok(Snapshot { written: Some(version), ..snapshot })
-            }
-            Committed::Nothing => Err(EngineError::NotFound(id)),
+            Ok(Committed::Nothing) => snapshot,
+            // It was there, and the rules do not open it a second time.
+            Err(EngineError::Rejected(_)) if snapshot.is_ok() => snapshot,
+            Err(error) => Err(error),
         }
     }
 
@@ -104,38 +122,41 @@ impl Engine {
         by: By,
         command: Command,
     ) -> Result<Snapshot, EngineError> {
-        let room = self.room(id);
-        let answer = room.line.join(by, command);
-        let mut work = room.work.lock().await;
-        let answer = self.work_off(id, &room, &mut work, answer).await;
-        drop(work);
-        drop(room);
-        self.forget_if_idle(id);
+        let session = self.session(id);
+        let answer = session.line.join(by, command)?;
+        drop(session);
+        let mut held = self.hold(id).await;
+        self.ensure_lease().await?;
+        let answer = held.work_off(answer).await;
+        drop(held);
         match answer? {
             Place::Here(snapshot) => Ok(snapshot),
-            Place::Elsewhere(other) => self.get(other).await,
+            Place::Elsewhere(earlier) => self.as_of(earlier).await,
         }
-    }
-
-    pub(crate) fn standing(
-        &self,
-        id: SessionId,
-        work: &Workings,
-        written: Option<u64>,
-    ) -> Result<Snapshot, EngineError> {
-        let snapshot = work.snapshot(id).ok_or(EngineError::NotFound(id))?;
-        Ok(Snapshot { written, ..snapshot })
     }
 
     /// The session that a request with the same key has opened or changed before.
     pub async fn repeated(self: &Arc<Self>, by: &By) -> Result<Option<Snapshot>, EngineError> {
         match self.earlier(by).await? {
-            Some(earlier) => {
-                let snapshot = self.get(earlier.session).await?;
-                Ok(Some(Snapshot { written: Some(earlier.version), ..snapshot }))
-            }
+            Some(earlier) => Ok(Some(self.as_of(earlier).await?)),
             None => Ok(None),
         }
+    }
+
+    /// The session that a request has changed before, with what it recorded then.
+    async fn as_of(self: &Arc<Self>, earlier: IdempotentAnswer) -> Result<Snapshot, EngineError> {
+        let snapshot = self.get(earlier.session).await?;
+        let after = earlier.version.saturating_sub(limits::EVENTS_OF_ONE);
+        let events =
+            self.store.events(earlier.session, after, limits::EVENTS_OF_ONE as u32).await?;
+        let mut recorded = vec![];
+        for stored in events.into_iter().take_while(|event| event.version <= earlier.version) {
+            recorded.push(Entry::read(stored)?.recorded());
+        }
+        // One request writes under one name at one time.
+        let last = recorded.last().map(|last: &Recorded| (last.at, last.actor.clone()));
+        recorded.retain(|one| last.as_ref() == Some(&(one.at, one.actor.clone())));
+        Ok(Snapshot { written: Some(earlier.version), recorded, ..snapshot })
     }
 
     async fn earlier(&self, by: &By) -> Result<Option<IdempotentAnswer>, EngineError> {
@@ -149,81 +170,86 @@ impl Engine {
     pub(crate) async fn settle(
         self: &Arc<Self>,
         id: SessionId,
-        room: &Arc<Room>,
-        call: CallId,
+        call: &CallId,
         outcome: Outcome,
         attempt: Option<AttemptEnd>,
     ) -> Result<(), EngineError> {
-        let mut work = room.work.lock().await;
+        let mut held = self.hold(id).await;
         // A task that was aborted while it ran goes on to its next wait, and this
         // lock may be free. Its call is not its own any more: its text has been
-        // handed in, or another driver has the session.
+        // handed in, or another node has the session.
         let own = |running: &JoinHandle<()>| Some(running.id()) == tokio::task::try_id();
-        if !work.running.get(&call).is_some_and(own) {
+        if !held.work.running.get(call).is_some_and(own) {
             return Ok(());
         }
-        let by = By::actor("engine");
         let command = Command::Settle { call: call.clone(), outcome };
-        let handle = work.running.remove(&call);
-        let committed =
-            self.commit(id, room, &mut work, &by, vec![Step { command, attempt }]).await;
-        match committed {
-            Ok(_) | Err(EngineError::Rejected(_) | EngineError::NotFound(_)) => {}
+        let handle = held.work.running.remove(call);
+        let step = Step { command, attempt };
+        let settled = match held.commit(&By::actor(ENGINE), vec![step.clone()]).await {
+            Ok(Committed::Written(_)) | Err(EngineError::NotFound(_)) => Ok(()),
+            Ok(_) | Err(EngineError::Rejected(_)) => {
+                held.let_end(&[step]).await.map_err(EngineError::from)
+            }
+            Err(error) => Err(error),
+        };
+        match settled {
+            Ok(()) => {}
             Err(EngineError::Store(StoreError::Fenced)) => {
-                tracing::warn!(session = %id, %call, "another driver has this call");
-                room.live.end(&call);
-                return Ok(());
+                tracing::warn!(session = %id, %call, "another node has this call");
             }
             Err(error) => {
                 // Still this task's call: it tries again to hand its outcome in.
-                work.running.extend(handle.map(|handle| (call, handle)));
+                held.work.running.extend(handle.map(|handle| (call.clone(), handle)));
                 return Err(error);
             }
         }
-        room.live.end(&call);
-        self.reconcile(id, room, &mut work).await;
+        held.session.live.end(call);
+        held.work.unsettled = true;
+        held.reconcile().await;
         Ok(())
     }
 
+    /// Removes a session, whatever it is doing.
+    pub async fn remove(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
+        let engine = self.clone();
+        through(async move { engine.remove_now(id).await }).await
+    }
+
+    async fn remove_now(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
+        let mut held = self.hold(id).await;
+        let removed = self.store.remove(id).await?;
+        self.names.forget(id);
+        held.forget();
+        if removed { Ok(()) } else { Err(EngineError::NotFound(id)) }
+    }
+}
+
+/// Who writes what comes of calls.
+pub(crate) const ENGINE: &str = "engine";
+
+impl Held {
     /// Decides the steps one after the other and appends what comes of them in
-    /// one transaction. Nothing is applied or published before it is durable.
-    pub(crate) async fn commit(
-        self: &Arc<Self>,
-        id: SessionId,
-        room: &Arc<Room>,
-        work: &mut Workings,
-        by: &By,
-        steps: Vec<Step>,
-    ) -> Result<Committed, EngineError> {
+    /// one transaction. The session moves when that is durable, and not before.
+    pub async fn commit(&mut self, by: &By, steps: Vec<Step>) -> Result<Committed, EngineError> {
         for _ in 0..limits::DECISIONS {
-            let at = self.clock.now();
-            let mut state = work.state.as_deref().cloned();
-            let events = decide(&mut state, &steps, at)?;
+            let mut state = self.work.state.as_deref().cloned();
+            let events = self.decide(&mut state, by, &steps)?;
             let Some(state) = state.filter(|_| !events.is_empty()) else {
                 return Ok(Committed::Nothing);
             };
-            let append = self.append_of(id, work, by, &steps, &state, events, at);
-            let given = Given::of(&append);
-            match self.store.append(append).await? {
-                Appended::Written { version, positions } => {
-                    work.state = Some(Arc::new(state));
-                    if work.version == 0 {
-                        work.epoch = Some(1);
-                    }
-                    work.version = version;
-                    let stored = given.stored(id, version, positions);
-                    stored.for_each(|event| self.publish(room, event));
-                    return Ok(Committed::Written(version));
+            let append = self.append_of(by, &steps, &state, events.iter().map(|(new, _)| new));
+            let given = Given::of(&append, events.into_iter().map(|(_, event)| event).collect());
+            match self.engine().store.append(append).await? {
+                Appended::Written { version, positions, epoch } => {
+                    let entries = given.entries(self.id(), version, positions);
+                    self.take_role(epoch);
+                    self.advance(&entries, Some(state));
+                    return Ok(Committed::Written(entries.iter().map(Entry::recorded).collect()));
                 }
-                Appended::Conflict { .. } => self.load(id, work).await?,
+                Appended::Conflict { .. } => self.load().await?,
                 Appended::Fenced => {
-                    // Another process drives it now; its calls are not ours any more.
-                    work.epoch = None;
-                    for (call, handle) in work.running.drain() {
-                        handle.abort();
-                        room.live.end(&call);
-                    }
-                    self.load(id, work).await?;
+                    self.step_down();
+                    self.load().await?;
                     // Anybody may give a command, but only the driver an outcome.
                     if steps.iter().any(|step| matches!(step.command, Command::Settle { .. })) {
                         return Err(StoreError::Fenced.into());
@@ -235,7 +261,7 @@ impl Engine {
                     };
                     return wanted.compare(earlier).map(Committed::Repeated);
                 }
-                Appended::Gone => return Err(EngineError::NotFound(id)),
+                Appended::Gone => return Err(EngineError::NotFound(self.id())),
                 Appended::Taken => {
                     return Err(EngineError::Taken(state.summary().name.unwrap_or_default()));
                 }
@@ -244,22 +270,38 @@ impl Engine {
         Err(EngineError::Contended)
     }
 
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn append_of(
+    /// After an append that named this node as the driver, or did not.
+    pub fn take_role(&mut self, epoch: Option<u64>) {
+        self.work.role = match (epoch, self.work.role) {
+            (Some(epoch), _) => Role::Driving { epoch },
+            // Set free with that append; calls that run are still handed in.
+            (None, role) if !self.work.running.is_empty() => role,
+            (None, _) => Role::Following,
+        };
+    }
+
+    pub fn append_of<'a>(
         &self,
-        id: SessionId,
-        work: &Workings,
         by: &By,
         steps: &[Step],
         state: &room::Room,
-        events: Vec<NewEvent>,
-        at: Timestamp,
+        events: impl Iterator<Item = &'a NewEvent>,
     ) -> Append {
-        let summary = state.summary();
+        let (engine, summary) = (self.engine(), state.summary());
+        let at = engine.clock.now();
+        let due = state.due();
+        let later = |work: &Work| match work {
+            Work::Ask => None,
+            Work::Sleep { until } => Some(*until).filter(|until| *until > at),
+        };
+        let is_due = due.iter().any(|call| later(&call.work).is_none());
+        let drives = is_due || !self.work.running.is_empty();
+        let wake_at = due.iter().filter_map(|call| later(&call.work)).min();
+        let wake_at = wake_at.filter(|_| !is_due);
         Append {
-            session: id,
-            expected: work.version,
-            epoch: work.epoch,
+            session: self.id(),
+            expected: self.work.version,
+            epoch: self.work.role.epoch(),
             kind: summary.kind,
             name: summary.name,
             project: summary.project,
@@ -270,43 +312,64 @@ impl Engine {
             waits_for: summary.waits_for,
             actor: by.actor.clone(),
             at,
-            events,
+            events: events.cloned().collect(),
             attempts: steps.iter().filter_map(|step| step.attempt.clone()).collect(),
             idempotency: by.idempotency.clone(),
-            owner: (work.version == 0).then(|| self.owner.clone()),
+            driver: drives.then(|| engine.node.name.clone()),
+            wake_at,
         }
     }
 
-    pub(crate) fn publish(&self, room: &Room, event: StoredEvent) {
-        let event = Arc::new(event);
-        room.live.event(event.clone());
-        // Everybody may read the counter and the events of all sessions, so neither
-        // may tell of what is posted blindly.
-        if event.position.is_some() {
-            self.meter.events.fetch_add(1, Relaxed);
-            // Nobody reading is no error.
-            let _ = self.all.send(event);
+    /// The events of all steps; the state goes along with them. When there are several
+    /// steps, those that have become stale are passed over. A step that is refused
+    /// changes nothing; what those before it did stays in the state, and so does a part
+    /// of one whose rules failed.
+    pub fn decide(
+        &self,
+        state: &mut Option<room::Room>,
+        by: &By,
+        steps: &[Step],
+    ) -> Result<Vec<(NewEvent, Event)>, EngineError> {
+        let _ = by;
+        let (engine, mut all) = (self.engine(), vec![]);
+        let at = engine.clock.now();
+        for step in steps {
+            let input = Input { at, nonce: engine.nonce(), command: step.command.clone() };
+            // A rule that panics must not take those along who wait beside it.
+            match catch_unwind(AssertUnwindSafe(|| decided(state, input))) {
+                Ok(Ok(events)) => all.extend(events),
+                Ok(Err(EngineError::Rejected(Reject::Stale))) if steps.len() > 1 => {}
+                Ok(Err(error)) => return Err(error),
+                Err(panic) => return Err(EngineError::Broken(words(&*panic))),
+            }
         }
+        Ok(all)
     }
+}
 
-    /// Removes a session, whatever it is doing.
-    pub async fn remove(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
-        let engine = self.clone();
-        through(async move { engine.remove_now(id).await }).await
+fn decided(
+    state: &mut Option<room::Room>,
+    input: Input,
+) -> Result<Vec<(NewEvent, Event)>, EngineError> {
+    let events = room::decide(state.as_ref(), input).map_err(EngineError::Rejected)?;
+    let mut all = Vec::with_capacity(events.len());
+    for event in events {
+        room::apply(state, &event);
+        all.push((encode(state.as_ref(), &event)?, event));
     }
+    Ok(all)
+}
 
-    async fn remove_now(&self, id: SessionId) -> Result<(), EngineError> {
-        let room = self.room(id);
-        let mut work = room.work.lock().await;
-        let removed = self.store.remove(id).await?;
-        self.names.forget(id);
-        work.running.drain().for_each(|(_, handle)| handle.abort());
-        *work = Workings::default();
-        room.live.removed();
-        drop(work);
-        drop(room);
-        self.forget_if_idle(id);
-        if removed { Ok(()) } else { Err(EngineError::NotFound(id)) }
+/// What a panic says.
+pub(crate) fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+impl Snapshot {
+    pub(crate) fn with(self, recorded: Vec<Recorded>) -> Snapshot {
+        let written = recorded.last().map(|last| last.version);
+        Snapshot { written, recorded, ..self }
     }
 }
 
@@ -348,63 +411,44 @@ fn encode(state: Option<&room::Room>, event: &Event) -> Result<NewEvent, EngineE
     })
 }
 
-/// Events as they were given to the log, to be published once they are in it.
+/// Events as they were given to the log, to be told of once they are in it.
 pub(crate) struct Given {
     kind: &'static str,
     actor: String,
     at: Timestamp,
-    events: Vec<NewEvent>,
+    events: Vec<(NewEvent, Event)>,
 }
 
 impl Given {
-    pub fn of(append: &Append) -> Given {
-        let Append { kind, actor, at, events, .. } = append;
-        Given { kind, actor: actor.clone(), at: *at, events: events.clone() }
+    pub fn of(append: &Append, events: Vec<Event>) -> Given {
+        let Append { kind, actor, at, events: new, .. } = append;
+        let events = new.iter().cloned().zip(events).collect();
+        Given { kind, actor: actor.clone(), at: *at, events }
     }
 
     /// The events as they are stored; the last one has this version.
-    pub fn stored(
+    pub fn entries(
         self,
         session: SessionId,
         version: u64,
         positions: Vec<Option<u64>>,
-    ) -> impl Iterator<Item = StoredEvent> {
+    ) -> Vec<Entry> {
         let first = version + 1 - self.events.len() as u64;
         let places = (first..).zip(positions);
-        self.events.into_iter().zip(places).map(move |(event, (version, position))| StoredEvent {
-            session,
-            kind: self.kind.to_owned(),
-            version,
-            position,
-            name: event.name.to_owned(),
-            actor: self.actor.clone(),
-            payload: event.payload,
-            at: self.at,
-        })
+        let entry =
+            |((new, event), (version, position)): ((NewEvent, Event), (u64, Option<u64>))| {
+                let stored = Arc::new(StoredEvent {
+                    session,
+                    kind: self.kind.to_owned(),
+                    version,
+                    position,
+                    name: new.name.to_owned(),
+                    actor: self.actor.clone(),
+                    payload: new.payload,
+                    at: self.at,
+                });
+                Entry { event, stored }
+            };
+        self.events.into_iter().zip(places).map(entry).collect()
     }
-}
-
-/// The events of all steps; the state goes along with them. When there are several
-/// steps, those that have become stale are passed over. A step that is refused
-/// changes nothing, but what those before it did stays in the state.
-pub(crate) fn decide(
-    state: &mut Option<room::Room>,
-    steps: &[Step],
-    at: Timestamp,
-) -> Result<Vec<NewEvent>, EngineError> {
-    let mut all = vec![];
-    for step in steps {
-        let input = Input { at, nonce: nonce(), command: step.command.clone() };
-        match room::decide(state.as_ref(), input) {
-            Ok(events) => {
-                for event in &events {
-                    room::apply(state, event);
-                    all.push(encode(state.as_ref(), event)?);
-                }
-            }
-            Err(Reject::Stale) if steps.len() > 1 => {}
-            Err(reject) => return Err(EngineError::Rejected(reject)),
-        }
-    }
-    Ok(all)
 }

@@ -1,4 +1,8 @@
-//! A clock that tests move by hand, so that no test sleeps.
+//! A clock that tests move by hand, so that no test sleeps; a store in memory.
+
+mod memory;
+
+pub use memory::{Memory, MemoryStore};
 
 use std::ops::{RangeBounds, RangeInclusive};
 use std::sync::{Mutex, MutexGuard, PoisonError};

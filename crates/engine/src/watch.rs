@@ -9,9 +9,10 @@ use futures::stream;
 use plenary_domain::{SessionId, limits};
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 
-use crate::engine::{Engine, EngineError, Room};
+use crate::engine::{Engine, EngineError};
 use crate::live::{Frame, Numbered};
 use crate::ports::{StoreError, StoredEvent};
+use crate::session::Session as Room;
 
 impl Engine {
     /// Every durable event of a session after `after`, exactly once and in
@@ -23,7 +24,7 @@ impl Engine {
         after: u64,
     ) -> Result<impl Stream<Item = Frame> + Send + use<>, EngineError> {
         self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
-        let room = self.room(id);
+        let room = self.session(id);
         // Nobody has held it: what it remembers may not be the end of the log.
         if Arc::strong_count(&room) == 2 {
             room.live.forget_events_but(0);

@@ -8,8 +8,12 @@ fn the_source_names_no_form() {
     let words =
         ["boardroom", "advisor", "synthesi", "whiteboard", "council", "discussion", "library"];
     let mut files = 0;
-    for file in std::fs::read_dir(source).unwrap() {
-        let path = file.unwrap().path();
+    let mut left = vec![source];
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(std::fs::read_dir(path).unwrap().map(|file| file.unwrap().path()));
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap().to_lowercase();
         files += 1;
         for word in words {

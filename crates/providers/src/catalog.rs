@@ -173,7 +173,8 @@ fn hint(config: &ProviderConfig, error: &ModelError) -> String {
             | FailureKind::Refused
             | FailureKind::TooLong
             | FailureKind::Empty
-            | FailureKind::Malformed,
+            | FailureKind::Malformed
+            | FailureKind::Internal,
             _,
         ) => format!("Check that {url} is the right address."),
     }

@@ -210,6 +210,13 @@ impl Problem {
         Problem::from(reject).hint(hint)
     }
 
+    fn internal() -> Self {
+        Problem::new(Code::Internal, "Something went wrong inside Plenary.").hint(
+            "Please report it, with the server's log. A change may have been carried out all the \
+             same.",
+        )
+    }
+
     pub fn no_such_session(id: impl std::fmt::Display) -> Self {
         Problem::new(Code::NotFound, format!("There is no session {id}."))
             .hint("List them with GET /api/sessions.")
@@ -312,6 +319,8 @@ impl From<EngineError> for Problem {
                 Problem::new(Code::Busy, "Others are changing this session at the same moment.")
                     .hint("Try again.")
             }
+            // The log of the program has the words.
+            EngineError::Broken(_) => Problem::internal(),
             EngineError::Store(error) => error.into(),
         }
     }
@@ -399,12 +408,7 @@ pub async fn method_not_allowed() -> Problem {
 }
 
 pub fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
-    Problem::new(Code::Internal, "Something went wrong inside Plenary.")
-        .hint(
-            "Please report it, with the server's log. A change may have been carried out all the \
-             same.",
-        )
-        .into_response()
+    Problem::internal().into_response()
 }
 
 /// What any request may be answered instead of what it asked for.

@@ -403,6 +403,7 @@ mirror! {
     #[serde(rename_all = "camelCase")]
     FailureName = FailureKind {
         TimedOut, Idle, Refused, RateLimited, TooLong, Empty, Misconfigured, Unreachable, Malformed,
+        Internal,
     }
 }
 

@@ -6,6 +6,7 @@ mod drive;
 mod failure;
 mod found;
 mod inspect;
+mod nodes;
 mod place;
 mod reads;
 mod rows;
@@ -18,18 +19,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use plenary_domain::{CallId, SessionId};
+use futures::stream::BoxStream;
+use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow,
-    Store, StoreError, StoredEvent,
+    Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqlSafeStr, SqlitePool};
 
 use crate::lock::{Holder, LOCK_FILE, Lock};
-use drive::{Beat, BeginAttempt, Claim, SaveDraft};
+use drive::{Beat, BeginAttempt, Claim, EndAttempt, Retire, SaveDraft};
 use failure::{closed, failure, migration_failure};
+use nodes::Nodes;
 use place::{Place, beside};
 use writer::Writer;
 
@@ -74,11 +77,13 @@ pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreErr
         StoreError::Failed(format!("the data folder {} cannot be read: {error}", folder.display()))
     })?;
     let place = Arc::new(place);
-    let writer = Writer::start(connection, place.clone());
+    let nodes = Arc::new(Nodes::default());
+    let writer = Writer::start(connection, place.clone(), nodes.clone());
     // The first write makes the log's name last, for which a file has to be opened.
     // Whether it succeeds is for whoever writes next to hear.
     writer.write(Beat).await.ok();
-    Ok(SqliteStore { writer, readers, place, secret, told, lock: Mutex::new(Some(lock)) })
+    let lock = Mutex::new(Some(lock));
+    Ok(SqliteStore { writer, readers, nodes, place, secret, told, lock })
 }
 
 /// All at once and for good: where no file can be opened any more, what was written
@@ -104,6 +109,7 @@ async fn open_readers(file: &Path) -> Result<SqlitePool, sqlx::Error> {
 pub struct SqliteStore {
     writer: Writer,
     readers: SqlitePool,
+    nodes: Arc<Nodes>,
     place: Arc<Place>,
     /// Read once: whoever has written must get their token, whatever has happened since.
     secret: [u8; 32],
@@ -189,12 +195,38 @@ impl Store for SqliteStore {
         self.writer.write(append::Remove(id)).await
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn changes(&self) -> BoxStream<'static, SessionId> {
+        Box::pin(futures::stream::pending())
+    }
+
+    async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        reads::versions(&self.readers, ids).await
+    }
+
+    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
+        self.nodes.renew(node, lease);
+        Ok(())
+    }
+
+    async fn retire(&self, node: &str) -> Result<(), StoreError> {
+        self.nodes.retire(node);
+        self.writer.write(Retire { node: node.to_owned() }).await
+    }
+
+    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
+        reads::waiting(&self.readers, node, &self.nodes.others(node), now, limit).await
+    }
+
     async fn claim(
         &self,
-        owner: &str,
-        id: Option<SessionId>,
+        node: &str,
+        ids: &[SessionId],
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        self.writer.write(Claim { owner: owner.to_owned(), session: id }).await
+        self.writer.write(Claim { node: node.to_owned(), sessions: ids.to_vec() }).await
     }
 
     async fn begin_attempt(
@@ -221,6 +253,18 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         let save = SaveDraft { session: id, epoch, call: call.clone(), text: text.to_owned() };
         match self.writer.write(save).await? {
+            true => Ok(()),
+            false => Err(StoreError::Fenced),
+        }
+    }
+
+    async fn end_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        end: AttemptEnd,
+    ) -> Result<(), StoreError> {
+        match self.writer.write(EndAttempt { session: id, epoch, end }).await? {
             true => Ok(()),
             false => Err(StoreError::Fenced),
         }
@@ -311,6 +355,7 @@ fn migrations() -> Migrator {
         migration(4, "waits_for", include_str!("../migrations/sqlite/0004_waits_for.sql")),
         migration(5, "beat", include_str!("../migrations/sqlite/0005_beat.sql")),
         migration(6, "imported", include_str!("../migrations/sqlite/0006_imported.sql")),
+        migration(7, "wake", include_str!("../migrations/sqlite/0007_wake.sql")),
     ])
 }
 

@@ -48,7 +48,8 @@ fn append(expected: u64) -> Append {
         }],
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }
 

@@ -58,7 +58,8 @@ fn append(number: u128) -> Append {
             key: number.to_string(),
             request_hash: "hash".into(),
         }),
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }
 
@@ -321,7 +322,7 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
     assert_eq!(secrets[0], secrets[1]);
     let store = open(folder.path()).await;
     let next = Append { name: Some("plan".into()), ..append(3) };
-    let written = Appended::Written { version: 1, positions: vec![Some(10)] };
+    let written = Appended::Written { version: 1, positions: vec![Some(10)], epoch: None };
     assert_eq!(store.append(next).await.unwrap(), written);
     let found = store.named("boardroom", "plan").await.unwrap();
     assert_eq!(found, Some(append(3).session));

@@ -92,7 +92,8 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
             .collect(),
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }
 

@@ -314,7 +314,7 @@ async fn a_reader_of_all_is_told_nothing_of_what_is_not_listed() {
     append.events[0].listed = false;
     let positions = vec![None];
     let answer = app.store.append(append).await.unwrap();
-    assert_eq!(answer, Appended::Written { version: 7, positions });
+    assert_eq!(answer, Appended::Written { version: 7, positions, epoch: None });
     assert_eq!(app.get("/api/sessions").await, before);
 
     let next = app.triad("Two?").await;

@@ -58,7 +58,8 @@ pub fn unreadable(id: SessionId) -> Append {
         }],
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }
 

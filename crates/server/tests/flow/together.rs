@@ -6,13 +6,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::stream::BoxStream;
 use plenary_domain::whiteboard::{self, Choice, Content, Phase, PostId, PostKind, Role};
 use plenary_domain::{AgentName, CallId, Reject, SessionId, Timestamp, room};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, Idempotency, IdempotentAnswer, ListPage, ListQuery,
-    NewEvent, SessionRow, Store, StoreError, StoredEvent,
+    NewEvent, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -80,12 +82,38 @@ impl Store for Held {
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
         self.store.remove(id).await
     }
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+    fn changes(&self) -> BoxStream<'static, SessionId> {
+        self.store.changes()
+    }
+    async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        self.store.versions(ids).await
+    }
+    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
+        self.store.renew(node, lease).await
+    }
+    async fn retire(&self, node: &str) -> Result<(), StoreError> {
+        self.store.retire(node).await
+    }
+    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
+        self.store.waiting(node, now, limit).await
+    }
     async fn claim(
         &self,
-        owner: &str,
-        id: Option<SessionId>,
+        node: &str,
+        ids: &[SessionId],
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        self.store.claim(owner, id).await
+        self.store.claim(node, ids).await
+    }
+    async fn end_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        end: AttemptEnd,
+    ) -> Result<(), StoreError> {
+        self.store.end_attempt(id, epoch, end).await
     }
     async fn begin_attempt(
         &self,
@@ -407,7 +435,8 @@ async fn another_writer_in_between_makes_them_decide_again() {
         }],
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     };
     table.store.store.append(foreign).await.unwrap();
     table.store.gate.add_permits(1_000);

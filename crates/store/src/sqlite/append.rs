@@ -44,7 +44,7 @@ impl Write for Append {
         if positions.iter().flatten().any(turn) {
             forget_old_answers(&mut batch.connection, self.at).await?;
         }
-        Ok(Appended::Written { version, positions })
+        Ok(Appended::Written { version, positions, epoch: place.epoch })
     }
 }
 
@@ -73,18 +73,31 @@ impl Write for Chain {
 struct Place {
     number: i64,
     retitled: bool,
+    /// Under which the append's driver has the session now.
+    epoch: Option<u64>,
 }
+
+impl Place {
+    fn of(append: &Append, (number, epoch, driver): Row, retitled: bool) -> Place {
+        let drives = append.driver.is_some() && driver == append.driver;
+        Place { number, retitled, epoch: drives.then(|| unsigned(epoch)) }
+    }
+}
+
+/// A session's number, epoch and driver.
+type Row = (i64, i64, Option<String>);
 
 /// Opens the session or moves it forward, or says why not. The ordinary case of
 /// each is one statement; only what it refuses is looked at more closely.
 async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appended>, sqlx::Error> {
+    let others = batch.nodes.others(append.driver.as_deref().unwrap_or_default());
     let connection = &mut batch.connection;
-    let (number, retitled) = match append.expected {
+    let (row, retitled) = match append.expected {
         0 => (open(connection, append).await?, true),
-        _ => (advance(connection, append).await?, false),
+        _ => (advance(connection, append, &others).await?, false),
     };
-    if let Some(number) = number {
-        return Ok(Ok(Place { number, retitled }));
+    if let Some(row) = row {
+        return Ok(Ok(Place::of(append, row, retitled)));
     }
     let standing = standing(connection, append.session).await?;
     if standing.is_none() && append.expected == 0 {
@@ -96,9 +109,8 @@ async fn place(batch: &mut Batch, append: &Append) -> Result<Result<Place, Appen
     }
     // Nothing stands against it, so it was the title that did not match.
     rename(connection, append).await?;
-    let number = advance(connection, append).await?;
-    let retitled = true;
-    Ok(number.map(|number| Place { number, retitled }).ok_or(Appended::Gone))
+    let row = advance(connection, append, &others).await?;
+    Ok(row.map(|row| Place::of(append, row, true)).ok_or(Appended::Gone))
 }
 
 /// Version and epoch of a session.
@@ -136,21 +148,20 @@ fn refusal(append: &Append, standing: Option<(u64, u64)>) -> Option<Appended> {
     }
 }
 
-/// The new session's number. `None`: the id or the name is in use, or was before
-/// its session was removed.
+/// `None`: the id or the name is in use, or was before its session was removed.
 async fn open(
     connection: &mut SqliteConnection,
     append: &Append,
-) -> Result<Option<i64>, sqlx::Error> {
-    sqlx::query_scalar(
+) -> Result<Option<Row>, sqlx::Error> {
+    sqlx::query_as(
         "insert into stream
              (id, kind, title, status, active, version, epoch, owner, created_at, updated_at,
-              name, project, waits_for, imported)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13
+              name, project, waits_for, imported, wake_at)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14
          where not exists (select 1 from removed where id = ?1)
              and not exists (select 1 from removed where kind = ?2 and name = ?10)
          on conflict do nothing
-         returning number",
+         returning number, epoch, owner",
     )
     .bind(append.session.0)
     .bind(append.kind)
@@ -158,32 +169,42 @@ async fn open(
     .bind(append.status)
     .bind(append.active)
     .bind(append.events.len() as i64)
-    .bind(i64::from(append.owner.is_some()))
-    .bind(&append.owner)
+    .bind(i64::from(append.driver.is_some()))
+    .bind(&append.driver)
     .bind(append.at.as_millisecond())
     .bind(&append.name)
     .bind(&append.project)
     .bind(names(&append.waits_for))
     .bind(append.imported)
+    .bind(append.wake_at.map(|at| at.as_millisecond()))
     .fetch_optional(connection)
     .await
 }
 
-/// The session's number. `None`: it is not there, stands elsewhere, is held by
-/// another driver, or has another title.
+/// `None`: it is not there, stands elsewhere, is held by another driver, or has another
+/// title. Whoever drives it says who does from now on; somebody else gets it if it is
+/// free, under an epoch of their own.
 async fn advance(
     connection: &mut SqliteConnection,
     append: &Append,
-) -> Result<Option<i64>, sqlx::Error> {
+    others: &str,
+) -> Result<Option<Row>, sqlx::Error> {
     // Everybody may read the time, and it would tell of an event that is not listed.
     let seen = append.events.iter().any(|event| event.listed);
     let changed_at = seen.then_some(append.at);
-    sqlx::query_scalar(
+    sqlx::query_as(
         "update stream
          set version = version + ?5, status = ?6, active = ?7,
-             updated_at = coalesce(?8, updated_at), waits_for = ?9
+             updated_at = coalesce(?8, updated_at), waits_for = ?9, wake_at = ?10,
+             owner = case
+                 when ?3 is not null then ?11
+                 when ?11 is null then owner
+                 when owner in (select value from json_each(?12)) then owner
+                 else ?11 end,
+             epoch = epoch + (?3 is null and ?11 is not null
+                 and (owner is null or owner not in (select value from json_each(?12))))
          where id = ?1 and version = ?2 and epoch = coalesce(?3, epoch) and title = ?4
-         returning number",
+         returning number, epoch, owner",
     )
     .bind(append.session.0)
     .bind(signed(append.expected))
@@ -194,6 +215,9 @@ async fn advance(
     .bind(append.active)
     .bind(changed_at.map(|at| at.as_millisecond()))
     .bind(names(&append.waits_for))
+    .bind(append.wake_at.map(|at| at.as_millisecond()))
+    .bind(&append.driver)
+    .bind(others)
     .fetch_optional(connection)
     .await
 }
@@ -252,7 +276,8 @@ async fn insert_title(batch: &mut Batch, append: &Append, number: i64) -> Result
     batch.insert_words(row, &append.title).await
 }
 
-/// Says how an attempt ended. One that was never begun is passed over.
+/// Says how an attempt ended. One that was never begun is passed over, and one that has
+/// ended stays as it ended.
 pub(super) async fn end_attempt(
     connection: &mut SqliteConnection,
     session: SessionId,
@@ -260,7 +285,7 @@ pub(super) async fn end_attempt(
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "update attempt set state = ?4, input_tokens = ?5, output_tokens = ?6
-         where stream_id = ?1 and call_id = ?2 and number = ?3",
+         where stream_id = ?1 and call_id = ?2 and number = ?3 and state = 'begun'",
     )
     .bind(session.0)
     .bind(&end.call.0)
@@ -274,7 +299,7 @@ pub(super) async fn end_attempt(
 }
 
 /// Ends a call's last attempt, and with it the partial text.
-async fn end_call(
+pub(super) async fn end_call(
     connection: &mut SqliteConnection,
     session: SessionId,
     end: &AttemptEnd,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use plenary_domain::SessionId;
 use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
 
+use super::nodes::Nodes;
 use super::place::Place;
 
 /// Rows of one insert. A statement is kept prepared for each number of rows.
@@ -17,6 +18,7 @@ const ROWS: usize = 32;
 pub(super) struct Batch {
     pub(super) connection: SqliteConnection,
     pub(super) place: Arc<Place>,
+    pub(super) nodes: Arc<Nodes>,
     /// With their numbers.
     events: Vec<(i64, EventToInsert)>,
     words: Vec<(i64, String)>,
@@ -45,8 +47,8 @@ pub(super) struct EventToInsert {
 }
 
 impl Batch {
-    pub(super) fn new(connection: SqliteConnection, place: Arc<Place>) -> Batch {
-        Batch { connection, place, events: Vec::new(), words: Vec::new(), next: None }
+    pub(super) fn new(connection: SqliteConnection, place: Arc<Place>, nodes: Arc<Nodes>) -> Batch {
+        Batch { connection, place, nodes, events: Vec::new(), words: Vec::new(), next: None }
     }
 
     pub(super) async fn execute(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {

@@ -4,16 +4,15 @@
 use async_trait::async_trait;
 use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::AttemptEnd;
-use uuid::Uuid;
 
-use super::append::end_attempt;
+use super::append::{end_attempt, end_call};
 use super::batch::Batch;
 use super::rows::{signed, unsigned};
 use super::writer::Write;
 
 pub(super) struct Claim {
-    pub(super) owner: String,
-    pub(super) session: Option<SessionId>,
+    pub(super) node: String,
+    pub(super) sessions: Vec<SessionId>,
 }
 
 #[async_trait]
@@ -21,24 +20,41 @@ impl Write for Claim {
     type Answer = Vec<(SessionId, u64)>;
 
     async fn run(&self, batch: &mut Batch) -> Result<Self::Answer, sqlx::Error> {
-        let claim = match self.session {
-            Some(id) => sqlx::query_as(
-                "update stream set epoch = epoch + 1, owner = ?1 where id = ?2
-                 returning id, epoch",
+        let others = batch.nodes.others(&self.node);
+        let mut claimed = vec![];
+        for session in &self.sessions {
+            let epoch: Option<i64> = sqlx::query_scalar(
+                "update stream set epoch = epoch + 1, owner = ?1
+                 where id = ?2
+                     and (owner is null or owner not in (select value from json_each(?3)))
+                 returning epoch",
             )
-            .bind(&self.owner)
-            .bind(id.0),
-            None => sqlx::query_as(
-                "update stream set epoch = epoch + 1, owner = ?1 where active = 1
-                 returning id, epoch",
-            )
-            .bind(&self.owner),
-        };
-        let rows: Vec<(Uuid, i64)> = claim.fetch_all(&mut batch.connection).await?;
-        let mut claimed: Vec<(SessionId, u64)> =
-            rows.into_iter().map(|(id, epoch)| (SessionId(id), unsigned(epoch))).collect();
-        claimed.sort_unstable();
+            .bind(&self.node)
+            .bind(session.0)
+            .bind(&others)
+            .fetch_optional(&mut batch.connection)
+            .await?;
+            claimed.extend(epoch.map(|epoch| (*session, unsigned(epoch))));
+        }
         Ok(claimed)
+    }
+}
+
+/// Sets free whatever a node drives.
+pub(super) struct Retire {
+    pub(super) node: String,
+}
+
+#[async_trait]
+impl Write for Retire {
+    type Answer = ();
+
+    async fn run(&self, batch: &mut Batch) -> Result<(), sqlx::Error> {
+        sqlx::query("update stream set owner = null where active = 1 and owner = ?")
+            .bind(&self.node)
+            .execute(&mut batch.connection)
+            .await?;
+        Ok(())
     }
 }
 
@@ -76,6 +92,31 @@ impl Write for BeginAttempt {
             end_attempt(&mut batch.connection, self.session, end).await?;
         }
         Ok(number)
+    }
+}
+
+/// False for a driver that has lost the session.
+pub(super) struct EndAttempt {
+    pub(super) session: SessionId,
+    pub(super) epoch: u64,
+    pub(super) end: AttemptEnd,
+}
+
+#[async_trait]
+impl Write for EndAttempt {
+    type Answer = bool;
+
+    async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
+        let held: bool =
+            sqlx::query_scalar("select exists (select 1 from stream where id = ? and epoch = ?)")
+                .bind(self.session.0)
+                .bind(signed(self.epoch))
+                .fetch_one(&mut batch.connection)
+                .await?;
+        if held {
+            end_call(&mut batch.connection, self.session, &self.end).await?;
+        }
+        Ok(held)
     }
 }
 

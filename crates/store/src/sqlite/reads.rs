@@ -1,8 +1,10 @@
 //! Reading the log. Readers have connections of their own and never wait for
 //! the writer.
 
-use plenary_domain::{CallId, SessionId};
-use plenary_engine::ports::{AttemptRow, ListPage, ListQuery, SessionRow, StoreError, StoredEvent};
+use plenary_domain::{CallId, SessionId, Timestamp};
+use plenary_engine::ports::{
+    AttemptRow, ListPage, ListQuery, SessionRow, StoreError, StoredEvent, Waiting,
+};
 use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection, SqlitePool};
 use uuid::Uuid;
 
@@ -38,6 +40,63 @@ pub(super) async fn session(
         .map_err(failure)?
         .map(rows::session)
         .transpose()
+}
+
+pub(super) async fn versions(
+    pool: &SqlitePool,
+    ids: &[SessionId],
+) -> Result<Vec<(SessionId, u64)>, StoreError> {
+    let mut versions = vec![];
+    for id in ids {
+        let version: Option<i64> = sqlx::query_scalar("select version from stream where id = ?")
+            .bind(id.0)
+            .fetch_optional(pool)
+            .await
+            .map_err(failure)?;
+        versions.extend(version.map(|version| (*id, unsigned(version))));
+    }
+    Ok(versions)
+}
+
+/// `others` are the nodes that live beside this one.
+pub(super) async fn waiting(
+    pool: &SqlitePool,
+    node: &str,
+    others: &str,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Waiting, StoreError> {
+    let due: Vec<(Uuid, bool)> = sqlx::query_as(
+        "select id, owner is ?1 as own from stream
+         where (owner is null or owner not in (select value from json_each(?2)))
+             and id in (
+                 select id from stream
+                 where active = 1 and (wake_at is null or wake_at <= ?3)
+                 union select stream_id from draft)
+         order by own, id",
+    )
+    .bind(node)
+    .bind(others)
+    .bind(now.as_millisecond())
+    .fetch_all(pool)
+    .await
+    .map_err(failure)?;
+    let wake_at: Option<i64> = sqlx::query_scalar(
+        "select min(wake_at) from stream
+         where active = 1 and wake_at > ?2
+             and (owner is null or owner not in (select value from json_each(?1)))",
+    )
+    .bind(others)
+    .bind(now.as_millisecond())
+    .fetch_one(pool)
+    .await
+    .map_err(failure)?;
+    let (own, free): (Vec<_>, Vec<_>) = due.into_iter().partition(|(_, own)| *own);
+    let all = free.into_iter().take(limit as usize).chain(own);
+    Ok(Waiting {
+        sessions: all.map(|(id, _)| SessionId(id)).collect(),
+        wake_at: wake_at.and_then(|at| Timestamp::from_millisecond(at).ok()),
+    })
 }
 
 pub(super) async fn events(

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::batch::Batch;
 use super::failure::{closed, failure, failure_before};
+use super::nodes::Nodes;
 use super::place::Place;
 
 /// One write, as plain data. It may be run a second time after a rollback, so it
@@ -31,10 +32,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: SqliteConnection, place: Arc<Place>) -> Writer {
+    pub(crate) fn start(
+        connection: SqliteConnection,
+        place: Arc<Place>,
+        nodes: Arc<Nodes>,
+    ) -> Writer {
         let (queue, waiting) = mpsc::channel(limits::WRITES_WAITING);
         let closing = Arc::new(Notify::new());
-        let task = tokio::spawn(work(Batch::new(connection, place), waiting, closing.clone()));
+        let batch = Batch::new(connection, place, nodes);
+        let task = tokio::spawn(work(batch, waiting, closing.clone()));
         Writer { queue, closing, task: Mutex::new(Some(task)) }
     }
 

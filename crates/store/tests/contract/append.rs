@@ -90,7 +90,7 @@ pub async fn refuses_a_wrong_version(fixture: impl Fixture) {
 pub async fn refuses_a_former_driver(fixture: impl Fixture) {
     let store = fixture.store();
     write(&*store, owned(id(1))).await;
-    store.claim("another", Some(id(1))).await.unwrap();
+    store.claim("another", &[id(1)]).await.unwrap();
     // Being fenced weighs more than being late.
     for expected in [1, 5] {
         let append = Append { epoch: Some(1), ..adding(id(1), expected) };
@@ -321,7 +321,10 @@ pub async fn hides_what_is_not_listed(fixture: impl Fixture) {
     // The first ones ever, when no position has been given yet.
     let blind = Append { events: vec![unlisted("opened", "")], ..opening(id(1)) };
     let positions = vec![None];
-    assert_eq!(store.append(blind).await.unwrap(), Appended::Written { version: 1, positions });
+    assert_eq!(
+        store.append(blind).await.unwrap(),
+        Appended::Written { version: 1, positions, epoch: None }
+    );
     assert_eq!(seen_by_all(&*store).await, (vec![], 0, vec![at(0)]));
 
     let both = Append {
@@ -330,7 +333,10 @@ pub async fn hides_what_is_not_listed(fixture: impl Fixture) {
         ..adding(id(1), 1)
     };
     let positions = vec![None, Some(1), None];
-    assert_eq!(store.append(both).await.unwrap(), Appended::Written { version: 4, positions });
+    assert_eq!(
+        store.append(both).await.unwrap(),
+        Appended::Written { version: 4, positions, epoch: None }
+    );
     assert_eq!(store.append(opening(id(2))).await.unwrap(), written(1, 2, 1));
     let before = seen_by_all(&*store).await;
     assert_eq!(before, (vec![1, 2], 2, vec![at(0), at(5)]));
@@ -348,7 +354,10 @@ pub async fn hides_what_is_not_listed(fixture: impl Fixture) {
     let events = vec![unlisted("posted", ""), event("shown", "")];
     let last = Append { events, ..adding(id(1), 5) };
     let positions = vec![None, Some(3)];
-    assert_eq!(store.append(last).await.unwrap(), Appended::Written { version: 7, positions });
+    assert_eq!(
+        store.append(last).await.unwrap(),
+        Appended::Written { version: 7, positions, epoch: None }
+    );
     let own = store.events(id(1), 0, 100).await.unwrap();
     let places: Vec<_> = own.into_iter().map(|event| (event.version, event.position)).collect();
     let listed = [None, None, Some(1), None, None, None, Some(3)];
@@ -407,7 +416,7 @@ pub async fn appends_in_a_chain(fixture: impl Fixture) {
     let two = vec![event("said", "two"), unlisted("said", "three")];
     let chain = vec![says(1, "ada", "one"), Append { events: two, ..says(2, "bob", "") }];
     let answers = store.append_all(chain).await.unwrap();
-    let of_bob = Appended::Written { version: 4, positions: vec![Some(3), None] };
+    let of_bob = Appended::Written { version: 4, positions: vec![Some(3), None], epoch: None };
     assert_eq!(answers, [written(2, 2, 1), of_bob]);
 
     let fixture = fixture.reopened().await;

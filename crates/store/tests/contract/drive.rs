@@ -1,38 +1,109 @@
 //! What a driver needs: claims, attempts, drafts, and being fenced.
 
+use std::time::Duration;
+
 use plenary_domain::Usage;
-use plenary_engine::ports::{Append, AttemptRow, AttemptState, Store, StoreError};
+use plenary_engine::ports::{
+    Append, Appended, AttemptRow, AttemptState, Store, StoreError, Waiting,
+};
 
 use crate::Fixture;
-use crate::samples::{adding, call, end, id, opening, owned, write};
+use crate::samples::{adding, at, call, end, id, opening, owned, write, written};
 
 async fn epoch(store: &dyn Store, number: u128) -> u64 {
     store.session(id(number)).await.unwrap().unwrap().epoch
 }
 
-pub async fn claims_one_or_all_active(fixture: impl Fixture) {
+pub async fn claims_what_is_free(fixture: impl Fixture) {
     let store = fixture.store();
-    let idle = |number| Append { active: false, ..opening(id(number)) };
     write(&*store, opening(id(1))).await;
     write(&*store, owned(id(2))).await;
-    write(&*store, idle(3)).await;
     assert_eq!(epoch(&*store, 1).await, 0);
     assert_eq!(epoch(&*store, 2).await, 1);
-
-    let all = store.claim("me", None).await.unwrap();
-    assert_eq!(all, [(id(1), 1), (id(2), 2)]);
-    let one = store.claim("me", Some(id(2))).await.unwrap();
-    assert_eq!(one, [(id(2), 3)]);
-    let idle = store.claim("me", Some(id(3))).await.unwrap();
-    assert_eq!(idle, [(id(3), 1)]);
-    let nobody = store.claim("me", Some(id(9))).await.unwrap();
-    assert_eq!(nobody, []);
+    // Nobody has heard of the driver, so it is gone.
+    let claimed = store.claim("me", &[id(1), id(2), id(9)]).await.unwrap();
+    assert_eq!(claimed, [(id(1), 1), (id(2), 2)]);
+    // Once more, because somebody may have missed the answer.
+    assert_eq!(store.claim("me", &[id(2)]).await.unwrap(), [(id(2), 3)]);
     assert_eq!(epoch(&*store, 2).await, 3);
+}
 
-    // A session that has come to rest is not taken with the rest.
-    let rest = Append { active: false, ..adding(id(1), 1) };
-    write(&*store, rest).await;
-    assert_eq!(store.claim("me", None).await.unwrap(), [(id(2), 4)]);
+pub async fn leaves_to_the_living_what_they_drive(fixture: impl Fixture) {
+    let store = fixture.store();
+    let long = Duration::from_secs(3_600);
+    store.renew("driver", long).await.unwrap();
+    write(&*store, owned(id(1))).await;
+    assert_eq!(store.claim("me", &[id(1)]).await.unwrap(), []);
+    let adding = Append { driver: Some("me".into()), ..adding(id(1), 1) };
+    let added = store.append(adding).await.unwrap();
+    assert_eq!(added, written(2, 2, 1), "it is written, and stays with its driver");
+    // A lease that is over, and a node that gives back what it has.
+    store.renew("driver", Duration::ZERO).await.unwrap();
+    assert_eq!(store.claim("me", &[id(1)]).await.unwrap(), [(id(1), 2)]);
+    store.renew("me", long).await.unwrap();
+    assert_eq!(store.claim("another", &[id(1)]).await.unwrap(), []);
+    store.retire("me").await.unwrap();
+    assert_eq!(store.claim("another", &[id(1)]).await.unwrap(), [(id(1), 3)]);
+}
+
+pub async fn gives_a_free_session_to_whoever_adds_to_it(fixture: impl Fixture) {
+    let store = fixture.store();
+    let long = Duration::from_secs(3_600);
+    for node in ["me", "another"] {
+        store.renew(node, long).await.unwrap();
+    }
+    let by = |node: Option<&str>, epoch, expected| Append {
+        driver: node.map(str::to_owned),
+        epoch,
+        ..adding(id(1), expected)
+    };
+    let driven = async |append: Append| match store.append(append).await.unwrap() {
+        Appended::Written { epoch, .. } => epoch,
+        other => panic!("not written: {other:?}"),
+    };
+    write(&*store, opening(id(1))).await;
+    assert_eq!(driven(by(Some("me"), None, 1)).await, Some(1));
+    assert_eq!(driven(by(Some("another"), None, 2)).await, None);
+    assert_eq!(driven(by(None, None, 3)).await, None);
+    assert_eq!(driven(by(Some("me"), Some(1), 4)).await, Some(1));
+    // Its driver sets it free, under the epoch that it had.
+    assert_eq!(driven(by(None, Some(1), 5)).await, None);
+    assert_eq!(epoch(&*store, 1).await, 1);
+    assert_eq!(driven(by(Some("another"), None, 6)).await, Some(2));
+}
+
+pub async fn says_what_waits(fixture: impl Fixture) {
+    let store = fixture.store();
+    let long = Duration::from_secs(3_600);
+    for node in ["me", "driver"] {
+        store.renew(node, long).await.unwrap();
+    }
+    let rests = |number| Append { active: false, ..opening(id(number)) };
+    let sleeps = |number, ms| Append { wake_at: Some(at(ms)), ..opening(id(number)) };
+    let mine = |number| Append { driver: Some("me".into()), ..opening(id(number)) };
+    for append in [mine(1), owned(id(2)), rests(3), sleeps(4, 50), sleeps(5, 90), opening(id(6))] {
+        write(&*store, append).await;
+    }
+    // Stopped before what had been said was handed in.
+    let half_said = Append { driver: Some("gone".into()), ..rests(7) };
+    write(&*store, half_said).await;
+    store.begin_attempt(id(7), 1, &call("a"), None).await.unwrap();
+    store.save_draft(id(7), 1, &call("a"), "partial").await.unwrap();
+
+    let waiting = |now, limit| store.waiting("me", at(now), limit);
+    let expected = |sessions: &[u128], wake: Option<i64>| Waiting {
+        sessions: sessions.iter().map(|number| id(*number)).collect(),
+        wake_at: wake.map(at),
+    };
+    assert_eq!(waiting(0, 10).await.unwrap(), expected(&[6, 7, 1], Some(50)));
+    assert_eq!(waiting(50, 10).await.unwrap(), expected(&[4, 6, 7, 1], Some(90)));
+    assert_eq!(waiting(99, 2).await.unwrap(), expected(&[4, 5, 1], None));
+    let ended = end("a", 1, AttemptState::Stopped, 0);
+    store.end_attempt(id(7), 1, ended).await.unwrap();
+    store.retire("driver").await.unwrap();
+    assert_eq!(waiting(0, 10).await.unwrap(), expected(&[2, 6, 1], Some(50)));
+    let known = store.versions(&[id(9), id(6)]).await.unwrap();
+    assert_eq!(known, [(id(6), 1)]);
 }
 
 fn row(
@@ -65,7 +136,7 @@ pub async fn numbers_attempts(fixture: impl Fixture) {
 
     let fixture = fixture.reopened().await;
     let store = fixture.store();
-    store.claim("another", Some(id(1))).await.unwrap();
+    store.claim("another", &[id(1)]).await.unwrap();
     assert_eq!(store.begin_attempt(id(1), 2, &a, None).await.unwrap(), 3);
     assert_eq!(
         store.attempts(id(1)).await.unwrap(),
@@ -138,7 +209,7 @@ pub async fn fences_a_former_driver(fixture: impl Fixture) {
     let a = call("a");
     store.begin_attempt(id(1), 1, &a, None).await.unwrap();
     store.save_draft(id(1), 1, &a, "kept").await.unwrap();
-    store.claim("another", Some(id(1))).await.unwrap();
+    store.claim("another", &[id(1)]).await.unwrap();
     store.remove(id(2)).await.unwrap();
 
     // Taken over, removed, and never there.

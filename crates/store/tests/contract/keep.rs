@@ -92,7 +92,7 @@ pub async fn keeps_everything_over_a_restart(fixture: impl Fixture) {
         fill(&*store, number).await;
     }
     store.remove(id(3)).await.unwrap();
-    store.claim("me", Some(id(2))).await.unwrap();
+    store.claim("me", &[id(2)]).await.unwrap();
     let ids = [id(1), id(2), id(3)];
     let before = told(&*store, &ids).await;
 

@@ -9,13 +9,13 @@ mod append;
 mod drive;
 mod keep;
 mod list;
-mod model;
 mod property;
 mod samples;
 
 use std::sync::Arc;
 
 use plenary_engine::ports::Store;
+use plenary_engine::testkit::MemoryStore;
 use plenary_store::{Holder, SqliteStore};
 use tempfile::TempDir;
 
@@ -45,7 +45,8 @@ macro_rules! contract {
                 pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,
                 takes_any_text_for_words);
             contract!(@ $fixture, drive:
-                claims_one_or_all_active, numbers_attempts, ends_attempts,
+                claims_what_is_free, leaves_to_the_living_what_they_drive,
+                gives_a_free_session_to_whoever_adds_to_it, says_what_waits, numbers_attempts, ends_attempts,
                 keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
             contract!(@ $fixture, keep:
                 reads_in_pieces, knows_nothing_of_strangers, removes_everything,
@@ -68,6 +69,43 @@ macro_rules! contract {
 }
 
 contract!(sqlite, Sqlite);
+
+/// The model itself keeps the contract, but for how words are found in other scripts.
+mod memory {
+    use super::*;
+
+    contract!(@ InMemory, append:
+        opens_and_adds, refuses_a_wrong_version, refuses_a_former_driver,
+        refuses_a_session_that_is_gone, gives_a_name_once,
+        keeps_the_name_of_a_removed_session, answers_a_repeated_request,
+        appends_in_a_chain, ends_a_chain_at_the_first_refusal,
+        hides_what_is_not_listed, keeps_any_text, needs_an_event);
+    contract!(@ InMemory, list:
+        pages_from_the_newest, filters, finds_words_of_the_present_title);
+    contract!(@ InMemory, drive:
+        claims_what_is_free, leaves_to_the_living_what_they_drive,
+        gives_a_free_session_to_whoever_adds_to_it, says_what_waits, numbers_attempts,
+        ends_attempts, keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
+    contract!(@ InMemory, keep:
+        reads_in_pieces, knows_nothing_of_strangers, removes_everything, is_well);
+}
+
+#[derive(Default)]
+struct InMemory(Arc<MemoryStore>);
+
+impl Fixture for InMemory {
+    async fn fresh() -> Self {
+        InMemory::default()
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        self.0.clone()
+    }
+
+    async fn reopened(self) -> Self {
+        self
+    }
+}
 
 #[test]
 fn sqlite_agrees_with_the_model_when_gathered() {

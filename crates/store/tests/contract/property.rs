@@ -5,11 +5,11 @@ use plenary_domain::{CallId, SessionId};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptState, ListQuery, NewEvent, Store, StoreError,
 };
+use plenary_engine::testkit::{Memory, MemoryStore};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::Fixture;
-use crate::model::Model;
 use crate::samples::{adding, at, call, end, event, id, key, told};
 
 const SESSIONS: u128 = 4;
@@ -41,7 +41,7 @@ enum Operation {
         key: Option<usize>,
     },
     Remove(u128),
-    Claim(Option<u128>),
+    Claim(u128),
     Begin {
         session: u128,
         late_by: u64,
@@ -97,7 +97,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         10 => append,
         1 => session().prop_map(Operation::Remove),
-        2 => proptest::option::of(session()).prop_map(Operation::Claim),
+        2 => session().prop_map(Operation::Claim),
         4 => begin.prop_map(|(session, late_by, call, ended)| Operation::Begin {
             session, late_by, call, ended
         }),
@@ -167,13 +167,14 @@ fn run<F: Fixture>(cases: u32, group: fn(Vec<Operation>) -> Vec<Vec<Operation>>)
 
 async fn compare<F: Fixture>(groups: Vec<Vec<Operation>>, queries: Vec<ListQuery>) {
     let mut fixture = F::fresh().await;
-    let mut model = Model::default();
+    let model = MemoryStore::default();
     let ids: Vec<_> = (1..=SESSIONS).map(id).collect();
     for (time, group) in (0..).zip(groups) {
         let reopen = group.iter().any(|one| matches!(one, Operation::Reopen));
         let mut requests = Vec::new();
         let mut expected = Vec::new();
         for operation in group {
+            let mut model = model.lock();
             if let Some(request) = request(&model, operation, time) {
                 expected.push(answer_of_model(&mut model, &request));
                 requests.push(request);
@@ -182,10 +183,10 @@ async fn compare<F: Fixture>(groups: Vec<Vec<Operation>>, queries: Vec<ListQuery
         let store = fixture.store();
         let answers = join_all(requests.iter().map(|one| answer_of_store(&*store, one))).await;
         assert_eq!(answers, expected, "{requests:?}");
-        assert_eq!(told(&*store, &ids).await, model.told(&ids));
+        assert_eq!(told(&*store, &ids).await, told(&model, &ids).await);
         for (kind, name) in KINDS.iter().flat_map(|kind| NAMES.map(|name| (kind, name))) {
             let found = store.named(kind, name).await.unwrap();
-            assert_eq!(found, model.named(kind, name), "{kind} {name}");
+            assert_eq!(found, model.lock().named(kind, name), "{kind} {name}");
         }
         if reopen {
             fixture = fixture.reopened().await;
@@ -194,11 +195,11 @@ async fn compare<F: Fixture>(groups: Vec<Vec<Operation>>, queries: Vec<ListQuery
     let store = fixture.store();
     for query in queries {
         let page = store.list(query.clone()).await.unwrap();
-        assert_eq!(page, model.list(&query), "{query:?}");
+        assert_eq!(page, model.lock().list(&query), "{query:?}");
     }
     for key in KEYS {
         let answer = store.idempotent("ada", key).await.unwrap();
-        assert_eq!(answer, model.idempotent("ada", key));
+        assert_eq!(answer, model.lock().idempotent("ada", key));
     }
 }
 
@@ -207,7 +208,7 @@ async fn compare<F: Fixture>(groups: Vec<Vec<Operation>>, queries: Vec<ListQuery
 enum Request {
     Append(Box<Append>),
     Remove(SessionId),
-    Claim(Option<SessionId>),
+    Claim(SessionId),
     Begin(SessionId, u64, CallId, Option<AttemptEnd>),
     Draft(SessionId, u64, CallId, &'static str),
 }
@@ -222,10 +223,10 @@ enum Answer {
     Fenced,
 }
 
-fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
+fn request(model: &Memory, operation: Operation, time: i64) -> Option<Request> {
     Some(match operation {
         Operation::Remove(session) => Request::Remove(id(session)),
-        Operation::Claim(session) => Request::Claim(session.map(id)),
+        Operation::Claim(session) => Request::Claim(id(session)),
         Operation::Begin { session, late_by, call: name, ended } => Request::Begin(
             id(session),
             model.standing(id(session)).1 + late_by,
@@ -276,18 +277,18 @@ fn request(model: &Model, operation: Operation, time: i64) -> Option<Request> {
                     .into_iter()
                     .collect(),
                 idempotency: request.and_then(|name| key("ada", KEYS[name], &time.to_string())),
-                owner: owned.then(|| "me".into()),
+                driver: owned.then(|| "me".into()),
                 ..adding(id(session), 0)
             }))
         }
     })
 }
 
-fn answer_of_model(model: &mut Model, request: &Request) -> Answer {
+fn answer_of_model(model: &mut Memory, request: &Request) -> Answer {
     match request {
         Request::Append(append) => Answer::Appended(model.append(append)),
         Request::Remove(id) => Answer::Removed(model.remove(*id)),
-        Request::Claim(id) => Answer::Claimed(model.claim(*id)),
+        Request::Claim(id) => Answer::Claimed(model.claim("me", &[*id])),
         Request::Begin(id, epoch, call, ended) => model
             .begin_attempt(*id, *epoch, call, ended.as_ref())
             .map_or(Answer::Fenced, Answer::Begun),
@@ -301,7 +302,7 @@ async fn answer_of_store(store: &dyn Store, request: &Request) -> Answer {
     let answer = match request {
         Request::Append(append) => store.append((**append).clone()).await.map(Answer::Appended),
         Request::Remove(id) => store.remove(*id).await.map(Answer::Removed),
-        Request::Claim(id) => store.claim("me", *id).await.map(Answer::Claimed),
+        Request::Claim(id) => store.claim("me", &[*id]).await.map(Answer::Claimed),
         Request::Begin(id, epoch, call, ended) => {
             store.begin_attempt(*id, *epoch, call, ended.clone()).await.map(Answer::Begun)
         }

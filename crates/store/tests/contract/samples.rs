@@ -32,7 +32,8 @@ pub fn unlisted(name: &'static str, search: &str) -> NewEvent {
 
 /// The answer to an append of listed events, the first with this position.
 pub fn written(version: u64, first_position: u64, events: usize) -> Appended {
-    Appended::Written { version, positions: (first_position..).map(Some).take(events).collect() }
+    let positions = (first_position..).map(Some).take(events).collect();
+    Appended::Written { version, positions, epoch: None }
 }
 
 /// Opens a session with one event and nothing special about it.
@@ -54,7 +55,8 @@ pub fn opening(session: SessionId) -> Append {
         events: vec![event("opened", "")],
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }
 
@@ -70,7 +72,7 @@ pub fn adding(session: SessionId, expected: u64) -> Append {
 
 /// Opens a session that somebody drives at epoch 1.
 pub fn owned(session: SessionId) -> Append {
-    Append { owner: Some("driver".into()), ..opening(session) }
+    Append { driver: Some("driver".into()), ..opening(session) }
 }
 
 pub fn key(principal: &str, key: &str, hash: &str) -> Option<Idempotency> {

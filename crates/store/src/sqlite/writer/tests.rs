@@ -29,7 +29,7 @@ async fn batch(folder: &Path) -> Batch {
     let migrations = migrations();
     let made = migrations.run_direct(None, &mut connection, false).await;
     made.unwrap();
-    Batch::new(connection, Arc::default())
+    Batch::new(connection, Arc::default(), Arc::default())
 }
 
 fn pending<W: Write>(write: W) -> (Box<dyn Job>, Answer<W>) {
@@ -73,7 +73,8 @@ fn append(number: u128, events: usize) -> Append {
         events: vec![event; events],
         attempts: vec![],
         idempotency: None,
-        owner: None,
+        driver: None,
+        wake_at: None,
     }
 }
 
@@ -118,7 +119,7 @@ async fn positions_have_no_gap_after_a_rollback() {
         [(answer_to_one, 40, 1), (answer_to_two, 1, 41), (answer_to_three, 1, 42)]
     {
         let positions = (first_position..).take(version as usize).map(Some).collect();
-        let written = Appended::Written { version, positions };
+        let written = Appended::Written { version, positions, epoch: None };
         assert_eq!(answer.await.unwrap().unwrap(), written);
     }
     let stored: Vec<i64> = sqlx::query_scalar("select position from event order by position")
@@ -137,7 +138,8 @@ async fn a_chain_stands_for_itself() {
     let chain = (0..40).map(|expected| Append { expected, ..append(1, 1) }).collect();
     let (chain, answer) = pending(crate::sqlite::append::Chain(chain));
     commit(&mut batch, &mut vec![chain, pending(Statement(bad)).0]).await;
-    let written = |version| Appended::Written { version, positions: vec![Some(version)] };
+    let written =
+        |version| Appended::Written { version, positions: vec![Some(version)], epoch: None };
     assert_eq!(answer.await.unwrap().unwrap(), (1..=40).map(written).collect::<Vec<_>>());
     let stored: Vec<i64> = sqlx::query_scalar("select version from event order by version")
         .fetch_all(&mut batch.connection)

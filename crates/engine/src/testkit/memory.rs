@@ -1,34 +1,44 @@
 //! A store that is as simple as can be: maps in memory, one thing at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plenary_domain::{CallId, SessionId};
-use plenary_engine::ports::{
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use plenary_domain::{CallId, SessionId, Timestamp};
+
+use crate::ports::{
     Append, Appended, AttemptEnd, AttemptRow, AttemptState, IdempotentAnswer, ListPage, ListQuery,
-    SessionRow, StoredEvent,
+    SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 
-use crate::samples::{Told, ToldOfOne, everything};
-
 #[derive(Default)]
-pub struct Model {
+pub struct Memory {
     sessions: BTreeMap<SessionId, Session>,
     removed: BTreeSet<SessionId>,
     /// By kind and name, also those of removed sessions.
     names: BTreeMap<(String, String), SessionId>,
     answers: BTreeMap<(String, String), IdempotentAnswer>,
     last_position: u64,
+    /// The store's own time, in milliseconds.
+    pub now_ms: u64,
+    /// When the lease of each node ends.
+    leases: BTreeMap<String, u64>,
 }
 
 struct Session {
     row: SessionRow,
+    driver: Option<String>,
+    wake_at: Option<Timestamp>,
     events: Vec<StoredEvent>,
     words: BTreeSet<String>,
     attempts: BTreeMap<(CallId, u32), AttemptRow>,
     drafts: BTreeMap<CallId, String>,
 }
 
-impl Model {
+impl Memory {
     pub fn append(&mut self, append: &Append) -> Appended {
         if let Some(asked) = &append.idempotency {
             let key = (asked.principal.clone(), asked.key.clone());
@@ -42,8 +52,10 @@ impl Model {
         if let Some(name) = append.name.clone().filter(|_| append.expected == 0) {
             self.names.insert((append.kind.into(), name), append.session);
         }
+        let others = self.others(append.driver.as_deref().unwrap_or_default());
         let session = self.sessions.entry(append.session).or_insert_with(|| Session::new(append));
         let positions = session.add(append, &mut self.last_position);
+        let epoch = session.drive(append, &others);
         let version = session.row.version;
         if let Some(asked) = &append.idempotency {
             let answer = IdempotentAnswer {
@@ -54,7 +66,52 @@ impl Model {
             let key = (asked.principal.clone(), asked.key.clone());
             self.answers.insert(key, answer);
         }
-        Appended::Written { version, positions }
+        Appended::Written { version, positions, epoch }
+    }
+
+    /// The nodes that live, but for this one.
+    fn others(&self, node: &str) -> BTreeSet<String> {
+        let living = self.leases.iter().filter(|(_, until)| **until > self.now_ms);
+        living.map(|(other, _)| other.clone()).filter(|other| other != node).collect()
+    }
+
+    pub fn renew(&mut self, node: &str, lease: Duration) {
+        self.leases.insert(node.to_owned(), self.now_ms + lease.as_millis() as u64);
+    }
+
+    pub fn retire(&mut self, node: &str) {
+        self.leases.remove(node);
+        for session in self.sessions.values_mut() {
+            session.driver.take_if(|driver| driver == node);
+        }
+    }
+
+    pub fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Waiting {
+        let others = self.others(node);
+        let free = self.sessions.values().filter(|session| session.is_free(&others));
+        let (due, later): (Vec<_>, Vec<_>) = free.partition(|session| session.is_due(now));
+        let (own, free): (Vec<_>, Vec<_>) =
+            due.into_iter().partition(|session| session.driver.as_deref() == Some(node));
+        let all = free.into_iter().take(limit as usize).chain(own);
+        let later = later.into_iter().filter(|session| session.row.active);
+        Waiting {
+            sessions: all.map(|session| session.row.id).collect(),
+            wake_at: later.filter_map(|session| session.wake_at).min(),
+        }
+    }
+
+    /// One after the other, up to the first that is not written.
+    pub fn append_all(&mut self, appends: &[Append]) -> Vec<Appended> {
+        let mut answers = vec![];
+        for append in appends {
+            let answer = self.append(append);
+            let written = matches!(answer, Appended::Written { .. });
+            answers.push(answer);
+            if !written {
+                break;
+            }
+        }
+        answers
     }
 
     fn refusal(&self, append: &Append) -> Option<Appended> {
@@ -84,10 +141,12 @@ impl Model {
         true
     }
 
-    pub fn claim(&mut self, id: Option<SessionId>) -> Vec<(SessionId, u64)> {
+    pub fn claim(&mut self, node: &str, ids: &[SessionId]) -> Vec<(SessionId, u64)> {
+        let others = self.others(node);
         let mut claimed = Vec::new();
         for session in self.sessions.values_mut() {
-            if id.map_or(session.row.active, |id| id == session.row.id) {
+            if ids.contains(&session.row.id) && session.is_free(&others) {
+                session.driver = Some(node.to_owned());
                 session.row.epoch += 1;
                 claimed.push((session.row.id, session.row.epoch));
             }
@@ -133,6 +192,14 @@ impl Model {
         Some(())
     }
 
+    /// `None`: fenced.
+    pub fn end_attempt(&mut self, id: SessionId, epoch: u64, end: &AttemptEnd) -> Option<()> {
+        let session = self.held(id, epoch)?;
+        session.end_attempt(end);
+        session.drafts.remove(&end.call);
+        Some(())
+    }
+
     fn held(&mut self, id: SessionId, epoch: u64) -> Option<&mut Session> {
         let session = self.sessions.get_mut(&id)?;
         (session.row.epoch == epoch).then_some(session)
@@ -174,27 +241,32 @@ impl Model {
         }
     }
 
-    pub fn told(&self, ids: &[SessionId]) -> Told {
+    pub fn row(&self, id: SessionId) -> Option<&SessionRow> {
+        self.sessions.get(&id).map(|session| &session.row)
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = &SessionRow> {
+        self.sessions.values().map(|session| &session.row)
+    }
+
+    pub fn events(&self, id: SessionId) -> &[StoredEvent] {
+        self.sessions.get(&id).map_or(&[], |session| &session.events)
+    }
+
+    pub fn events_of_all(&self) -> Vec<StoredEvent> {
         let all = self.sessions.values().flat_map(|session| &session.events);
         let mut events: Vec<StoredEvent> =
             all.filter(|event| event.position.is_some()).cloned().collect();
         events.sort_by_key(|event| event.position);
-        Told {
-            list: self.list(&everything()),
-            position: events.last().and_then(|event| event.position).unwrap_or(0),
-            events,
-            sessions: ids.iter().map(|id| self.told_of_one(*id)).collect(),
-        }
+        events
     }
 
-    fn told_of_one(&self, id: SessionId) -> ToldOfOne {
-        let session = self.sessions.get(&id);
-        ToldOfOne {
-            row: session.map(|session| session.row.clone()),
-            events: session.map_or(vec![], |session| session.events.clone()),
-            attempts: session.map_or(vec![], |s| s.attempts.values().cloned().collect()),
-            drafts: session.map_or(vec![], |s| s.drafts.clone().into_iter().collect()),
-        }
+    pub fn attempts(&self, id: SessionId) -> Vec<AttemptRow> {
+        self.sessions.get(&id).map_or(vec![], |s| s.attempts.values().cloned().collect())
+    }
+
+    pub fn drafts(&self, id: SessionId) -> Vec<(CallId, String)> {
+        self.sessions.get(&id).map_or(vec![], |s| s.drafts.clone().into_iter().collect())
     }
 }
 
@@ -212,10 +284,12 @@ impl Session {
                 waits_for: vec![],
                 imported: append.imported,
                 version: 0,
-                epoch: u64::from(append.owner.is_some()),
+                epoch: 0,
                 created_at: append.at,
                 updated_at: append.at,
             },
+            driver: None,
+            wake_at: None,
             events: vec![],
             words: BTreeSet::new(),
             attempts: BTreeMap::new(),
@@ -257,8 +331,34 @@ impl Session {
         positions
     }
 
+    /// Who drives it after this append, and the epoch if that is who asked for it.
+    fn drive(&mut self, append: &Append, others: &BTreeSet<String>) -> Option<u64> {
+        self.wake_at = append.wake_at;
+        if append.epoch.is_some() {
+            self.driver = append.driver.clone();
+            return append.driver.is_some().then_some(self.row.epoch);
+        }
+        if append.driver.is_none() || !self.is_free(others) {
+            return None;
+        }
+        self.driver = append.driver.clone();
+        self.row.epoch += 1;
+        Some(self.row.epoch)
+    }
+
+    fn is_free(&self, others: &BTreeSet<String>) -> bool {
+        self.driver.as_ref().is_none_or(|driver| !others.contains(driver))
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        let by_now = self.wake_at.is_none_or(|at| at <= now);
+        self.row.active && by_now || !self.drafts.is_empty()
+    }
+
     fn end_attempt(&mut self, end: &AttemptEnd) {
-        if let Some(row) = self.attempts.get_mut(&(end.call.clone(), end.number)) {
+        let row = self.attempts.get_mut(&(end.call.clone(), end.number));
+        // What has ended stays as it ended.
+        if let Some(row) = row.filter(|row| row.state == AttemptState::Begun) {
             row.state = end.state;
             row.usage = end.usage;
         }
@@ -284,5 +384,153 @@ impl Session {
         };
         asked.iter().all(|word| words.contains(word))
             && words.iter().any(|word| word.starts_with(prefix))
+    }
+}
+
+/// The same behind the port.
+#[derive(Default)]
+pub struct MemoryStore(Mutex<Memory>);
+
+impl MemoryStore {
+    pub fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+        if append.events.is_empty() {
+            return Err(StoreError::NotWritten("an append needs an event".into()));
+        }
+        Ok(self.lock().append(&append))
+    }
+
+    async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError> {
+        Ok(self.lock().append_all(&appends))
+    }
+
+    async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
+        Ok(self.lock().named(kind, name))
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        Ok(self.lock().row(id).cloned())
+    }
+
+    async fn events(
+        &self,
+        id: SessionId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let memory = self.lock();
+        let later = memory.events(id).iter().filter(|event| event.version > after);
+        Ok(later.take(limit as usize).cloned().collect())
+    }
+
+    async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let all = self.lock().events_of_all().into_iter();
+        Ok(all.filter(|event| event.position > Some(after)).take(limit as usize).collect())
+    }
+
+    async fn position(&self) -> Result<u64, StoreError> {
+        Ok(self.lock().events_of_all().last().and_then(|event| event.position).unwrap_or(0))
+    }
+
+    async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
+        Ok(self.lock().list(&query))
+    }
+
+    async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
+        Ok(self.lock().remove(id))
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn changes(&self) -> BoxStream<'static, SessionId> {
+        Box::pin(futures::stream::pending())
+    }
+
+    async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        let memory = self.lock();
+        Ok(ids.iter().filter_map(|id| Some((*id, memory.row(*id)?.version))).collect())
+    }
+
+    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
+        self.lock().renew(node, lease);
+        Ok(())
+    }
+
+    async fn retire(&self, node: &str) -> Result<(), StoreError> {
+        self.lock().retire(node);
+        Ok(())
+    }
+
+    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
+        Ok(self.lock().waiting(node, now, limit))
+    }
+
+    async fn claim(
+        &self,
+        node: &str,
+        ids: &[SessionId],
+    ) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        Ok(self.lock().claim(node, ids))
+    }
+
+    async fn begin_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        call: &CallId,
+        ended: Option<AttemptEnd>,
+    ) -> Result<u32, StoreError> {
+        self.lock().begin_attempt(id, epoch, call, ended.as_ref()).ok_or(StoreError::Fenced)
+    }
+
+    async fn attempts(&self, id: SessionId) -> Result<Vec<AttemptRow>, StoreError> {
+        Ok(self.lock().attempts(id))
+    }
+
+    async fn save_draft(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        call: &CallId,
+        text: &str,
+    ) -> Result<(), StoreError> {
+        self.lock().save_draft(id, epoch, call, text).ok_or(StoreError::Fenced)
+    }
+
+    async fn end_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        end: AttemptEnd,
+    ) -> Result<(), StoreError> {
+        self.lock().end_attempt(id, epoch, &end).ok_or(StoreError::Fenced)
+    }
+
+    async fn drafts(&self, id: SessionId) -> Result<Vec<(CallId, String)>, StoreError> {
+        Ok(self.lock().drafts(id))
+    }
+
+    async fn idempotent(
+        &self,
+        principal: &str,
+        key: &str,
+    ) -> Result<Option<IdempotentAnswer>, StoreError> {
+        Ok(self.lock().idempotent(principal, key))
+    }
+
+    async fn secret(&self) -> Result<[u8; 32], StoreError> {
+        Ok([7; 32])
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        Ok(())
     }
 }

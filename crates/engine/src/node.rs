@@ -1,0 +1,316 @@
+//! This process as one that drives sessions: its lease, what it wakes for, and the look
+//! round for what nobody goes on with.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use futures::StreamExt;
+use plenary_domain::{SessionId, Timestamp, limits};
+use tokio::sync::Notify;
+
+use crate::engine::{Engine, EngineError};
+use crate::ports::Clock;
+use crate::session::{Held, Role};
+
+pub(crate) struct Node {
+    pub name: String,
+    /// Goes on with whatever waits, not only with what it was asked for.
+    is_resident: AtomicBool,
+    /// Until when the lease holds for sure, on the clock that only goes forward.
+    lease_until: AtomicU64,
+    /// Counts leases that ran out: calls that began before have to end.
+    pub term: AtomicU64,
+    pub term_over: Notify,
+    wakes: Mutex<Wakes>,
+    heart: Arc<Notify>,
+    beats: OnceLock<()>,
+    is_looking: AtomicBool,
+}
+
+#[derive(Default)]
+struct Wakes {
+    /// Of sessions that this node has in memory.
+    known: BTreeSet<(Timestamp, SessionId)>,
+    /// The first of those that only wait for a time, as far as is known.
+    asleep: Option<Timestamp>,
+}
+
+impl Node {
+    pub fn new(chance: u128) -> Self {
+        Node {
+            name: uuid::Uuid::from_u128(chance).to_string(),
+            is_resident: AtomicBool::default(),
+            lease_until: AtomicU64::default(),
+            term: AtomicU64::default(),
+            term_over: Notify::new(),
+            wakes: Mutex::default(),
+            heart: Arc::default(),
+            beats: OnceLock::new(),
+            is_looking: AtomicBool::default(),
+        }
+    }
+
+    pub fn wake(&self) {
+        self.heart.notify_one();
+    }
+
+    fn wakes(&self) -> MutexGuard<'_, Wakes> {
+        self.wakes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session will only wait until then. Whoever looks round finds it by its row.
+    fn sleeps_until(&self, wake_at: Timestamp) {
+        let mut wakes = self.wakes();
+        if wakes.asleep.is_none_or(|first| wake_at < first) {
+            wakes.asleep = Some(wake_at);
+        }
+    }
+
+    fn first_wake(&self) -> Option<Timestamp> {
+        let wakes = self.wakes();
+        let known = wakes.known.first().map(|(at, _)| *at);
+        known.into_iter().chain(wakes.asleep).min()
+    }
+}
+
+impl Engine {
+    /// Goes on with every session in which something is due, and from now on with those
+    /// that others leave behind. Returns how many there were.
+    pub async fn resume_all(self: &Arc<Self>) -> Result<usize, EngineError> {
+        self.node.is_resident.store(true, Relaxed);
+        self.keep_beating();
+        self.ensure_lease().await?;
+        let mut tried = BTreeSet::new();
+        loop {
+            let fresh: Vec<SessionId> =
+                self.waiting().await?.into_iter().filter(|id| tried.insert(*id)).collect();
+            if fresh.is_empty() {
+                return Ok(tried.len());
+            }
+            for id in fresh {
+                // One that cannot be read must not keep the others from going on.
+                if let Err(error) = self.take_over(id).await {
+                    tracing::error!(session = %id, %error, "a session could not go on");
+                }
+            }
+        }
+    }
+
+    async fn waiting(&self) -> Result<Vec<SessionId>, EngineError> {
+        let now = self.clock.now();
+        let waiting = self.store.waiting(&self.node.name, now, limits::TAKEN_OVER).await?;
+        self.node.wakes().asleep = waiting.wake_at;
+        Ok(waiting.sessions)
+    }
+
+    /// Comes back to a session at this time. One in which calls run is in memory until
+    /// then; of one that only waits the row says it, where somebody looks at rows.
+    pub(crate) fn come_back(self: &Arc<Self>, at: Timestamp, id: SessionId, runs: bool) {
+        match runs || !self.node.is_resident.load(Relaxed) {
+            true => drop(self.node.wakes().known.insert((at, id))),
+            false => self.node.sleeps_until(at),
+        }
+        self.node.wake();
+        self.keep_beating();
+    }
+
+    /// Renews the lease when half of it is over. Nothing is begun without one.
+    pub(crate) async fn ensure_lease(self: &Arc<Self>) -> Result<(), EngineError> {
+        let half = self.node.lease_until.load(Relaxed).saturating_sub(limits::LEASE_MS / 2);
+        if self.clock.ticks() < half {
+            return Ok(());
+        }
+        self.renew().await?;
+        self.keep_beating();
+        Ok(())
+    }
+
+    async fn renew(&self) -> Result<(), EngineError> {
+        // Counted from before it is asked for: for others it ends later than here.
+        let until = self.clock.ticks() + limits::LEASE_MS - limits::LEASE_MARGIN_MS;
+        let lease = Duration::from_millis(limits::LEASE_MS);
+        self.store.renew(&self.node.name, lease).await?;
+        self.node.lease_until.fetch_max(until, Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn keep_beating(self: &Arc<Self>) {
+        self.node.beats.get_or_init(|| {
+            let (weak, clock) = (Arc::downgrade(self), self.clock.clone());
+            tokio::spawn(beat(weak, clock, self.node.heart.clone()));
+            if self.store.is_shared() {
+                tokio::spawn(listen(Arc::downgrade(self), self.store.changes()));
+            }
+        });
+    }
+
+    /// Whatever the time asks for.
+    fn look_round(self: &Arc<Self>, on_the_beat: bool) {
+        let now = self.clock.now();
+        let (due, asleep) = {
+            let mut wakes = self.node.wakes();
+            let later = wakes.known.split_off(&(now, SessionId(uuid::Uuid::max())));
+            let due = std::mem::replace(&mut wakes.known, later);
+            (due, wakes.asleep.take_if(|at| *at <= now).is_some())
+        };
+        for (_, id) in due {
+            let engine = self.clone();
+            tokio::spawn(async move {
+                if let Err(error) = engine.take_over(id).await {
+                    tracing::warn!(session = %id, %error, "a session could not be woken");
+                }
+            });
+        }
+        if self.store.is_shared() && self.clock.ticks() >= self.node.lease_until.load(Relaxed) {
+            self.lose_lease();
+        }
+        if (on_the_beat || asleep) && !self.node.is_looking.swap(true, Relaxed) {
+            let engine = self.clone();
+            tokio::spawn(async move {
+                if let Err(error) = engine.look().await {
+                    tracing::warn!(%error, "what waits could not be looked for");
+                }
+                engine.node.is_looking.store(false, Relaxed);
+            });
+        }
+    }
+
+    /// Others may think this node gone, so nothing of it may go on.
+    fn lose_lease(self: &Arc<Self>) {
+        let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
+        if !ids.iter().any(|id| self.drives(*id)) {
+            return;
+        }
+        tracing::warn!("the lease is over: what this node drives is left to others");
+        self.node.term.fetch_add(1, Relaxed);
+        self.node.term_over.notify_waiters();
+        for id in ids {
+            let engine = self.clone();
+            tokio::spawn(async move { engine.hold(id).await.step_down() });
+        }
+    }
+
+    async fn look(self: &Arc<Self>) -> Result<(), EngineError> {
+        self.renew().await?;
+        self.follow_others().await?;
+        // What did not come to its end, because the store or a rule failed.
+        let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
+        ids.into_iter().for_each(|id| self.look_at_if_owed(id));
+        // Whoever was only asked for one thing does not meddle with the rest.
+        if !self.node.is_resident.load(Relaxed) {
+            return Ok(());
+        }
+        for id in self.waiting().await? {
+            if !self.drives(id)
+                && let Err(error) = self.take_over(id).await
+            {
+                tracing::warn!(session = %id, %error, "a session could not go on yet");
+            }
+        }
+        Ok(())
+    }
+
+    fn drives(&self, id: SessionId) -> bool {
+        let session = self.sessions().get(&id).cloned();
+        // Whoever has the lock is at it.
+        session.is_some_and(|session| {
+            session.work.try_lock().map_or(true, |work| work.role != Role::Following)
+        })
+    }
+
+    /// Takes in what others wrote to sessions that are in use here.
+    async fn follow_others(self: &Arc<Self>) -> Result<(), EngineError> {
+        if !self.store.is_shared() {
+            return Ok(());
+        }
+        let known: Vec<(SessionId, u64)> = self
+            .sessions()
+            .iter()
+            .map(|(id, session)| (*id, session.shown().map_or(0, |shown| shown.version)))
+            .collect();
+        let ids: Vec<SessionId> = known.iter().map(|(id, _)| *id).collect();
+        let now = self.store.versions(&ids).await?;
+        for (id, version) in known {
+            match now.iter().find(|(other, _)| *other == id) {
+                Some((_, newest)) if *newest <= version => {}
+                Some(_) => self.look_at(id),
+                None => {
+                    let engine = self.clone();
+                    tokio::spawn(async move { engine.hold(id).await.forget() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows one session's log to its end, and does what is due.
+    pub(crate) fn look_at(self: &Arc<Self>, id: SessionId) {
+        let engine = self.clone();
+        tokio::spawn(async move {
+            let mut held = engine.hold(id).await;
+            if engine.store.is_shared()
+                && let Err(error) = held.load().await
+            {
+                tracing::warn!(session = %id, %error, "a session could not be followed");
+            }
+            held.work.unsettled = true;
+            held.reconcile().await;
+        });
+    }
+
+    pub(crate) fn look_at_if_unsettled(self: &Arc<Self>, held: &Held) {
+        if held.work.unsettled && held.work.role != Role::Following {
+            self.look_at(held.id());
+        }
+    }
+
+    fn look_at_if_owed(self: &Arc<Self>, id: SessionId) {
+        let Some(session) = self.sessions().get(&id).cloned() else { return };
+        let owed = session.work.try_lock().is_ok_and(|work| {
+            work.role != Role::Following && (work.unsettled || !work.owed.is_empty())
+        });
+        if owed {
+            self.look_at(id);
+        }
+    }
+}
+
+/// Looks round whenever something is due, and from time to time anyway.
+async fn beat(engine: Weak<Engine>, clock: Arc<dyn Clock>, heart: Arc<Notify>) {
+    let mut beat_at = clock.ticks() + limits::BEAT_MS;
+    loop {
+        let Some(wake_at) = engine.upgrade().map(|engine| engine.node.first_wake()) else { return };
+        let woken = async {
+            match wake_at {
+                Some(at) => clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let left = beat_at.saturating_sub(clock.ticks());
+        let on_the_beat = tokio::select! {
+            biased;
+            () = heart.notified() => continue,
+            () = woken => false,
+            () = clock.sleep(Duration::from_millis(left)) => true,
+        };
+        if on_the_beat {
+            beat_at = clock.ticks() + limits::BEAT_MS;
+        }
+        let Some(engine) = engine.upgrade() else { return };
+        engine.look_round(on_the_beat);
+        // What is looked for meanwhile must not be looked for again at once.
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Follows sessions that others write to as soon as one hears of it.
+async fn listen(engine: Weak<Engine>, mut changes: futures::stream::BoxStream<'static, SessionId>) {
+    while let Some(id) = changes.next().await {
+        let Some(engine) = engine.upgrade() else { return };
+        if engine.sessions().contains_key(&id) {
+            engine.look_at(id);
+        }
+    }
+}

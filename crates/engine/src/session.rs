@@ -1,0 +1,221 @@
+//! A session in memory: it follows its log, and while this node drives it, its calls run
+//! here.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plenary_domain::room::{self, Event};
+use plenary_domain::{CallId, SessionId, Timestamp, limits};
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::JoinHandle;
+
+use crate::engine::{Engine, EngineError, Snapshot};
+use crate::line::Line;
+use crate::live::Live;
+use crate::ports::{StoreError, StoredEvent};
+use crate::submit::Step;
+
+/// A session that somebody works on, reads along, or that has calls under way.
+pub(crate) struct Session {
+    pub live: Live,
+    /// Commands that wait for whoever has the lock.
+    pub line: Line,
+    /// The session as it stands, for whoever only wants to look.
+    shown: Mutex<Option<Snapshot>>,
+    /// Commands to one session are decided one after the other.
+    pub work: Arc<tokio::sync::Mutex<Workings>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Workings {
+    pub state: Option<Arc<room::Room>>,
+    pub version: u64,
+    opened_by: Arc<str>,
+    pub role: Role,
+    pub running: BTreeMap<CallId, JoinHandle<()>>,
+    /// What runs may not be what is due.
+    pub unsettled: bool,
+    /// Partial texts of calls that were cancelled, until the log has them.
+    pub owed: Vec<Step>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Role {
+    /// Takes in what is in the log.
+    #[default]
+    Following,
+    /// Makes what is due as well, and writes what comes of it under this epoch.
+    Driving { epoch: u64 },
+}
+
+impl Role {
+    pub fn epoch(self) -> Option<u64> {
+        match self {
+            Role::Following => None,
+            Role::Driving { epoch } => Some(epoch),
+        }
+    }
+}
+
+/// An event of the log, with when it was written and by whom.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    pub event: Event,
+    pub version: u64,
+    pub at: Timestamp,
+    pub actor: String,
+}
+
+/// An event as it is stored, and as it is understood.
+pub(crate) struct Entry {
+    pub event: Event,
+    pub stored: Arc<StoredEvent>,
+}
+
+impl Entry {
+    pub fn read(stored: StoredEvent) -> Result<Entry, StoreError> {
+        let event = Event::decode(&stored.kind, &stored.payload).map_err(|problem| {
+            StoreError::Unreadable(format!("event {}: {problem}", stored.name))
+        })?;
+        Ok(Entry { event, stored: Arc::new(stored) })
+    }
+
+    pub fn recorded(&self) -> Recorded {
+        let StoredEvent { version, at, actor, .. } = &*self.stored;
+        let (event, actor) = (self.event.clone(), actor.clone());
+        Recorded { event, version: *version, at: *at, actor }
+    }
+}
+
+impl Session {
+    pub fn new() -> Self {
+        let (shown, work) = Default::default();
+        Session { live: Live::new(), line: Line::default(), shown, work }
+    }
+
+    pub fn shown(&self) -> Option<Snapshot> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn show(&self, snapshot: Option<Snapshot>) {
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+    }
+}
+
+/// A session whose lock this is. Fields are dropped in this order: the session before
+/// the seat, which then finds that nobody holds it.
+pub(crate) struct Held {
+    pub work: OwnedMutexGuard<Workings>,
+    pub session: Arc<Session>,
+    pub seat: Seat,
+}
+
+/// Lets go of a session when the last one leaves it.
+pub(crate) struct Seat {
+    pub engine: Arc<Engine>,
+    pub id: SessionId,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.engine.forget_if_idle(self.id);
+    }
+}
+
+impl Engine {
+    pub(crate) async fn hold(self: &Arc<Self>, id: SessionId) -> Held {
+        let session = self.session(id);
+        let work = session.work.clone().lock_owned().await;
+        Held { work, session, seat: Seat { engine: self.clone(), id } }
+    }
+}
+
+impl Held {
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.seat.engine
+    }
+
+    pub fn id(&self) -> SessionId {
+        self.seat.id
+    }
+
+    /// The only way in which a session moves, whoever wrote the events. They follow on
+    /// its version without a gap; `folded` is the state after them, if it is known.
+    pub fn advance(&mut self, entries: &[Entry], folded: Option<room::Room>) {
+        let Some(last) = entries.last() else { return };
+        let state = folded.or_else(|| {
+            let mut state = self.work.state.as_deref().cloned();
+            for entry in entries {
+                room::apply(&mut state, &entry.event);
+            }
+            state
+        });
+        if let Some(first) = entries.first().filter(|first| first.stored.version == 1) {
+            self.work.opened_by = first.stored.actor.as_str().into();
+        }
+        self.work.version = last.stored.version;
+        self.work.state = state.map(Arc::new);
+        self.work.unsettled = true;
+        // Whoever hears of an event and then looks must find it.
+        self.session.show(self.snapshot().ok());
+        for entry in entries {
+            self.engine().publish(&self.session, entry.stored.clone());
+        }
+    }
+
+    /// Follows the log to its end.
+    pub async fn load(&mut self) -> Result<(), StoreError> {
+        loop {
+            let store = &self.engine().store;
+            let page = store.events(self.id(), self.work.version, limits::EVENTS_PAGE).await?;
+            let last = page.len() < limits::EVENTS_PAGE as usize;
+            let mut entries = Vec::with_capacity(page.len());
+            let mut unreadable = None;
+            for stored in page {
+                match Entry::read(stored) {
+                    Ok(entry) => entries.push(entry),
+                    Err(error) => {
+                        unreadable = Some(error);
+                        break;
+                    }
+                }
+            }
+            self.advance(&entries, None);
+            match unreadable {
+                Some(error) => return Err(error),
+                None if last => return Ok(()),
+                None => {}
+            }
+        }
+    }
+
+    pub fn snapshot(&self) -> Result<Snapshot, EngineError> {
+        let room = self.work.state.clone().ok_or(EngineError::NotFound(self.id()))?;
+        Ok(Snapshot {
+            id: self.id(),
+            version: self.work.version,
+            room,
+            opened_by: self.work.opened_by.clone(),
+            written: None,
+            recorded: vec![],
+        })
+    }
+
+    /// Another node drives it, or none: nothing of it runs here any more.
+    pub fn step_down(&mut self) {
+        self.work.role = Role::Following;
+        self.work.owed.clear();
+        for (call, handle) in std::mem::take(&mut self.work.running) {
+            handle.abort();
+            self.session.live.end(&call);
+        }
+    }
+
+    /// It is not in the log any more.
+    pub fn forget(&mut self) {
+        self.step_down();
+        *self.work = Workings::default();
+        self.session.show(None);
+        self.session.live.removed();
+    }
+}

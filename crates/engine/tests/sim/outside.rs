@@ -1,0 +1,314 @@
+//! The store and the models as one node reaches them.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream, StreamExt};
+use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp};
+use plenary_engine::ports::*;
+use plenary_engine::testkit::Memory;
+
+use super::world::{Fate, Inner, Stream, World};
+
+pub struct SimStore {
+    pub world: World,
+    pub node: u64,
+}
+
+/// Enough of an id to tell it from the few others of a run.
+pub fn short(id: SessionId) -> String {
+    id.to_string().split_off(32)
+}
+
+fn lost() -> StoreError {
+    StoreError::Failed("on purpose".into())
+}
+
+impl SimStore {
+    /// Waits, does it, and waits again: an answer may be lost after the deed.
+    async fn through<T>(&self, act: impl FnOnce(&mut Memory) -> T) -> Result<T, StoreError> {
+        self.accounted(|inner| act(&mut inner.memory)).await
+    }
+
+    async fn accounted<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> Result<T, StoreError> {
+        if self.world.park(self.node).await == Fate::Fails {
+            return Err(StoreError::NotWritten("on purpose".into()));
+        }
+        let done = act(&mut self.world.lock());
+        match self.world.park(self.node).await {
+            Fate::Goes => Ok(done),
+            Fate::Fails => Err(lost()),
+        }
+    }
+
+    async fn read<T>(&self, read: impl FnOnce(&Memory) -> T) -> Result<T, StoreError> {
+        match self.world.park(self.node).await {
+            Fate::Goes => Ok(read(&self.world.lock().memory)),
+            Fate::Fails => Err(lost()),
+        }
+    }
+
+    /// Accounts are made of what happened, whether the node learns of it or not.
+    fn append_one(&self, inner: &mut Inner, append: &Append) -> Appended {
+        let attempts = inner.memory.attempts(append.session);
+        let answer = inner.memory.append(append);
+        if !matches!(answer, Appended::Written { .. }) {
+            return answer;
+        }
+        inner.tell(append.session);
+        if append.actor == "engine" && append.epoch.is_none() {
+            let problem = format!("node {} writes an outcome without an epoch", self.node);
+            inner.violations.push(problem);
+        }
+        let begun = |end: &&AttemptEnd| {
+            let row =
+                attempts.iter().find(|row| (&row.call, row.number) == (&end.call, end.number));
+            row.is_some_and(|row| row.state == AttemptState::Begun)
+        };
+        for end in append.attempts.iter().filter(begun) {
+            let count = inner.ended.entry((append.session, end.call.clone())).or_default();
+            *count += 1;
+            if *count > 1 {
+                let problem = format!("{} of {} has two outcomes", end.call, append.session);
+                inner.violations.push(problem);
+            }
+        }
+        answer
+    }
+}
+
+#[async_trait]
+impl Store for SimStore {
+    async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+        let names: Vec<&str> = append.events.iter().map(|event| event.name).collect();
+        let (node, session) = (self.node, short(append.session));
+        let Append { expected, epoch, driver, .. } = &append;
+        let drives = driver.is_some();
+        self.world
+            .note(format!("n{node} {session} append {names:?} on {expected} {epoch:?} {drives}"));
+        self.accounted(|inner| self.append_one(inner, &append)).await
+    }
+
+    async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError> {
+        self.accounted(|inner| {
+            let mut answers = vec![];
+            for append in &appends {
+                answers.push(self.append_one(inner, append));
+                if !matches!(answers.last(), Some(Appended::Written { .. })) {
+                    break;
+                }
+            }
+            answers
+        })
+        .await
+    }
+
+    async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
+        self.read(|memory| memory.named(kind, name)).await
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        self.read(|memory| memory.row(id).cloned()).await
+    }
+
+    async fn events(
+        &self,
+        id: SessionId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let take = |memory: &Memory| {
+            let later = memory.events(id).iter().filter(|event| event.version > after);
+            later.take(limit as usize).cloned().collect()
+        };
+        self.read(take).await
+    }
+
+    async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let take = |memory: &Memory| {
+            let all = memory.events_of_all().into_iter();
+            all.filter(|event| event.position > Some(after)).take(limit as usize).collect()
+        };
+        self.read(take).await
+    }
+
+    async fn position(&self) -> Result<u64, StoreError> {
+        self.read(|memory| memory.events_of_all().last().and_then(|e| e.position).unwrap_or(0))
+            .await
+    }
+
+    async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
+        self.read(|memory| memory.list(&query)).await
+    }
+
+    async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
+        self.through(|memory| memory.remove(id)).await
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn changes(&self) -> BoxStream<'static, SessionId> {
+        self.world.listen()
+    }
+
+    async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        let version = |memory: &Memory, id: &SessionId| Some((*id, memory.row(*id)?.version));
+        self.read(|memory| ids.iter().filter_map(|id| version(memory, id)).collect()).await
+    }
+
+    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
+        self.through(|memory| memory.renew(node, lease)).await
+    }
+
+    async fn retire(&self, node: &str) -> Result<(), StoreError> {
+        self.through(|memory| memory.retire(node)).await
+    }
+
+    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
+        self.read(|memory| memory.waiting(node, now, limit)).await
+    }
+
+    async fn claim(
+        &self,
+        node: &str,
+        ids: &[SessionId],
+    ) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        let ids_short: Vec<String> = ids.iter().map(|id| short(*id)).collect();
+        self.world.note(format!("n{} claims {ids_short:?}", self.node));
+        self.through(|memory| memory.claim(node, ids)).await
+    }
+
+    async fn begin_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        call: &CallId,
+        ended: Option<AttemptEnd>,
+    ) -> Result<u32, StoreError> {
+        self.through(|memory| memory.begin_attempt(id, epoch, call, ended.as_ref()))
+            .await?
+            .ok_or(StoreError::Fenced)
+    }
+
+    async fn attempts(&self, id: SessionId) -> Result<Vec<AttemptRow>, StoreError> {
+        self.read(|memory| memory.attempts(id)).await
+    }
+
+    async fn save_draft(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        call: &CallId,
+        text: &str,
+    ) -> Result<(), StoreError> {
+        self.world.note(format!("n{} {} draft of {call}", self.node, short(id)));
+        self.through(|memory| memory.save_draft(id, epoch, call, text))
+            .await?
+            .ok_or(StoreError::Fenced)
+    }
+
+    async fn end_attempt(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        end: AttemptEnd,
+    ) -> Result<(), StoreError> {
+        self.through(|memory| memory.end_attempt(id, epoch, &end)).await?.ok_or(StoreError::Fenced)
+    }
+
+    async fn drafts(&self, id: SessionId) -> Result<Vec<(CallId, String)>, StoreError> {
+        self.read(|memory| memory.drafts(id)).await
+    }
+
+    async fn idempotent(
+        &self,
+        principal: &str,
+        key: &str,
+    ) -> Result<Option<IdempotentAnswer>, StoreError> {
+        self.read(|memory| memory.idempotent(principal, key)).await
+    }
+
+    async fn secret(&self) -> Result<[u8; 32], StoreError> {
+        Ok([7; 32])
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+pub struct SimModels {
+    pub world: World,
+    pub node: u64,
+}
+
+/// An open request, which somebody pays for.
+struct Open {
+    world: World,
+    number: u64,
+    node: u64,
+    pieces: usize,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.world.lock().streams.remove(&self.number);
+    }
+}
+
+impl Models for SimModels {
+    fn ask(&self, _ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {
+        let mut parts = request_id.splitn(2, '/');
+        let session: SessionId = parts.next().unwrap().parse().unwrap();
+        let call = parts.next().unwrap().rsplit_once('/').unwrap().0.to_owned();
+        self.world.note(format!("n{} {} asks {call}", self.node, short(session)));
+        let mut inner = self.world.lock();
+        let number = inner.next_stream;
+        inner.next_stream += 1;
+        let pieces = 1 + inner.chance.below(4);
+        let since_ms = inner.now_ms;
+        let stream = Stream { node: self.node, session, call: CallId(call), since_ms };
+        inner.streams.insert(number, stream);
+        drop(inner);
+        let open = Open { world: self.world.clone(), number, node: self.node, pieces };
+        stream::unfold(Some(open), |open| async move {
+            let mut open = open?;
+            open.world.park(open.node).await;
+            let mut inner = open.world.lock();
+            let (faults, odds) = (inner.faults, inner.chance.below(60));
+            drop(inner);
+            match odds {
+                0 if faults => panic!("planned"),
+                1 | 2 => {
+                    let (kind, message) = (FailureKind::Unreachable, "on purpose".to_owned());
+                    Some((Err(ModelError::Retry { kind, message, after: None }), None))
+                }
+                3 => {
+                    let (kind, message) = (FailureKind::Refused, "on purpose".to_owned());
+                    Some((Err(ModelError::Final { kind, message }), None))
+                }
+                _ if open.pieces == 0 => Some((Ok(Piece::End), None)),
+                _ => {
+                    open.pieces -= 1;
+                    Some((Ok(Piece::Text("word ".into())), Some(open)))
+                }
+            }
+        })
+        .boxed()
+    }
+
+    fn providers(&self) -> Vec<String> {
+        vec!["sim".into()]
+    }
+
+    fn window_tokens(&self, _model: &ModelName) -> u32 {
+        8_192
+    }
+
+    fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>> {
+        Box::pin(async { vec![] })
+    }
+}
