@@ -196,7 +196,7 @@ async fn write(
 ) -> Result<Arc<Agent>> {
     // The model may have gone since the first request.
     if let Some(earlier) = clerk.engine.repeated(&by).await? {
-        return written(clerk, &earlier).await;
+        return written(&earlier);
     }
     let mut wrong = vec![];
     let model = match model {
@@ -215,8 +215,7 @@ async fn write(
         let room = now.as_ref().map(|now| &*now.room);
         return Err(of_agents(clerk.refused(wrong, room, room::Command::Library(command))));
     }
-    let snapshot = submit(clerk, by, command).await?;
-    written(clerk, &snapshot).await
+    written(&submit(clerk, by, command).await?)
 }
 
 /// Gives a command to the library. The first one that is accepted opens it.
@@ -261,14 +260,12 @@ fn stored(snapshot: &Snapshot) -> Result<&library::State> {
 
 /// The agent that a request wrote, as it stands now; one that was removed since, as
 /// it was then.
-async fn written(clerk: &Clerk, snapshot: &Snapshot) -> Result<Arc<Agent>> {
-    let gone = || ClerkError::Unreadable("agent");
-    let version = snapshot.written.ok_or_else(gone)?;
-    let event = clerk.engine.event(snapshot.id, version).await?;
-    match serde_json::from_str::<Event>(&event.payload) {
-        Ok(Event::AgentAdded { agent } | Event::AgentEdited { agent }) => {
-            Ok(stored(snapshot)?.agents.get(&agent.id).cloned().unwrap_or(agent))
-        }
-        Ok(Event::AgentRemoved { .. }) | Err(_) => Err(gone()),
-    }
+fn written(snapshot: &Snapshot) -> Result<Arc<Agent>> {
+    let last = snapshot.recorded.last().map(|last| &last.event);
+    let Some(room::Event::Library(Event::AgentAdded { agent } | Event::AgentEdited { agent })) =
+        last
+    else {
+        return Err(ClerkError::Unreadable("agent"));
+    };
+    Ok(stored(snapshot)?.agents.get(&agent.id).unwrap_or(agent).clone())
 }

@@ -139,14 +139,12 @@ pub struct NewBallotVote {
 }
 
 /// Convenes a board.
-pub async fn convene(clerk: &Clerk, by: By, new: NewBoardroom) -> Result {
-    // The models may have gone since the first request.
-    if let Some(earlier) = clerk.engine.repeated(&by).await? {
+pub async fn convene(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewBoardroom) -> Result {
+    if let Some(earlier) = clerk.opened(id, &by).await? {
         return Ok(earlier);
     }
     let convene = seating::seat(clerk, new).await?;
-    let command = room::Command::Boardroom(Command::Convene(convene));
-    Ok(clerk.engine.open(by, command).await?)
+    clerk.open(id, by, room::Command::Boardroom(Command::Convene(convene))).await
 }
 
 /// Asks again whoever has no answer.
@@ -227,7 +225,7 @@ async fn speaking(
 ) -> Result<SeatId> {
     let snapshot = clerk.engine.get(caller.session).await?;
     let state = board(&snapshot)?;
-    let own = caller.seat(clerk, &snapshot).await?;
+    let own = caller.seat(&snapshot)?;
     match (own, named) {
         (Some(own), Some(named)) if own.id != named.to_string() => {
             Err(ClerkError::OtherSeat(format!("advisor {}, {}", own.id, own.name)))

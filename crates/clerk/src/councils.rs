@@ -69,13 +69,12 @@ pub struct CouncilClosing {
 }
 
 /// Opens a council.
-pub async fn open(clerk: &Clerk, by: By, new: NewCouncil) -> Result {
-    // The models may have gone since the first request.
-    if let Some(earlier) = clerk.engine.repeated(&by).await? {
+pub async fn open(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewCouncil) -> Result {
+    if let Some(earlier) = clerk.opened(id, &by).await? {
         return Ok(earlier);
     }
     let open = seat(clerk, new).await?;
-    Ok(clerk.engine.open(by, room::Command::Council(Command::Open(open))).await?)
+    clerk.open(id, by, room::Command::Council(Command::Open(open))).await
 }
 
 /// The council with the models of its members, by the names that were given.
@@ -129,31 +128,27 @@ pub async fn post(clerk: &Clerk, caller: Caller, new: NewCouncilPost) -> Result<
     let (body, reply_to) = (new.body, new.reply_to);
     let command = Command::Post { sender: new.sender, proved: proven, body, reply_to };
     let snapshot = submit(clerk, id, by, command).await?;
-    let post = posted(clerk, &snapshot).await?;
+    let post = posted(&snapshot)?;
     Ok(Posted { snapshot, post, sender, proven })
 }
 
 /// The post that a request wrote, also when an earlier one with the same key did.
-async fn posted(clerk: &Clerk, snapshot: &Snapshot) -> Result<Arc<Post>> {
-    let gone = || ClerkError::Unreadable("post");
-    let mut version = snapshot.written.ok_or_else(gone)?;
+fn posted(snapshot: &Snapshot) -> Result<Arc<Post>> {
     // A turn may have begun with it, in the same write.
-    loop {
-        let stored = clerk.engine.event(snapshot.id, version).await?;
-        match serde_json::from_str::<Event>(&stored.payload) {
-            Ok(Event::Posted { sequence, .. }) => {
-                let post = council(snapshot)?.posts_after(sequence.saturating_sub(1), 1);
-                return post.first().cloned().ok_or_else(gone);
-            }
-            Ok(_) if version > 1 => version -= 1,
-            Ok(_) | Err(_) => return Err(gone()),
-        }
-    }
+    let sequence = snapshot.recorded.iter().rev().find_map(|recorded| {
+        let room::Event::Council(Event::Posted { sequence, .. }) = &recorded.event else {
+            return None;
+        };
+        Some(*sequence)
+    });
+    let gone = || ClerkError::Unreadable("post");
+    let before = sequence.ok_or_else(gone)?.saturating_sub(1);
+    council(snapshot)?.posts_after(before, 1).first().cloned().ok_or_else(gone)
 }
 
 /// Closes a council, for whoever opened it and the operator.
 pub async fn close(clerk: &Clerk, caller: Caller, new: CouncilClosing) -> Result {
-    caller.owns(clerk, &clerk.engine.get(caller.session).await?, "close").await?;
+    caller.owns(&clerk.engine.get(caller.session).await?, "close")?;
     let command = Command::Close { summary: new.summary, by: None };
     submit(clerk, caller.session, caller.by, command).await
 }

@@ -160,9 +160,8 @@ pub struct PersonsDecision {
 }
 
 /// Creates a discussion: a draft, or one that is under way.
-pub async fn create(clerk: &Clerk, by: By, new: NewDiscussion) -> Result {
-    // The models may have gone since the first request.
-    if let Some(earlier) = clerk.engine.repeated(&by).await? {
+pub async fn create(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewDiscussion) -> Result {
+    if let Some(earlier) = clerk.opened(id, &by).await? {
         return Ok(earlier);
     }
     let starts = new.starts();
@@ -170,8 +169,7 @@ pub async fn create(clerk: &Clerk, by: By, new: NewDiscussion) -> Result {
     if starts {
         create.start = Some(foreseen(clerk, create.clone()).await.ok());
     }
-    let command = room::Command::Discussion(Command::Create(Box::new(create)));
-    Ok(clerk.engine.open(by, command).await?)
+    clerk.open(id, by, room::Command::Discussion(Command::Create(Box::new(create)))).await
 }
 
 /// What a discussion would take that is yet to be created.
@@ -242,7 +240,7 @@ pub async fn interject(clerk: &Clerk, caller: Caller, new: Interjection) -> Resu
     // Under the name of a person who sits there it would be read as theirs.
     let same = |person: &PersonsSeat| names::are_same(&person.name, &name);
     if let Some(person) = identity::persons(&now.room).into_iter().find(same) {
-        speaking(clerk, &now, &caller, Some(SeatId(person.id))).await?;
+        speaking(&now, &caller, Some(SeatId(person.id)))?;
     }
     submit(clerk, caller.session, caller.by, Command::Interject { by: name, text: new.text }).await
 }
@@ -251,7 +249,7 @@ pub async fn interject(clerk: &Clerk, caller: Caller, new: Interjection) -> Resu
 pub async fn reply(clerk: &Clerk, caller: Caller, new: SeatReply) -> Result {
     let now = clerk.engine.get(caller.session).await?;
     state(&now)?;
-    let seat = speaking(clerk, &now, &caller, new.participant_id.map(SeatId)).await?;
+    let seat = speaking(&now, &caller, new.participant_id.map(SeatId))?;
     submit(clerk, caller.session, caller.by, Command::Reply { seat, text: new.text }).await
 }
 
@@ -259,7 +257,7 @@ pub async fn reply(clerk: &Clerk, caller: Caller, new: SeatReply) -> Result {
 pub async fn decide(clerk: &Clerk, caller: Caller, new: PersonsDecision) -> Result {
     let now = clerk.engine.get(caller.session).await?;
     let leads = state(&now)?.facilitator.id.clone();
-    speaking(clerk, &now, &caller, Some(leads)).await?;
+    speaking(&now, &caller, Some(leads))?;
     let command = Command::Decide {
         decision: new.decision.into(),
         next: new.next_participant_id.map(SeatId),
@@ -270,13 +268,8 @@ pub async fn decide(clerk: &Clerk, caller: Caller, new: PersonsDecision) -> Resu
 }
 
 /// The seat for which somebody speaks: the one that was named, or their own.
-async fn speaking(
-    clerk: &Clerk,
-    now: &Snapshot,
-    caller: &Caller,
-    named: Option<SeatId>,
-) -> Result<Option<SeatId>> {
-    match (caller.seat(clerk, now).await?, named) {
+fn speaking(now: &Snapshot, caller: &Caller, named: Option<SeatId>) -> Result<Option<SeatId>> {
+    match (caller.seat(now)?, named) {
         (Some(own), Some(named)) if own.id != named.0 => {
             Err(ClerkError::OtherSeat(format!("the seat of {}", own.name)))
         }

@@ -92,7 +92,7 @@ impl Proven {
 
 impl Caller {
     /// Makes sure that the caller opened the session, or is the operator.
-    pub async fn owns(&self, clerk: &Clerk, snapshot: &Snapshot, verb: &'static str) -> Result<()> {
+    pub(crate) fn owns(&self, snapshot: &Snapshot, verb: &'static str) -> Result<()> {
         let (by_token, has_shown) = match &*snapshot.room {
             Room::Whiteboard(board) => {
                 (true, self.proven == Proven::Agent(board.opened_by().clone()))
@@ -101,7 +101,7 @@ impl Caller {
             // Nobody has a token for having opened one of these.
             Room::Boardroom(_) | Room::Discussion(_) | Room::Library(_) => (false, false),
         };
-        if self.may(clerk, snapshot, has_shown).await? {
+        if self.may(snapshot, has_shown) {
             return Ok(());
         }
         Err(ClerkError::NotYours { kind: snapshot.room.summary().kind, verb, by_token })
@@ -109,11 +109,7 @@ impl Caller {
 
     /// The seat for which the caller speaks, when that is one's own; `None` for whoever
     /// may speak for anybody: the opener and the operator.
-    pub(crate) async fn seat(
-        &self,
-        clerk: &Clerk,
-        snapshot: &Snapshot,
-    ) -> Result<Option<PersonsSeat>> {
+    pub(crate) fn seat(&self, snapshot: &Snapshot) -> Result<Option<PersonsSeat>> {
         let own = match &self.proven {
             Proven::Nothing => None,
             Proven::Seat(own) => Some(own.clone()),
@@ -121,7 +117,7 @@ impl Caller {
                 return Err(ClerkError::WrongToken);
             }
         };
-        match self.may(clerk, snapshot, own.is_some()).await? {
+        match self.may(snapshot, own.is_some()) {
             true => Ok(own),
             false => Err(ClerkError::NotYourSeat),
         }
@@ -129,25 +125,25 @@ impl Caller {
 
     /// Whether the caller may do what is for the opener and the operator, or for somebody
     /// whose token was shown.
-    pub async fn may(&self, clerk: &Clerk, snapshot: &Snapshot, has_shown: bool) -> Result<bool> {
-        Ok(self.standing.may(opener(clerk, snapshot).await?.as_deref(), has_shown))
+    pub fn may(&self, snapshot: &Snapshot, has_shown: bool) -> bool {
+        self.standing.may(opener(snapshot), has_shown)
     }
 }
 
 /// As whom the opener came in. A whiteboard's events have agents for actors; it says so
 /// itself.
-async fn opener(clerk: &Clerk, snapshot: &Snapshot) -> Result<Option<String>> {
-    Ok(match &*snapshot.room {
-        Room::Whiteboard(board) => board.principal().map(str::to_owned),
+fn opener(snapshot: &Snapshot) -> Option<&str> {
+    match &*snapshot.room {
+        Room::Whiteboard(board) => board.principal(),
         Room::Boardroom(_) | Room::Council(_) | Room::Discussion(_) | Room::Library(_) => {
-            Some(clerk.engine.event(snapshot.id, 1).await?.actor.clone())
+            Some(&snapshot.opened_by)
         }
-    })
+    }
 }
 
 /// Removes a session for good, if the caller may.
 pub async fn remove(clerk: &Clerk, caller: &Caller) -> Result<()> {
-    caller.owns(clerk, &clerk.engine.get(caller.session).await?, "delete").await?;
+    caller.owns(&clerk.engine.get(caller.session).await?, "delete")?;
     Ok(clerk.engine.remove(caller.session).await?)
 }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use plenary_domain::{Nonce, Reject, Room, SessionId, Wrong, room};
 use plenary_engine::ports::SessionRow;
-use plenary_engine::{Engine, EngineError, Snapshot};
+use plenary_engine::{By, Engine, EngineError, Snapshot};
 
 pub use error::ClerkError;
 pub use prices::{Price, Prices};
@@ -38,6 +38,25 @@ pub struct Clerk {
 }
 
 impl Clerk {
+    /// The session that an earlier request has opened, with the same key or under the same
+    /// id: what it names, such as a model, may have gone since.
+    async fn opened(&self, id: Option<SessionId>, by: &By) -> Result<Option<Snapshot>> {
+        let earlier = self.engine.repeated(by).await?;
+        let (None, Some(id)) = (&earlier, id) else { return Ok(earlier) };
+        match self.engine.get(id).await {
+            Err(EngineError::NotFound(_)) => Ok(None),
+            there => Ok(Some(there?)),
+        }
+    }
+
+    /// Opens a session, under this id where the caller derives one.
+    async fn open(&self, id: Option<SessionId>, by: By, command: room::Command) -> Result {
+        Ok(match id {
+            Some(id) => self.engine.open_as(id, by, command).await?,
+            None => self.engine.open(by, command).await?,
+        })
+    }
+
     /// A session of this kind. What one of another form hides must not be had by this way.
     pub async fn row(&self, id: SessionId, kind: &str) -> Result<SessionRow> {
         let row = self.engine.row(id).await?;

@@ -252,7 +252,12 @@ pub struct BoardClosing {
 }
 
 /// Opens a board in its blind phase.
-pub async fn open(clerk: &Clerk, by: By, standing: &Standing, new: NewWhiteboard) -> Result {
+pub async fn open(
+    clerk: &Clerk,
+    id: Option<SessionId>,
+    (by, standing): (By, &Standing),
+    new: NewWhiteboard,
+) -> Result {
     let opener = AgentName(new.opened_by);
     let open = Open {
         name: new.board_id,
@@ -265,7 +270,7 @@ pub async fn open(clerk: &Clerk, by: By, standing: &Standing, new: NewWhiteboard
         deadlines: new.deadlines.map(|deadlines| deadlines.list()).unwrap_or_default(),
     };
     let command = room::Command::Whiteboard(Command::Open(open));
-    Ok(clerk.engine.open(identity::opened(by, &opener), command).await?)
+    clerk.open(id, identity::opened(by, &opener), command).await
 }
 
 /// Registers an agent that has shown this.
@@ -365,9 +370,9 @@ async fn write(
 ) -> Result<Written> {
     let (snapshot, viewer) = act(clerk, caller, command).await?;
     // The event itself says what was written, also by an earlier request with the same key.
-    let (written, annotation) = match snapshot.written {
-        Some(version) => written(clerk, snapshot.id, version).await?,
-        None => (None, None),
+    let (written, annotation) = match snapshot.recorded.last().map(|last| &last.event) {
+        Some(room::Event::Whiteboard(event)) => written(event),
+        Some(_) | None => (None, None),
     };
     let post = written.or(post).ok_or_else(no_such_post)?;
     Ok(Written { snapshot, viewer, post, annotation })
@@ -377,26 +382,18 @@ pub fn no_such_post() -> ClerkError {
     Reject::Unknown("There is no such post.".to_owned()).into()
 }
 
-async fn written(
-    clerk: &Clerk,
-    id: SessionId,
-    version: u64,
-) -> Result<(Option<PostId>, Option<AnnotationId>)> {
-    let stored = clerk.engine.event(id, version).await?;
-    Ok(match serde_json::from_str::<Event>(&stored.payload) {
-        Ok(Event::Posted { id, .. }) => (Some(id), None),
-        Ok(Event::Annotated { id, post, .. }) => (Some(post), Some(id)),
-        Ok(Event::Voted { post, .. }) => (Some(post), None),
-        Ok(
-            Event::Opened { .. }
-            | Event::Registered { .. }
-            | Event::InvitationRenewed { .. }
-            | Event::Invited { .. }
-            | Event::TokenRenewed { .. }
-            | Event::Transitioned { .. },
-        )
-        | Err(_) => (None, None),
-    })
+fn written(event: &Event) -> (Option<PostId>, Option<AnnotationId>) {
+    match event {
+        Event::Posted { id, .. } => (Some(id.clone()), None),
+        Event::Annotated { id, post, .. } => (Some(post.clone()), Some(id.clone())),
+        Event::Voted { post, .. } => (Some(post.clone()), None),
+        Event::Opened { .. }
+        | Event::Registered { .. }
+        | Event::InvitationRenewed { .. }
+        | Event::Invited { .. }
+        | Event::TokenRenewed { .. }
+        | Event::Transitioned { .. } => (None, None),
+    }
 }
 
 /// A command of the agent that the caller has proven to be, who then looks.

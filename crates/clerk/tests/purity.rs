@@ -1,6 +1,6 @@
 //! What a request means is the same whichever way it came: the clerk must not know one.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

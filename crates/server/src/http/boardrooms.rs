@@ -120,7 +120,7 @@ async fn convene(
     State(app): State<App>,
     Change { by, body }: Change<NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
-    created(&app, &boardrooms::convene(&app.clerk, by, body).await?).await
+    created(&app, &boardrooms::convene(&app.clerk, None, by, body).await?).await
 }
 
 /// A board as it stands, with the text so far of answers under way.

@@ -53,7 +53,7 @@ async fn open(
     State(app): State<App>,
     Change { by, body }: Change<NewCouncil>,
 ) -> Result<impl IntoResponse, Problem> {
-    created(&app, &councils::open(&app.clerk, by, body).await?).await
+    created(&app, &councils::open(&app.clerk, None, by, body).await?).await
 }
 
 /// A council that was opened, by you.

@@ -123,7 +123,7 @@ async fn create(
     State(app): State<App>,
     Change { by, body }: Change<NewDiscussion>,
 ) -> Result<impl IntoResponse, Problem> {
-    created(&app, &discussions::create(&app.clerk, by, body).await?).await
+    created(&app, &discussions::create(&app.clerk, None, by, body).await?).await
 }
 
 /// What a discussion would take that is yet to be created. Nothing is created; what would
@@ -232,7 +232,7 @@ async fn remove_participant(on: On<Empty, (String, String)>) -> Result<impl Into
 async fn start(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
     let started = discussions::start(&on.app.clerk, caller.session, caller.by.clone()).await?;
-    let seat_tokens = match caller.may(&on.app.clerk, &started, false).await? {
+    let seat_tokens = match caller.may(&started, false) {
         true => agents::seat_tokens(&on.app, &started).await?,
         false => vec![],
     };

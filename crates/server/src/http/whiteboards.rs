@@ -90,7 +90,7 @@ async fn open(
     Change { by, body }: Change<NewWhiteboard>,
 ) -> Result<impl IntoResponse, Problem> {
     let opener = AgentName(body.opened_by.clone());
-    let opened = whiteboards::open(&app.clerk, by, &standing, body).await?;
+    let opened = whiteboards::open(&app.clerk, None, (by, &standing), body).await?;
     let place = [(header::LOCATION, format!("/api/whiteboards/{}", board(&opened)?.name()))];
     let mut you = registered(&app, &opened, &opener, 0).await?;
     // What was made anew since is not for whoever repeats an old request.
