@@ -17,6 +17,9 @@ pub struct Board {
     /// Boards of each kind, at each speed
     #[arg(long, default_value_t = 20)]
     rounds: usize,
+    /// Only at the first speed, which shows what a start costs
+    #[arg(long)]
+    fast: bool,
 }
 
 const SPEEDS: [(&str, Pace); 2] = [
@@ -32,7 +35,8 @@ const SPEEDS: [(&str, Pace); 2] = [
 
 impl Board {
     pub async fn run(self) -> Outcome<()> {
-        for (name, pace) in SPEEDS {
+        let speeds = if self.fast { &SPEEDS[..1] } else { &SPEEDS[..] };
+        for &(name, pace) in speeds {
             println!("{name}; {} boards of each kind; ms, median (p10 to p90)", self.rounds);
             measure(pace, self.rounds).await?;
         }

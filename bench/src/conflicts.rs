@@ -9,9 +9,9 @@ use clap::Args;
 use plenary_domain::room::{self, Input, Room};
 use plenary_domain::whiteboard::conflict::conflicts;
 use plenary_domain::whiteboard::{
-    self, Command, Content, Event, Phase, Post, PostId, PostKind, Role, Severity, State,
+    Command, Content, Event, Phase, Post, PostId, PostKind, Role, Severity, State,
 };
-use plenary_domain::{AgentName, Nonce, Timestamp, Viewer, view};
+use plenary_domain::{AgentName, Form, Nonce, Timestamp, Viewer, view};
 
 use crate::Outcome;
 use crate::figures::{Dice, Samples};
@@ -85,12 +85,12 @@ impl Conflicts {
                 agent: agent(nth % AGENTS),
                 content: content(&mut Dice(nth as u64), 100),
             });
-            let input = Input { at: AT, nonce: Nonce("0".into()), command };
+            let input = Input { at: AT, nonce: Nonce("0".into()), actor: String::new(), command };
             let start = Instant::now();
             let mut next = Some(room.clone());
             copying.push(start.elapsed());
             let events = room::decide(next.as_ref(), input).map_err(|no| format!("{no:?}"))?;
-            events.iter().for_each(|event| room::apply(&mut next, event));
+            events.iter().for_each(|event| room::apply(&mut next, event, AT));
             room = next.ok_or("the board is gone")?;
             whole.push(start.elapsed());
         }
@@ -140,12 +140,14 @@ fn board(posts: usize, dice: &mut Dice) -> Outcome<State> {
         Event::Posted { id, author, content: content(dice, files), at: AT }
     });
     let events: Vec<Event> = [opened].into_iter().chain(registered).chain(posted).collect();
-    events.iter().fold(None, whiteboard::apply).ok_or_else(|| "no board was opened".into())
+    let board = events.iter().fold(None, |state, event| State::apply(state, event, AT));
+    board.ok_or_else(|| "no board was opened".into())
 }
 
-fn read(state: State) -> Outcome<State> {
+fn read(mut state: State) -> Outcome<State> {
     let moved = Event::Transitioned { to: Phase::Read, by: None, note: None, at: AT };
-    whiteboard::apply(Some(state), &moved).ok_or_else(|| "the board is gone".into())
+    state.take(&moved, AT);
+    Ok(state)
 }
 
 /// Most posts are about lines of a file, some about a symbol, some about neither;

@@ -181,7 +181,7 @@ impl Idle {
 }
 
 /// A reader that has got the first bytes of its stream.
-async fn begin(address: SocketAddr, path: &str) -> Outcome<TcpStream> {
+pub async fn begin(address: SocketAddr, path: &str) -> Outcome<TcpStream> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
@@ -212,7 +212,7 @@ async fn read(mut stream: TcpStream, tell: &mpsc::UnboundedSender<Outcome<Instan
     }
 }
 
-fn raise_files() -> Outcome<()> {
+pub fn raise_files() -> Outcome<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
 }

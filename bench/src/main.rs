@@ -15,15 +15,18 @@ mod figures;
 mod frames;
 mod idle;
 mod load;
+mod memory;
 mod plenary;
 mod posts;
 mod process;
 mod readers;
+mod reads;
 mod scripted;
 mod store;
 mod watch;
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -35,6 +38,9 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 #[derive(Parser)]
 #[command(name = "plenary-bench", max_term_width = 100)]
 struct Arguments {
+    /// The program to be measured, in place of the one beside this
+    #[arg(long, global = true, value_name = "PATH")]
+    program: Option<PathBuf>,
     #[command(subcommand)]
     what: What,
 }
@@ -51,6 +57,10 @@ enum What {
     Readers(readers::Readers),
     /// Thousands of live readers with nothing to read, and an event for all of them
     Idle(idle::Idle),
+    /// Reads per second of one session that is being written, against the bytes alone
+    Reads(reads::Reads),
+    /// What idle and sleeping sessions and their readers keep in memory
+    Memory(memory::Memory),
     /// Writes per second, against the disk's own rate
     Store(store::Store),
     /// Posts per second on one whiteboard, against the store alone
@@ -65,6 +75,9 @@ enum What {
     /// The peer of `idle`, in a process of its own
     #[command(hide = true)]
     Writer(idle::Writer),
+    /// The limit of `reads`, in a process of its own
+    #[command(hide = true)]
+    Same(reads::Same),
     /// The model server of the others
     #[command(hide = true)]
     Scripted(scripted::Pace),
@@ -80,13 +93,20 @@ enum What {
 async fn main() -> ExitCode {
     // The client wants a choice even where nothing is encrypted.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let outcome = match Arguments::parse().what {
+    let arguments = Arguments::parse();
+    if let Some(program) = arguments.program {
+        process::measure(program);
+    }
+    let outcome = match arguments.what {
         What::Board(board) => board.run().await,
         What::Load(load) => load.run().await,
         What::Crash(crash) => crash.run().await,
         What::Readers(readers) => readers.run().await,
         What::Idle(idle) => idle.run().await,
         What::Writer(writer) => writer.run().await,
+        What::Reads(reads) => reads.run().await,
+        What::Memory(memory) => memory.run().await,
+        What::Same(same) => same.run().await,
         What::Store(store) => store.run().await,
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::frames::{self, Frames};
-use crate::process::{Process, program};
+use crate::process::{self, Process};
 use crate::{Outcome, bare};
 
 /// The scripted server answers to any name.
@@ -38,7 +38,7 @@ impl Place {
 
     /// `plenary` with these arguments, in this folder and with its own store.
     pub fn command(&self, arguments: &[&str]) -> Outcome<Command> {
-        let mut command = Command::new(program("plenary")?);
+        let mut command = Command::new(process::plenary()?);
         command.args(arguments).current_dir(self.folder.path()).env("PLENARY_HOME", self.home());
         command.env("XDG_CONFIG_HOME", self.folder.path().join("config"));
         for set in ["PLENARY_SERVER", "PLENARY_TOKEN", "PLENARY_LISTEN", "PLENARY_HOSTS"] {

@@ -1,7 +1,7 @@
 //! Posts on one whiteboard that are on the disk, per second, from many agents at
 //! once; beside it what the store alone makes of the same events in the same run.
 
-mod agent;
+pub mod agent;
 mod limit;
 
 use std::time::{Duration, Instant};

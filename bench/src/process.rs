@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -13,13 +14,26 @@ use nix::unistd::Pid;
 
 use crate::Outcome;
 
-/// A program that was built beside this one.
-pub fn program(name: &str) -> Outcome<PathBuf> {
-    let own = std::env::current_exe()?;
-    let path = own.with_file_name(name);
+/// Names the program that is measured, such as an older one.
+pub fn measure(program: PathBuf) {
+    let _ = PROGRAM.set(program);
+}
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The program that is measured: the one that was built beside this, unless another
+/// was named.
+pub fn plenary() -> Outcome<PathBuf> {
+    let path = match PROGRAM.get() {
+        // It is started in folders of its own.
+        Some(named) => std::path::absolute(named)?,
+        None => std::env::current_exe()?.with_file_name("plenary"),
+    };
     match path.is_file() {
         true => Ok(path),
-        false => Err(format!("{name} is not there; cargo build --release -p plenary").into()),
+        false => {
+            Err(format!("{} is not there; cargo build --release -p plenary", path.display()).into())
+        }
     }
 }
 

@@ -74,11 +74,16 @@ impl Agent {
     pub async fn post(self, times: usize) -> Outcome<Vec<Duration>> {
         let mut waits = Vec::with_capacity(times);
         for nth in 0..times {
-            let start = Instant::now();
-            self.post_once(&format!("{}-{}-{nth}", self.board, self.name)).await?;
-            waits.push(start.elapsed());
+            waits.push(self.post_timed(nth).await?);
         }
         Ok(waits)
+    }
+
+    /// How long its post with this number took.
+    pub async fn post_timed(&self, nth: usize) -> Outcome<Duration> {
+        let start = Instant::now();
+        self.post_once(&format!("{}-{}-{nth}", self.board, self.name)).await?;
+        Ok(start.elapsed())
     }
 
     async fn post_once(&self, key: &str) -> Outcome<()> {

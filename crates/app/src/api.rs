@@ -73,8 +73,7 @@ impl Api {
         token: Option<String>,
         holder: Option<Process>,
     ) -> Result<Self, ApiError> {
-        plenary_providers::install_tls();
-        let client = reqwest::Client::builder().no_proxy().build();
+        let client = plenary_providers::client_builder().no_proxy().build();
         let client = client.map_err(|error| ApiError::new("unreachable", error.to_string()))?;
         let base = base.trim_end_matches('/').to_owned();
         let remote = Remote { client, base, token, holder: holder.map(Arc::new) };

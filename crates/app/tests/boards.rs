@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use futures::future::join_all;
-use plenary_domain::{SessionId, Timestamp, Viewer, view, whiteboard};
+use plenary_domain::{Form, SessionId, Timestamp, Viewer, view, whiteboard};
 use plenary_engine::ports::Store as _;
 use plenary_store::Holder;
 use serde_json::{Value, json};
@@ -439,7 +439,8 @@ async fn examine(store: &plenary_store::SqliteStore, known: &Known, seen: &Seen)
     assert_eq!(logged, acknowledged, "{board}");
 
     let folded = exported.into_iter().fold(None, |state, event| {
-        whiteboard::apply(state, &serde_json::from_value(event).unwrap())
+        let event = serde_json::from_value(event).unwrap();
+        whiteboard::State::apply(state, &event, Timestamp::UNIX_EPOCH)
     });
     assert_eq!(shown(&seen.state), shown_from(&folded.unwrap()), "{board}");
 }

@@ -71,6 +71,22 @@ async fn ask_in_a_pipe() {
     assert_snapshot!(ask(&home, &[]).await.shown());
 }
 
+/// They are read when a server shows its own, which none does that is not encrypted.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_encrypted_needs_no_certificates() {
+    let (home, _scripted) = canned().await;
+    let check = async || {
+        let mut command = home.command(&["models"]);
+        command.env("SSL_CERT_FILE", "none.pem").env("SSL_CERT_DIR", "none");
+        let ran = home.finish(command).await;
+        assert!(ran.out.contains("ollama/qwen3:8b"), "{}", ran.shown());
+    };
+    check().await;
+    // And through the server that holds the folder.
+    let _serving = home.serve().await;
+    check().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn ask_as_markdown() {
     let (home, _scripted) = canned().await;

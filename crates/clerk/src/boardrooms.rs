@@ -3,7 +3,7 @@
 mod seating;
 
 use plenary_domain::boardroom::{Choice, Command, Role, SeatId, Sitter, Standing, State, Vote};
-use plenary_domain::{Reject, SessionId, room};
+use plenary_domain::{Reject, Report, SessionId, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

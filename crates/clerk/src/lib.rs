@@ -72,7 +72,7 @@ impl Clerk {
         command: room::Command,
     ) -> ClerkError {
         let (at, nonce) = (self.engine.clock().now(), Nonce(String::new()));
-        match room::decide(room, room::Input { at, nonce, command }) {
+        match room::decide(room, room::Input { at, nonce, actor: String::new(), command }) {
             Ok(_) => {}
             Err(Reject::Invalid(more)) => wrong.extend(more),
             Err(

@@ -16,7 +16,6 @@ mod role;
 mod settle;
 #[cfg(test)]
 mod tests;
-mod times;
 mod verdict;
 
 use std::sync::Arc;
@@ -25,17 +24,17 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use crate::quote::ContextFile;
-pub use apply::apply;
 pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
 pub use event::Event;
 pub use markdown::markdown;
 pub use role::Role;
-pub use times::{Span, Times};
 pub use verdict::{HEADINGS, Headings, Verdict};
 
-use crate::call::{Answer, Ask, Call, Failure, Outcome, Usage, Work};
+pub use crate::call::Stopping;
+use crate::call::{Answer, Ask, Call, Failure, Life, Outcome, Usage, Work};
 use settle::{Called, called, deadline_call, grace_call};
 
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::limits;
 use crate::reject::Reject;
@@ -131,30 +130,19 @@ pub struct Advisor {
     /// How often this advisor was asked by hand, from 1.
     pub asked: u32,
     pub standing: Standing,
+    /// The last time that it was asked. A record from elsewhere has no times.
+    pub span: Option<Span>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
-pub enum Standing {
-    /// A model is being asked, or a person's reply is awaited.
-    Asked,
-    Done(Answer),
-    Failed {
-        failure: Failure,
-        partial: String,
-    },
-    /// `partial` is `None` until the cancelled call has handed its text back.
-    Stopped {
-        why: Stopping,
-        partial: Option<String>,
-    },
-}
-
+/// When something ran, by the times at which the events were written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stopping {
-    ByHand,
-    /// The synthesis began without it.
-    Late,
+pub struct Span {
+    pub started_at: Timestamp,
+    /// `None` while it is under way.
+    pub ended_at: Option<Timestamp>,
 }
+
+pub type Standing = Life<Answer>;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Synthesis {
@@ -168,6 +156,7 @@ pub struct Synthesis {
     /// Models that were tried before this one.
     pub failed: Vec<FailedTry>,
     pub standing: SynthesisStanding,
+    pub span: Option<Span>,
     /// The votes on it; none before it is done, nor on a board without a ballot.
     pub ballot: Option<Ballot>,
     nonce: Nonce,
@@ -179,12 +168,13 @@ pub struct FailedTry {
     pub failure: Failure,
 }
 
+pub type SynthesisStanding = Life<Written>;
+
+/// A synthesis, and the answer that it was read from.
 #[derive(Clone, PartialEq, Debug)]
-pub enum SynthesisStanding {
-    Asked,
-    Done { verdict: Verdict, answer: Answer },
-    Failed { failure: Failure, partial: String },
-    Stopped { partial: Option<String> },
+pub struct Written {
+    pub verdict: Verdict,
+    pub answer: Answer,
 }
 
 /// An advisor whose answer a synthesis had to do without.
@@ -205,12 +195,6 @@ pub enum Command {
         from: Option<SessionId>,
         events: Vec<Event>,
     },
-    Settle {
-        call: CallId,
-        outcome: Outcome,
-    },
-    /// Stops every call; no synthesis follows.
-    Stop,
     /// Stops one advisor; the others go on, and the synthesis does without it.
     StopAdvisor {
         seat: SeatId,
@@ -258,60 +242,117 @@ pub struct Convene {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// Every status, for filters of lists.
-pub const STATUSES: [&str; 6] =
-    ["answering", "synthesizing", "balloting", "closed", "stopped", "failed"];
+impl Form for State {
+    const KIND: &'static str = "boardroom";
+    const STATUSES: &'static [&'static str] =
+        &["answering", "synthesizing", "balloting", "closed", "stopped", "failed"];
+    type Command = Command;
+    type Event = Event;
 
-pub fn decide(
-    state: Option<&State>,
-    command: Command,
-    at: Timestamp,
-    nonce: Nonce,
-) -> Result<Vec<Event>, Reject> {
-    let Some(state) = state else {
-        return match command {
-            Command::Convene(convene) => check::convene(convene, at, nonce),
-            Command::Import { from, events } => import::import(from, events, at, nonce),
-            Command::Settle { .. } => Err(Reject::Stale),
-            Command::Stop
-            | Command::StopAdvisor { .. }
-            | Command::Synthesize { .. }
-            | Command::Resynthesize { .. }
-            | Command::Retry { .. }
-            | Command::Resume
-            | Command::Reply { .. }
-            | Command::CastBallot { .. } => Err(Reject::Unknown("There is no such board.".into())),
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
+        let Some(state) = state else {
+            return match command {
+                Command::Convene(convene) => check::convene(convene, moment),
+                Command::Import { from, events } => import::import(from, events, moment),
+                Command::StopAdvisor { .. }
+                | Command::Synthesize { .. }
+                | Command::Resynthesize { .. }
+                | Command::Retry { .. }
+                | Command::Resume
+                | Command::Reply { .. }
+                | Command::CastBallot { .. } => {
+                    Err(Reject::Unknown("There is no such board.".into()))
+                }
+            };
         };
-    };
-    match command {
-        Command::Convene(_) | Command::Import { .. } => {
-            Err(state.not_now("This board has been convened already."))
+        match command {
+            Command::Convene(_) | Command::Import { .. } => {
+                Err(state.not_now("This board has been convened already."))
+            }
+            Command::StopAdvisor { seat } => state.stop_advisor(seat, moment),
+            Command::Synthesize { model, instruction } => match state.stage {
+                Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+                Stage::Balloting => Err(state.not_now(ballot::VOTING)),
+                Stage::Closed => Err(state.not_now(
+                    "The synthesis is there already; ask for another one with `resynthesize`.",
+                )),
+                Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
+                    state.synthesize(model, instruction, moment)
+                }
+            },
+            Command::Resynthesize { model, instruction } => match state.stage {
+                Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+                Stage::Balloting => Err(state.not_now(ballot::VOTING)),
+                Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
+                Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
+                    state.synthesize(model, instruction, moment)
+                }
+            },
+            Command::Retry { seat, model } => state.retry(seat, model),
+            Command::Resume => state.resume(moment),
+            Command::Reply { seat, text } => state.reply(seat, text, moment),
+            Command::CastBallot { seat, votes } => state.cast(seat, votes),
         }
-        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
-        Command::Stop => state.stop(),
-        Command::StopAdvisor { seat } => state.stop_advisor(seat, at, nonce),
-        Command::Synthesize { model, instruction } => match state.stage {
-            Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
-            Stage::Balloting => Err(state.not_now(ballot::VOTING)),
-            Stage::Closed => Err(state.not_now(
-                "The synthesis is there already; ask for another one with `resynthesize`.",
-            )),
-            Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
-                state.synthesize(model, instruction, nonce)
+    }
+
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
+        self.ended(call, outcome, moment)
+    }
+
+    /// Stops every call; no synthesis follows.
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
+        match self.stage {
+            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
+                Ok(vec![Event::Stopped])
             }
-        },
-        Command::Resynthesize { model, instruction } => match state.stage {
-            Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
-            Stage::Balloting => Err(state.not_now(ballot::VOTING)),
-            Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
-            Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
-                state.synthesize(model, instruction, nonce)
+            Stage::Stopped => Ok(vec![]),
+            Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
+        }
+    }
+
+    fn open(event: &Event, at: Timestamp) -> Option<State> {
+        State::convened(event, at)
+    }
+
+    fn take(&mut self, event: &Event, at: Timestamp) {
+        self.follow(event, at);
+    }
+
+    fn due(&self) -> Vec<Call> {
+        match &self.stage {
+            Stage::Answering(wait) => {
+                let mut calls: Vec<Call> = self.advisors.iter().filter_map(advisor_due).collect();
+                if let Wait::Grace(until) = wait {
+                    calls.push(Call { id: grace_call(), work: Work::Sleep { until: *until } });
+                }
+                calls
             }
-        },
-        Command::Retry { seat, model } => state.retry(seat, model),
-        Command::Resume => state.resume(at, nonce),
-        Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
-        Command::CastBallot { seat, votes } => state.cast(seat, votes),
+            Stage::Synthesizing => self
+                .syntheses
+                .last()
+                .map(|synthesis| Call { id: synthesis.call_id(), work: Work::Ask })
+                .into_iter()
+                .collect(),
+            Stage::Balloting => self.ballots_due(),
+            Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
+        }
+    }
+
+    fn ask(&self, call: &CallId) -> Option<Ask> {
+        self.due().iter().find(|due| due.id == *call)?;
+        match called(call)? {
+            Called::Advisor(seat) => prompt::advisor(self, self.advisor(seat)?),
+            Called::Synthesis(number) => Some(prompt::synthesis(self, self.synthesis(number)?)),
+            Called::Ballot(number, seat) => {
+                let synthesis = self.synthesis(number)?;
+                prompt::ballot(self, synthesis.held()?, self.advisor(seat)?)
+            }
+            Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace => None,
+        }
+    }
+
+    fn searchable(&self, event: &Event) -> String {
+        event.searchable()
     }
 }
 
@@ -325,33 +366,21 @@ fn later(at: Timestamp, ms: u64) -> Timestamp {
 
 impl Advisor {
     fn can_be_asked_again(&self) -> bool {
-        self.standing != Standing::Asked && self.asked <= limits::RETRIES_BY_HAND
+        !self.standing.is_asked() && self.asked <= limits::RETRIES_BY_HAND
     }
 }
 
 impl State {
-    pub fn status(&self) -> &'static str {
-        match self.stage {
-            Stage::Answering(_) => "answering",
-            Stage::Synthesizing => "synthesizing",
-            Stage::Balloting => "balloting",
-            Stage::Closed => "closed",
-            Stage::Stopped => "stopped",
-            Stage::Failed(_) => "failed",
-        }
-    }
-
     /// What can be done with the board now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
         let synthesizable = !self.answered().is_empty() && self.has_room();
         let retriable = self.advisors.iter().any(Advisor::can_be_asked_again) && self.has_room();
-        let missing = |advisor: &Advisor| !matches!(advisor.standing, Standing::Done(_));
+        let missing = |advisor: &Advisor| advisor.standing.done().is_none();
         let resumable = self.can_resume_ballot()
             || synthesizable
             || retriable && self.advisors.iter().any(|a| missing(a) && a.can_be_asked_again());
         let awaited = |advisor: &Advisor| {
-            matches!(advisor.seat.sitter, Sitter::Person { .. })
-                && advisor.standing == Standing::Asked
+            matches!(advisor.seat.sitter, Sitter::Person { .. }) && advisor.standing.is_asked()
         };
         let candidates = match self.stage {
             Stage::Answering(_) => vec![
@@ -402,16 +431,9 @@ impl State {
 
     /// Tokens of all answers that the board holds, where the providers say.
     pub fn usage(&self) -> Usage {
-        let advisors = self.advisors.iter().filter_map(|advisor| match &advisor.standing {
-            Standing::Done(answer) => Some(answer.usage),
-            Standing::Asked | Standing::Failed { .. } | Standing::Stopped { .. } => None,
-        });
-        let syntheses = self.syntheses.iter().filter_map(|synthesis| match &synthesis.standing {
-            SynthesisStanding::Done { answer, .. } => Some(answer.usage),
-            SynthesisStanding::Asked
-            | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { .. } => None,
-        });
+        let advisors = self.advisors.iter().filter_map(|a| Some(a.standing.done()?.usage));
+        let written = |s: &Synthesis| Some(s.standing.done()?.answer.usage);
+        let syntheses = self.syntheses.iter().filter_map(written);
         let ballots = self.ballot_usages().map(|(_, usage)| usage);
         advisors.chain(syntheses).chain(ballots).fold(Usage::default(), Usage::plus)
     }
@@ -427,7 +449,7 @@ impl State {
     fn answered(&self) -> Vec<SeatId> {
         self.advisors
             .iter()
-            .filter(|advisor| matches!(advisor.standing, Standing::Done(_)))
+            .filter(|advisor| advisor.standing.done().is_some())
             .map(|advisor| advisor.seat.id)
             .collect()
     }
@@ -437,7 +459,7 @@ impl State {
     }
 
     fn is_awaited(&self) -> bool {
-        self.advisors.iter().any(|advisor| advisor.standing == Standing::Asked)
+        self.advisors.iter().any(|advisor| advisor.standing.is_asked())
     }
 
     fn absent(&self) -> Vec<Absent> {
@@ -458,24 +480,9 @@ impl State {
             .collect()
     }
 
-    fn stop(&self) -> Result<Vec<Event>, Reject> {
-        match self.stage {
-            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
-                Ok(vec![Event::Stopped])
-            }
-            Stage::Stopped => Ok(vec![]),
-            Stage::Closed | Stage::Failed(_) => Err(self.not_now("Nothing is running.")),
-        }
-    }
-
-    fn stop_advisor(
-        &self,
-        seat: SeatId,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    fn stop_advisor(&self, seat: SeatId, moment: &Moment) -> Ruling<Event> {
         match self.known(seat)?.standing {
-            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, at, nonce)),
+            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, moment)),
             Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
             Standing::Failed { .. } | Standing::Stopped { .. } => {
                 Err(self.not_now("This advisor is not being asked."))
@@ -487,8 +494,8 @@ impl State {
         &self,
         model: Option<ModelName>,
         instruction: Option<String>,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+        moment: &Moment,
+    ) -> Ruling<Event> {
         let instruction = instruction.filter(|text| !text.trim().is_empty());
         check::synthesis(model.as_ref(), instruction.as_deref())?;
         if self.answered().is_empty() {
@@ -497,14 +504,14 @@ impl State {
         if !self.has_room() {
             return Err(self.not_now(FULL));
         }
-        Ok(vec![self.begin_synthesis(model, instruction, nonce)])
+        Ok(vec![self.begin_synthesis(model, instruction, moment)])
     }
 
     fn begin_synthesis(
         &self,
         model: Option<ModelName>,
         instruction: Option<String>,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Event {
         let first = self.synthesizers.first().cloned();
         Event::SynthesisBegan {
@@ -513,11 +520,11 @@ impl State {
             instruction,
             basis: self.answered(),
             absent: self.absent(),
-            nonce,
+            nonce: moment.nonce.clone(),
         }
     }
 
-    fn retry(&self, seat: SeatId, model: Option<ModelName>) -> Result<Vec<Event>, Reject> {
+    fn retry(&self, seat: SeatId, model: Option<ModelName>) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         check::model_field(model.as_ref())?;
         if self.stage == Stage::Synthesizing {
@@ -526,7 +533,7 @@ impl State {
         if self.stage == Stage::Balloting {
             return Err(self.not_now(ballot::VOTING));
         }
-        if advisor.standing == Standing::Asked {
+        if advisor.standing.is_asked() {
             return Err(self.not_now("This advisor is being asked already."));
         }
         if !advisor.can_be_asked_again() {
@@ -539,46 +546,34 @@ impl State {
         Ok(vec![Event::AdvisorRetried { seat, model }])
     }
 
-    fn resume(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    fn resume(&self, moment: &Moment) -> Ruling<Event> {
         if !matches!(self.stage, Stage::Stopped | Stage::Failed(_)) {
             return Err(self.not_now("The board has not been stopped."));
         }
-        if let Some(resumed) = self.resumed_ballot(at, nonce.clone()) {
+        if let Some(resumed) = self.resumed_ballot(moment) {
             return Ok(vec![resumed]);
         }
         let missing: Vec<Event> = self
             .advisors
             .iter()
-            .filter(|advisor| !matches!(advisor.standing, Standing::Done(_)))
+            .filter(|advisor| advisor.standing.done().is_none())
             .filter(|advisor| advisor.can_be_asked_again())
             .map(|advisor| Event::AdvisorRetried { seat: advisor.seat.id, model: None })
             .collect();
         if missing.is_empty() || !self.has_room() {
-            return self.synthesize(None, None, nonce);
+            return self.synthesize(None, None, moment);
         }
         Ok(missing)
     }
 
-    fn reply(
-        &self,
-        seat: SeatId,
-        text: String,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    fn reply(&self, seat: SeatId, text: String, moment: &Moment) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         check::reply(&text)?;
         match (&advisor.seat.sitter, &self.stage) {
             (Sitter::Model(_), _) => Err(self.not_now("A model sits there, not a person.")),
-            (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing == Standing::Asked => {
-                let answer = Answer {
-                    text,
-                    reasoning: String::new(),
-                    usage: Default::default(),
-                    timing: Default::default(),
-                    attempts: 1,
-                };
-                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, at, nonce))
+            (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing.is_asked() => {
+                let answer = Answer::by_person(text);
+                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, moment))
             }
             (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
         }
@@ -595,17 +590,18 @@ impl State {
     }
 
     /// The event, and what follows from it without anybody's doing.
-    fn with_follow_up(&self, event: Event, at: Timestamp, nonce: Nonce) -> Vec<Event> {
-        let Some(after) = apply(Some(self.clone()), &event) else { return vec![event] };
+    fn with_follow_up(&self, event: Event, moment: &Moment) -> Vec<Event> {
+        let mut after = self.clone();
+        after.take(&event, moment.at);
         let Stage::Answering(wait) = &after.stage else { return vec![event] };
         let answered = after.answered().len();
         let follow = match wait {
             _ if !after.is_awaited() && answered == 0 => {
                 Some(Event::Failed { reason: "No advisor answered.".into() })
             }
-            _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, nonce)),
+            _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, moment)),
             Wait::Quorum(quorum) if answered >= quorum.need => {
-                Some(Event::QuorumReached { until: later(at, quorum.grace_ms) })
+                Some(Event::QuorumReached { until: later(moment.at, quorum.grace_ms) })
             }
             Wait::Quorum(_) | Wait::All | Wait::Grace(_) => None,
         };
@@ -613,31 +609,8 @@ impl State {
     }
 }
 
-// ---------------------------------------------------------------------------
-// What should be under way
-
-pub fn due(state: &State) -> Vec<Call> {
-    match &state.stage {
-        Stage::Answering(wait) => {
-            let mut calls: Vec<Call> = state.advisors.iter().filter_map(advisor_due).collect();
-            if let Wait::Grace(until) = wait {
-                calls.push(Call { id: grace_call(), work: Work::Sleep { until: *until } });
-            }
-            calls
-        }
-        Stage::Synthesizing => state
-            .syntheses
-            .last()
-            .map(|synthesis| Call { id: synthesis.call_id(), work: Work::Ask })
-            .into_iter()
-            .collect(),
-        Stage::Balloting => state.ballots_due(),
-        Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
-    }
-}
-
 fn advisor_due(advisor: &Advisor) -> Option<Call> {
-    if advisor.standing != Standing::Asked {
+    if !advisor.standing.is_asked() {
         return None;
     }
     match &advisor.seat.sitter {
@@ -645,19 +618,5 @@ fn advisor_due(advisor: &Advisor) -> Option<Call> {
         Sitter::Person { reply_by, .. } => {
             reply_by.map(|until| Call { id: deadline_call(advisor), work: Work::Sleep { until } })
         }
-    }
-}
-
-/// The words of a call that is due.
-pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
-    due(state).iter().find(|due| due.id == *call)?;
-    match called(call)? {
-        Called::Advisor(seat) => prompt::advisor(state, state.advisor(seat)?),
-        Called::Synthesis(number) => Some(prompt::synthesis(state, state.synthesis(number)?)),
-        Called::Ballot(number, seat) => {
-            let synthesis = state.synthesis(number)?;
-            prompt::ballot(state, synthesis.held()?, state.advisor(seat)?)
-        }
-        Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace => None,
     }
 }

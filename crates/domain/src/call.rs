@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{CallId, ModelName};
 use crate::limits;
+use crate::reject::Reject;
 
 /// A call that should be under way now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -122,6 +123,147 @@ pub enum Outcome {
     Elapsed,
 }
 
+/// A call that brought no answer, and the text that it had.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failed {
+    pub failure: Failure,
+    pub partial: String,
+}
+
+impl Failed {
+    pub fn new(
+        kind: FailureKind,
+        message: impl Into<String>,
+        attempts: u32,
+        partial: String,
+    ) -> Self {
+        Failed { failure: Failure { kind, message: message.into(), attempts }, partial }
+    }
+
+    /// A person who was given so much time said nothing.
+    pub fn late(message: &str) -> Self {
+        Failed::new(FailureKind::TimedOut, message, 1, String::new())
+    }
+
+    pub fn wordless(attempts: u32) -> Self {
+        let message = "The model ended without a word.";
+        Failed::new(FailureKind::Empty, message, attempts, String::new())
+    }
+}
+
+impl Outcome {
+    /// How a call ended that is still wanted. It was not for anybody to stop, and is no
+    /// sleep.
+    pub fn ended(self) -> Result<Result<Answer, Failed>, Reject> {
+        match self {
+            Outcome::Answered(answer) => Ok(Ok(answer)),
+            Outcome::Failed { failure, partial } => Ok(Err(Failed { failure, partial })),
+            Outcome::Stopped { .. } | Outcome::Elapsed => Err(Reject::Stale),
+        }
+    }
+
+    /// What the call had brought, however it ended.
+    pub fn text(self) -> String {
+        match self {
+            Outcome::Answered(answer) => answer.text,
+            Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
+            Outcome::Elapsed => String::new(),
+        }
+    }
+
+    /// An answer without a word is a failure, whatever the provider calls it.
+    fn worded(self) -> Outcome {
+        match self {
+            Outcome::Answered(answer) if answer.text.trim().is_empty() => {
+                let Failed { failure, partial } = Failed::wordless(answer.attempts);
+                Outcome::Failed { failure, partial }
+            }
+            Outcome::Answered(_)
+            | Outcome::Failed { .. }
+            | Outcome::Stopped { .. }
+            | Outcome::Elapsed => self,
+        }
+    }
+}
+
+/// What becomes of something that is asked for: of a model by a call, or of a person.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Life<T> {
+    Asked,
+    Done(T),
+    Failed {
+        failure: Failure,
+        partial: String,
+    },
+    /// `partial` is `None` until the cancelled call has handed its text back.
+    Stopped {
+        why: Stopping,
+        partial: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopping {
+    ByHand,
+    /// What it was for began without it.
+    Late,
+}
+
+/// What a call brings into the life that it is of.
+pub enum Heard {
+    Answered(Answer),
+    Failed(Failed),
+    /// What a stopped call had said.
+    HandedBack(String),
+}
+
+impl<T> Life<T> {
+    pub fn is_asked(&self) -> bool {
+        matches!(self, Life::Asked)
+    }
+
+    pub fn done(&self) -> Option<&T> {
+        match self {
+            Life::Done(done) => Some(done),
+            Life::Asked | Life::Failed { .. } | Life::Stopped { .. } => None,
+        }
+    }
+
+    /// Stopped, and its call has not handed back what it had.
+    pub fn is_unheard(&self) -> bool {
+        matches!(self, Life::Stopped { partial: None, .. })
+    }
+
+    /// A person has no call that could hand a partial text back.
+    pub fn stop(&mut self, why: Stopping, is_person: bool) {
+        if self.is_asked() {
+            *self = Life::Stopped { why, partial: is_person.then(String::new) };
+        }
+    }
+
+    pub fn hand_back(&mut self, text: &str) {
+        if let Life::Stopped { partial: partial @ None, .. } = self {
+            *partial = Some(text.to_owned());
+        }
+    }
+
+    /// What the outcome of its call brings: an end of what is asked for, or, once, what
+    /// was stopped had said.
+    pub fn hear(&self, outcome: Outcome) -> Result<Heard, Reject> {
+        let outcome = outcome.worded();
+        match self {
+            Life::Asked => Ok(match outcome.ended()? {
+                Ok(answer) => Heard::Answered(answer),
+                Err(failed) => Heard::Failed(failed),
+            }),
+            Life::Stopped { partial: None, .. } => Ok(Heard::HandedBack(outcome.text())),
+            Life::Stopped { partial: Some(_), .. } | Life::Done(_) | Life::Failed { .. } => {
+                Err(Reject::Stale)
+            }
+        }
+    }
+}
+
 /// A whole, non-empty answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -136,6 +278,19 @@ pub struct Answer {
     /// Requests that it took, the last one included.
     #[serde(default = "one")]
     pub attempts: u32,
+}
+
+impl Answer {
+    /// What a person said.
+    pub fn by_person(text: String) -> Self {
+        Answer {
+            text,
+            reasoning: String::new(),
+            usage: Usage::default(),
+            timing: Timing::default(),
+            attempts: 1,
+        }
+    }
 }
 
 fn one() -> u32 {

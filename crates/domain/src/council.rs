@@ -21,11 +21,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::apply;
 pub use event::Event;
 pub use markdown::markdown;
 
 use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::limits;
 use crate::reject::{Reject, renewed};
@@ -144,11 +144,6 @@ pub enum Why {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
     Open(Open),
-    /// A call has ended.
-    Settle {
-        call: CallId,
-        outcome: Outcome,
-    },
     Post {
         sender: String,
         /// The caller has shown the sender's token. A name that nobody has posted
@@ -161,8 +156,6 @@ pub enum Command {
     RenewToken {
         sender: String,
     },
-    /// Drops the answer that is being written and those that are owed.
-    Stop,
     Close {
         summary: Option<String>,
         by: Option<String>,
@@ -181,37 +174,67 @@ pub struct Open {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// Every status, for filters of lists.
-pub const STATUSES: [&str; 2] = ["open", "closed"];
+impl Form for State {
+    const KIND: &'static str = "council";
+    const STATUSES: &'static [&'static str] = &["open", "closed"];
+    type Command = Command;
+    type Event = Event;
 
-pub fn decide(
-    state: Option<&State>,
-    command: Command,
-    at: Timestamp,
-    nonce: Nonce,
-) -> Result<Vec<Event>, Reject> {
-    let Some(state) = state else {
-        return match command {
-            Command::Open(open) => check::open(open, at),
-            Command::Settle { .. } => Err(Reject::Stale),
-            Command::Post { .. }
-            | Command::RenewToken { .. }
-            | Command::Stop
-            | Command::Close { .. } => Err(Reject::Unknown("There is no such council.".into())),
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
+        let Some(state) = state else {
+            return match command {
+                Command::Open(open) => check::open(open, moment.at),
+                Command::Post { .. } | Command::RenewToken { .. } | Command::Close { .. } => {
+                    Err(Reject::Unknown("There is no such council.".into()))
+                }
+            };
         };
-    };
-    match command {
-        Command::Open(_) => Err(state.not_now("This council has been opened already.")),
-        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
-        Command::Post { sender, proved, .. } if !proved && state.is_claimed(&sender) => {
-            Err(Reject::Forbidden(format!("{sender} is somebody else's name here.")))
+        match command {
+            Command::Open(_) => Err(state.not_now("This council has been opened already.")),
+            Command::Post { sender, proved, .. } if !proved && state.is_claimed(&sender) => {
+                Err(Reject::Forbidden(format!("{sender} is somebody else's name here.")))
+            }
+            Command::Post { sender, body, reply_to, .. } => {
+                state.post(sender, body, reply_to, moment)
+            }
+            Command::RenewToken { sender } => state.renew_token(sender, moment.at),
+            Command::Close { summary, by } => state.close(summary, by, moment.at),
         }
-        Command::Post { sender, body, reply_to, .. } => {
-            state.post(sender, body, reply_to, at, nonce)
+    }
+
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
+        self.ended(call, outcome, moment)
+    }
+
+    /// Drops the answer that is being written and those that are owed.
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
+        self.is_open()?;
+        match self.turn() {
+            Some(_) => Ok(vec![Event::Stopped]),
+            None => Err(self.not_now("Nobody is answering.")),
         }
-        Command::RenewToken { sender } => state.renew_token(sender, at),
-        Command::Stop => state.stop(),
-        Command::Close { summary, by } => state.close(summary, by, at),
+    }
+
+    fn open(event: &Event, _: Timestamp) -> Option<State> {
+        State::opened(event)
+    }
+
+    fn take(&mut self, event: &Event, _: Timestamp) {
+        self.follow(event);
+    }
+
+    fn due(&self) -> Vec<Call> {
+        let call = |turn: &Turn| Call { id: turn.call_id(), work: Work::Ask };
+        self.turn().map(call).into_iter().collect()
+    }
+
+    fn ask(&self, call: &CallId) -> Option<Ask> {
+        let turn = self.turn().filter(|turn| turn.call_id() == *call)?;
+        prompt::answer(self, turn)
+    }
+
+    fn searchable(&self, event: &Event) -> String {
+        event.searchable()
     }
 }
 
@@ -223,13 +246,6 @@ impl Turn {
 }
 
 impl State {
-    pub fn status(&self) -> &'static str {
-        match self.stage {
-            Stage::Open { .. } => "open",
-            Stage::Closed { .. } => "closed",
-        }
-    }
-
     /// What can be done with the council now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
         let candidates = match &self.stage {
@@ -321,9 +337,8 @@ impl State {
         sender: String,
         body: String,
         reply_to: Option<u64>,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+        moment: &Moment,
+    ) -> Ruling<Event> {
         self.is_open()?;
         if !self.has_room() {
             return Err(self.not_now("This council has as many posts as it can keep."));
@@ -332,8 +347,11 @@ impl State {
         let sequence = self.last_sequence() + 1;
         let audience = self.addressed_from_outside(&sender, &body);
         let first = audience.addressed.first().filter(|_| self.turn().is_none());
-        let turn =
-            first.map(|member| Event::TurnBegan { member: member.clone(), upto: sequence, nonce });
+        let turn = first.map(|member| Event::TurnBegan {
+            member: member.clone(),
+            upto: sequence,
+            nonce: moment.nonce.clone(),
+        });
         let posted = Event::Posted {
             sequence,
             sender,
@@ -341,12 +359,12 @@ impl State {
             reply_to,
             addressed: audience.addressed,
             left_out: audience.left_out,
-            at,
+            at: moment.at,
         };
         Ok([posted].into_iter().chain(turn).collect())
     }
 
-    fn renew_token(&self, sender: String, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    fn renew_token(&self, sender: String, at: Timestamp) -> Ruling<Event> {
         if !self.is_claimed(&sender) {
             return Err(Reject::Unknown(format!("Nobody has posted here as {sender}.")));
         }
@@ -355,37 +373,10 @@ impl State {
         Ok(vec![Event::TokenRenewed { sender, generation, at }])
     }
 
-    fn stop(&self) -> Result<Vec<Event>, Reject> {
-        self.is_open()?;
-        match self.turn() {
-            Some(_) => Ok(vec![Event::Stopped]),
-            None => Err(self.not_now("Nobody is answering.")),
-        }
-    }
-
-    fn close(
-        &self,
-        summary: Option<String>,
-        by: Option<String>,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    fn close(&self, summary: Option<String>, by: Option<String>, at: Timestamp) -> Ruling<Event> {
         self.is_open()?;
         let (summary, by) = (check::said(summary), check::said(by));
         check::close(summary.as_deref(), by.as_deref())?;
         Ok(vec![Event::Closed { summary, by, at }])
     }
-}
-
-// ---------------------------------------------------------------------------
-// What should be under way
-
-pub fn due(state: &State) -> Vec<Call> {
-    let call = |turn: &Turn| Call { id: turn.call_id(), work: Work::Ask };
-    state.turn().map(call).into_iter().collect()
-}
-
-/// The words of a call that is due.
-pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
-    let turn = state.turn().filter(|turn| turn.call_id() == *call)?;
-    prompt::answer(state, turn)
 }

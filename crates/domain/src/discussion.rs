@@ -28,7 +28,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::apply;
 pub use edit::Edit;
 pub use estimate::{Actual, Estimate, Measure, Money, Range, foresee};
 pub use event::Event;
@@ -37,6 +36,7 @@ pub use markdown::markdown;
 
 use crate::agent::{AgentId, Bounds};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
+use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::quote::ContextFile;
 use crate::reject::Reject;
@@ -69,7 +69,7 @@ pub struct State {
     pub aside: Vec<Arc<Entry>>,
     pub used: BTreeMap<SeatId, Used>,
     /// How often each step has begun, by its name: no call is made twice by one id.
-    begun: BTreeMap<String, u32>,
+    begun: BTreeMap<CallId, u32>,
     pub stage: Stage,
 }
 
@@ -339,16 +339,10 @@ pub enum Command {
     Start {
         estimate: Option<Estimate>,
     },
-    Settle {
-        call: CallId,
-        outcome: Outcome,
-    },
     /// Rests after the step that is under way.
     Pause,
     /// Goes on with exactly the step that was due.
     Resume,
-    /// Breaks off what is under way.
-    Stop,
     /// Goes to the synthesis at once, with what has been said.
     Conclude,
     Interject {
@@ -388,70 +382,103 @@ pub struct Create {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// Every status, for filters of lists.
-pub const STATUSES: [&str; 7] =
-    ["draft", "active", "pausing", "paused", "stopped", "failed", "concluded"];
+impl Form for State {
+    const KIND: &'static str = "discussion";
+    const STATUSES: &'static [&'static str] =
+        &["draft", "active", "pausing", "paused", "stopped", "failed", "concluded"];
+    type Command = Command;
+    type Event = Event;
 
-pub fn decide(
-    state: Option<&State>,
-    command: Command,
-    at: Timestamp,
-    nonce: Nonce,
-) -> Result<Vec<Event>, Reject> {
-    let Some(state) = state else {
-        return match command {
-            Command::Create(create) => check::create(*create, at, nonce),
-            Command::Settle { .. } => Err(Reject::Stale),
-            Command::Edit(_)
-            | Command::ChangeFacilitator(_)
-            | Command::AddParticipant(_)
-            | Command::RemoveParticipant(_)
-            | Command::Start { .. }
-            | Command::Pause
-            | Command::Resume
-            | Command::Stop
-            | Command::Conclude
-            | Command::Interject { .. }
-            | Command::Reply { .. }
-            | Command::Decide { .. } => Err(Reject::Unknown("There is no such discussion.".into())),
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
+        let Some(state) = state else {
+            return match command {
+                Command::Create(create) => check::create(*create, moment),
+                Command::Edit(_)
+                | Command::ChangeFacilitator(_)
+                | Command::AddParticipant(_)
+                | Command::RemoveParticipant(_)
+                | Command::Start { .. }
+                | Command::Pause
+                | Command::Resume
+                | Command::Conclude
+                | Command::Interject { .. }
+                | Command::Reply { .. }
+                | Command::Decide { .. } => {
+                    Err(Reject::Unknown("There is no such discussion.".into()))
+                }
+            };
         };
-    };
-    match command {
-        Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
-        Command::Edit(edit) => state.edit(edit, at),
-        Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, at),
-        Command::AddParticipant(participant) => state.add_participant(*participant, at),
-        Command::RemoveParticipant(seat) => state.remove_participant(seat, at),
-        Command::Start { estimate } => state.start(estimate, at, nonce),
-        Command::Settle { call, outcome } => state.settle(&call, outcome, at, nonce),
-        Command::Pause => state.pause(at),
-        Command::Resume => state.resume(at, nonce),
-        Command::Stop => state.stop(at),
-        Command::Conclude => state.conclude(at, nonce),
-        Command::Interject { by, text } => state.interject(by, text, at),
-        Command::Reply { seat, text } => state.reply(seat, text, at, nonce),
-        Command::Decide { decision, next, question, reasoning } => {
-            let chosen = settle::Chosen { decision, next, question, reasoning };
-            state.decide_by_hand(chosen, at, nonce)
+        match command {
+            Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
+            Command::Edit(edit) => state.edit(edit, moment.at),
+            Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
+            Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
+            Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
+            Command::Start { estimate } => state.start(estimate, moment),
+            Command::Pause => state.pause(moment.at),
+            Command::Resume => state.resume(moment),
+            Command::Conclude => state.conclude(moment),
+            Command::Interject { by, text } => state.interject(by, text, moment.at),
+            Command::Reply { seat, text } => state.reply(seat, text, moment),
+            Command::Decide { decision, next, question, reasoning } => {
+                let chosen = settle::Chosen { decision, next, question, reasoning };
+                state.decide_by_hand(chosen, moment)
+            }
         }
+    }
+
+    fn settle(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
+        self.ended(call, outcome, moment)
+    }
+
+    fn stop(&self, moment: &Moment) -> Ruling<Event> {
+        self.break_off(moment.at)
+    }
+
+    fn open(event: &Event, _: Timestamp) -> Option<State> {
+        State::created(event)
+    }
+
+    fn take(&mut self, event: &Event, _: Timestamp) {
+        self.follow(event);
+    }
+
+    /// At most one call: the step's, or the time that a person has for it.
+    fn due(&self) -> Vec<Call> {
+        let Some(step) = self.under_way() else { return vec![] };
+        let work = match (self.awaited(), step.reply_by) {
+            (None, _) => Work::Ask,
+            (Some(_), Some(until)) => Work::Sleep { until },
+            (Some(_), None) => return vec![],
+        };
+        vec![Call { id: step.call_id(), work }]
+    }
+
+    fn ask(&self, call: &CallId) -> Option<Ask> {
+        let step = self.under_way().filter(|step| step.call_id() == *call)?;
+        prompt::ask(self, step).map(|asked| asked.ask)
+    }
+
+    fn searchable(&self, event: &Event) -> String {
+        event.searchable()
     }
 }
 
 impl Step {
     /// The call that brings the outcome of this step.
     pub fn call_id(&self) -> CallId {
-        CallId(format!("{}#{}", self.what.name(), self.tries))
+        self.what.call().nth(self.tries)
     }
 }
 
 impl What {
     /// The same for all tries.
-    fn name(&self) -> String {
+    fn call(&self) -> CallId {
         match self {
-            What::Opening => "opening".to_owned(),
-            What::Turn { turn, .. } => format!("turn/{turn}"),
-            What::Evaluation { turn } => format!("evaluation/{turn}"),
-            What::Synthesis { .. } => "synthesis".to_owned(),
+            What::Opening => CallId::new("opening"),
+            What::Turn { turn, .. } => CallId::new("turn").of(turn),
+            What::Evaluation { turn } => CallId::new("evaluation").of(turn),
+            What::Synthesis { .. } => CallId::new("synthesis"),
         }
     }
 
@@ -480,18 +507,6 @@ impl Seat {
 }
 
 impl State {
-    pub fn status(&self) -> &'static str {
-        match self.stage {
-            Stage::Draft => "draft",
-            Stage::Active(_) => "active",
-            Stage::Pausing(_) => "pausing",
-            Stage::Paused(_) => "paused",
-            Stage::Stopped(_) => "stopped",
-            Stage::Failed { .. } => "failed",
-            Stage::Concluded(_) => "concluded",
-        }
-    }
-
     /// What can be done with the discussion now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
         let mut allowed = match &self.stage {
@@ -577,12 +592,6 @@ impl State {
         self.seat_of(step).filter(|seat| seat.is_person()).map(|_| step)
     }
 
-    /// The person whose reply or decision is awaited.
-    pub fn waits_for(&self) -> Vec<String> {
-        let seat = self.awaited().and_then(|step| self.seat_of(step));
-        seat.map(|seat| seat.name.clone()).into_iter().collect()
-    }
-
     fn under_way(&self) -> Option<&Step> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) => Some(step),
@@ -601,24 +610,4 @@ impl State {
             allowed: self.allowed(),
         }
     }
-}
-
-// ---------------------------------------------------------------------------
-// What should be under way
-
-/// At most one call: the step's, or the time that a person has for it.
-pub fn due(state: &State) -> Vec<Call> {
-    let Some(step) = state.under_way() else { return vec![] };
-    let work = match (state.awaited(), step.reply_by) {
-        (None, _) => Work::Ask,
-        (Some(_), Some(until)) => Work::Sleep { until },
-        (Some(_), None) => return vec![],
-    };
-    vec![Call { id: step.call_id(), work }]
-}
-
-/// The words of a call that is due.
-pub fn ask(state: &State, call: &CallId) -> Option<Ask> {
-    let step = state.under_way().filter(|step| step.call_id() == *call)?;
-    prompt::ask(state, step).map(|asked| asked.ask)
 }

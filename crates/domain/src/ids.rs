@@ -36,6 +36,29 @@ impl std::str::FromStr for SessionId {
 #[serde(transparent)]
 pub struct CallId(pub String);
 
+impl CallId {
+    /// What the call is for, then whose it is and which try: `CallId::new("ballot").of(1)
+    /// .of(3).nth(2)` is `ballot/1/3#2`. Ids stand in logs, so they never look otherwise.
+    pub fn new(what: &str) -> Self {
+        CallId(what.to_owned())
+    }
+
+    pub fn of(self, whose: impl fmt::Display) -> Self {
+        CallId(format!("{self}/{whose}"))
+    }
+
+    pub fn nth(self, tries: u32) -> Self {
+        CallId(format!("{self}#{tries}"))
+    }
+
+    /// What the call is for, and whose it is. Which try it was, only the whole id says.
+    pub fn read(&self) -> (&str, Vec<&str>) {
+        let (name, _) = self.0.split_once('#').unwrap_or((&self.0, ""));
+        let mut parts = name.split('/');
+        (parts.next().unwrap_or_default(), parts.collect())
+    }
+}
+
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -9,6 +9,7 @@ pub mod boardroom;
 pub mod call;
 pub mod council;
 pub mod discussion;
+pub mod form;
 #[cfg(test)]
 mod golden;
 pub mod ids;
@@ -21,6 +22,7 @@ mod record;
 pub mod reject;
 pub mod room;
 mod spoken;
+mod thinking;
 pub mod view;
 pub mod whiteboard;
 mod written;
@@ -29,6 +31,7 @@ pub use call::{
     Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
     Usage, Work, Workspace,
 };
+pub use form::{Form, Report};
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
 pub use quote::ContextFile;

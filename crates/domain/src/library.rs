@@ -3,7 +3,6 @@
 //!
 //! Agents that ship with the program stand in no log; the rules count them in.
 
-mod apply;
 mod check;
 mod event;
 #[cfg(test)]
@@ -12,17 +11,21 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use apply::apply;
+use jiff::Timestamp;
+
 pub use event::Event;
 
 use crate::agent::{self, Agent, AgentId, Tier};
+use crate::call::{Call, Outcome};
 use crate::discussion::Format;
-use crate::ids::ModelName;
+use crate::form::{Form, Moment, Progress, Report, Ruling};
+use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
+use crate::room::no_session;
 
 /// There is one library in a store, of this kind and with this name.
-pub const KIND: &str = "library";
+pub const KIND: &str = State::KIND;
 pub const NAME: &str = "agents";
 
 // ---------------------------------------------------------------------------
@@ -84,23 +87,94 @@ pub struct Given {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// A library that is not there yet is an empty one: its first agent opens it.
-pub fn decide(state: Option<&State>, command: Command) -> Result<Vec<Event>, Reject> {
-    let all = all(state);
-    match command {
-        Command::Add { copy_of, given } => add(state, &all, copy_of.as_deref(), given),
-        Command::Edit { agent, given } => {
-            let before = own(&all, &agent)?;
-            let mut wrong = vec![];
-            let after = check::onto(&mut wrong, (*before).clone(), given);
-            check::agent(&mut wrong, &after, &all);
-            settled(wrong)?;
-            Ok(vec![Event::AgentEdited { agent: Arc::new(after) }])
+impl Form for State {
+    const KIND: &'static str = "library";
+    const STATUSES: &'static [&'static str] = &["open"];
+    type Command = Command;
+    type Event = Event;
+
+    /// A library that is not there yet is an empty one: its first agent opens it.
+    fn decide(state: Option<&Self>, command: Command, _: &Moment) -> Ruling<Event> {
+        let all = all(state);
+        match command {
+            Command::Add { copy_of, given } => add(state, &all, copy_of.as_deref(), given),
+            Command::Edit { agent, given } => {
+                let before = own(&all, &agent)?;
+                let mut wrong = vec![];
+                let after = check::onto(&mut wrong, (*before).clone(), given);
+                check::agent(&mut wrong, &after, &all);
+                settled(wrong)?;
+                Ok(vec![Event::AgentEdited { agent: Arc::new(after) }])
+            }
+            Command::Remove { agent } => {
+                let gone = own(&all, &agent)?;
+                Ok(vec![Event::AgentRemoved { id: gone.id.clone() }])
+            }
         }
-        Command::Remove { agent } => {
-            let gone = own(&all, &agent)?;
-            Ok(vec![Event::AgentRemoved { id: gone.id.clone() }])
+    }
+
+    fn settle(&self, _: &CallId, _: Outcome, _: &Moment) -> Ruling<Event> {
+        Err(Reject::Stale)
+    }
+
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
+        Err(no_session())
+    }
+
+    fn open(event: &Event, at: Timestamp) -> Option<State> {
+        State::apply(Some(State::default()), event, at)
+    }
+
+    fn take(&mut self, event: &Event, _: Timestamp) {
+        match event {
+            Event::AgentAdded { agent } | Event::AgentEdited { agent } => {
+                self.agents.insert(agent.id.clone(), agent.clone());
+            }
+            Event::AgentRemoved { id } => {
+                self.agents.remove(id);
+                self.removed.insert(id.clone());
+            }
         }
+    }
+
+    fn due(&self) -> Vec<Call> {
+        vec![]
+    }
+
+    /// Personas are found among the agents and nowhere else.
+    fn is_listed(&self, _: &Event) -> bool {
+        false
+    }
+}
+
+/// It is no session, so there is nothing to tell.
+impl Report for State {
+    fn status(&self) -> &'static str {
+        "open"
+    }
+
+    fn title(&self) -> String {
+        String::new()
+    }
+
+    fn called(&self) -> Option<&str> {
+        Some(NAME)
+    }
+
+    fn is_over(&self) -> bool {
+        true
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { done: 0, total: 0, message: String::new() }
+    }
+
+    fn report(&self, _: bool) -> String {
+        String::new()
+    }
+
+    fn next(&self) -> Vec<String> {
+        vec![]
     }
 }
 
@@ -109,7 +183,7 @@ fn add(
     all: &[Arc<Agent>],
     copy_of: Option<&str>,
     given: Given,
-) -> Result<Vec<Event>, Reject> {
+) -> Ruling<Event> {
     let mut wrong = vec![];
     let model = copy_of.map(|written| agent::find(all, written)).transpose();
     let model = model.unwrap_or_else(|problem| {

@@ -188,8 +188,11 @@ pub const GRACE_MOST_MS: u64 = 3_600_000;
 pub const REPLY_LEAST_MS: u64 = 1_000;
 pub const REPLY_MOST_MS: u64 = 30 * 24 * 3_600_000;
 
-/// Token deltas are gathered for this long, or up to this size.
-pub const DELTA_MS: u64 = 40;
+/// Token deltas are gathered for a millisecond for every so many calls that run, but
+/// for this long at least and at most, and up to this size.
+pub const DELTA_CALLS_PER_MS: u64 = 10;
+pub const DELTA_LEAST_MS: u64 = 10;
+pub const DELTA_MOST_MS: u64 = 50;
 pub const DELTA_BYTES: usize = 4 * 1024;
 /// A late reader gets the text so far in pieces of about this size.
 pub const SO_FAR_BYTES: usize = 16 * 1024;

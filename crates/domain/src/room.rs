@@ -1,400 +1,248 @@
 //! One shape for every form. The engine knows this file and none of the forms.
+//!
+//! All of it is made from one list: a further form stands there, and in its own folder.
 
-use crate::boardroom;
-use crate::call::{Ask, Call, Outcome};
-use crate::council;
-use crate::discussion;
-use crate::ids::{AgentName, CallId, ModelName, Nonce};
-use crate::library;
-use crate::limits;
-use crate::reject::{Reject, Wrong};
-use crate::view::{self, Viewer};
-use crate::whiteboard;
+use std::ops::Deref;
+
 use jiff::Timestamp;
 
-/// A session's state. `None` stands for a session that is not open yet.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Room {
-    Boardroom(boardroom::State),
-    Whiteboard(whiteboard::State),
-    Council(council::State),
-    Discussion(Box<discussion::State>),
-    Library(library::State),
-}
+use crate::call::{Ask, Call, Outcome};
+use crate::form::{Form, Moment, Report};
+use crate::ids::{CallId, Nonce};
+use crate::limits;
+use crate::reject::{Reject, Wrong};
+use crate::{boardroom, council, discussion, library, whiteboard};
+
+pub use crate::form::{Happened, Progress};
 
 /// A command with everything that the rules may not make themselves.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Input {
     pub at: Timestamp,
     pub nonce: Nonce,
+    /// Who gives it, which has been proved.
+    pub actor: String,
     pub command: Command,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub enum Command {
-    /// A call has ended. Every form takes this one.
-    Settle {
-        call: CallId,
-        outcome: Outcome,
-    },
-    /// Ends whatever runs, at once. Every form takes this one too.
-    Stop,
-    Boardroom(boardroom::Command),
-    Whiteboard(whiteboard::Command),
-    Council(council::Command),
-    Discussion(discussion::Command),
-    Library(library::Command),
-}
-
-/// What has happened. The log holds these and nothing else.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Event {
-    Boardroom(boardroom::Event),
-    Whiteboard(whiteboard::Event),
-    Council(council::Event),
-    Discussion(discussion::Event),
-    Library(library::Event),
-}
-
-/// Kinds of rooms that are no sessions. Lists, searches and counts of sessions leave
-/// them out, and nothing that takes a session takes them.
-pub const APART: [&str; 1] = [library::KIND];
-
-/// The kinds of sessions, each with every status that one can have.
-pub const KINDS: [(&str, &[&str]); 4] = [
-    ("boardroom", &boardroom::STATUSES),
-    ("whiteboard", &whiteboard::STATUSES),
-    ("council", &council::STATUSES),
-    ("discussion", &discussion::STATUSES),
-];
-
-/// Whether a room of this kind is what people call a session.
-pub fn is_session(kind: &str) -> bool {
-    !APART.contains(&kind)
 }
 
 /// What lists and searches know about a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
     pub kind: &'static str,
-    /// Means this session among those of its kind, for ever. It is given when the
-    /// session opens and does not change.
     pub name: Option<String>,
-    /// What the session belongs to; given once, like the name.
     pub project: Option<String>,
     pub title: String,
     pub status: &'static str,
     /// Something is due: after a restart the engine goes on with it by itself.
     pub active: bool,
-    /// People whose reply is awaited.
     pub waits_for: Vec<String>,
-    /// Taken over from a record of elsewhere; said once, like the name.
     pub imported: bool,
 }
 
-/// How far a session is, in steps and in a sentence.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Progress {
-    pub done: u32,
-    pub total: u32,
-    pub message: String,
+macro_rules! rooms {
+    (
+        sessions { $($session:ident),* }
+        apart { $($apart:ident),* }
+        $($Form:ident in $form:ident: $State:ty,)*
+    ) => {
+        /// A session's state. `None` stands for a session that is not open yet.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Room {
+            $($Form($State),)*
+        }
+
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Command {
+            /// A call has ended. Every form takes this one.
+            Settle { call: CallId, outcome: Outcome },
+            /// Ends whatever runs, at once. Every form takes this one too.
+            Stop,
+            $($Form($form::Command),)*
+        }
+
+        /// What has happened. The log holds these and nothing else.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Event {
+            $($Form($form::Event),)*
+        }
+
+        /// The kinds of sessions, each with every status that one can have.
+        pub const KINDS: [(&str, &[&str]); [$(stringify!($session)),*].len()] =
+            [$(($session::State::KIND, $session::State::STATUSES)),*];
+
+        /// Kinds of rooms that are no sessions. Lists, searches and counts of sessions
+        /// leave them out, and nothing that takes a session takes them.
+        pub const APART: [&str; [$(stringify!($apart)),*].len()] = [$($apart::State::KIND),*];
+
+        impl Deref for Room {
+            type Target = dyn Report;
+
+            fn deref(&self) -> &(dyn Report + 'static) {
+                match self {
+                    $(Room::$Form(state) => {
+                        let state: &$form::State = state;
+                        state
+                    })*
+                }
+            }
+        }
+
+        impl Room {
+            $(pub fn $form(&self) -> Option<&$form::State> {
+                if let Room::$Form(state) = self { Some(state) } else { None }
+            })*
+
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Room::$Form(_) => $form::State::KIND,)*
+                }
+            }
+
+            /// The calls that should be under way now.
+            pub fn due(&self) -> Vec<Call> {
+                match self {
+                    $(Room::$Form(state) => state.due(),)*
+                }
+            }
+
+            /// The words of a call that `due` named.
+            pub fn ask(&self, call: &CallId) -> Option<Ask> {
+                match self {
+                    $(Room::$Form(state) => state.ask(call),)*
+                }
+            }
+
+            /// Whether everybody may know of this event; `self` is the state after it.
+            pub fn is_listed(&self, event: &Event) -> bool {
+                match (self, event) {
+                    $((Room::$Form(state), Event::$Form(event)) => state.is_listed(event),)*
+                    (_, $(Event::$Form(_))|*) => false,
+                }
+            }
+
+            /// The words that a search may find from this event on.
+            pub fn searchable(&self, event: &Event) -> String {
+                match (self, event) {
+                    $((Room::$Form(state), Event::$Form(event)) => state.searchable(event),)*
+                    (_, $(Event::$Form(_))|*) => String::new(),
+                }
+            }
+        }
+
+        pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
+            let Input { at, nonce, actor, command } = input;
+            let moment = &Moment { at, nonce, actor };
+            match (room, command) {
+                (None, Command::Settle { .. }) => Err(Reject::Stale),
+                (None, Command::Stop) => Err(no_session()),
+                $(
+                    (Some(Room::$Form(state)), Command::Settle { call, outcome }) => {
+                        events(state.settle(&call, outcome, moment), Event::$Form)
+                    }
+                    (Some(Room::$Form(state)), Command::Stop) => {
+                        events(state.stop(moment), Event::$Form)
+                    }
+                    (None | Some(Room::$Form(_)), Command::$Form(command)) => {
+                        let state = room.and_then(Room::$form);
+                        events(<$form::State>::decide(state, command, moment), Event::$Form)
+                    }
+                )*
+                (Some(room), $(Command::$Form(_))|*) => Err(room.takes_no_such_thing()),
+            }
+        }
+
+        /// `at` is when the event was written.
+        pub fn apply(room: &mut Option<Room>, event: &Event, at: Timestamp) {
+            match (&mut *room, event) {
+                $(
+                    (None, Event::$Form(event)) => {
+                        let opened = <$form::State>::open(event, at);
+                        *room = opened.map(|state| Room::$Form(state.into()));
+                    }
+                    (Some(Room::$Form(state)), Event::$Form(event)) => state.take(event, at),
+                )*
+                (Some(_), $(Event::$Form(_))|*) => {}
+            }
+        }
+
+        impl Event {
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Event::$Form(_) => $form::State::KIND,)*
+                }
+            }
+
+            /// The event's name, as the log and live readers know it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Event::$Form(event) => event.name(),)*
+                }
+            }
+
+            /// The event as JSON, as the log keeps it.
+            pub fn encode(&self) -> Result<String, serde_json::Error> {
+                match self {
+                    $(Event::$Form(event) => serde_json::to_string(event),)*
+                }
+            }
+
+            pub fn decode(kind: &str, payload: &str) -> Result<Event, String> {
+                let decoded = match kind {
+                    $($form::State::KIND => serde_json::from_str(payload).map(Event::$Form),)*
+                    other => return Err(format!("no form is called {other:?}")),
+                };
+                decoded.map_err(|error| error.to_string())
+            }
+        }
+    };
 }
 
-/// What whoever waits for a session wants to hear of besides its end: a phase, a post, a
-/// turn, a question to a person. Two that differ mean that something has happened.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Happened {
-    status: &'static str,
-    said: u64,
-    waits_for: Vec<String>,
+rooms! {
+    sessions { boardroom, whiteboard, council, discussion }
+    apart { library }
+    Boardroom in boardroom: boardroom::State,
+    Whiteboard in whiteboard: whiteboard::State,
+    Council in council: council::State,
+    Discussion in discussion: Box<discussion::State>,
+    Library in library: library::State,
+}
+
+/// Whether a room of this kind is what people call a session.
+pub fn is_session(kind: &str) -> bool {
+    !APART.contains(&kind)
 }
 
 impl Room {
-    pub fn boardroom(&self) -> Option<&boardroom::State> {
-        if let Room::Boardroom(state) = self { Some(state) } else { None }
-    }
-
-    pub fn whiteboard(&self) -> Option<&whiteboard::State> {
-        if let Room::Whiteboard(state) = self { Some(state) } else { None }
-    }
-
-    pub fn council(&self) -> Option<&council::State> {
-        if let Room::Council(state) = self { Some(state) } else { None }
-    }
-
-    pub fn library(&self) -> Option<&library::State> {
-        if let Room::Library(state) = self { Some(state) } else { None }
-    }
-
-    pub fn discussion(&self) -> Option<&discussion::State> {
-        if let Room::Discussion(state) = self { Some(state) } else { None }
-    }
-
-    /// How often the token of this agent was made anew.
-    pub fn renewals(&self, agent: &AgentName) -> u32 {
-        match self {
-            Room::Whiteboard(state) => state.renewals(agent),
-            Room::Council(state) => state.renewals(&agent.0),
-            // No agent registers there.
-            Room::Boardroom(_) | Room::Discussion(_) | Room::Library(_) => 0,
-        }
-    }
-
     pub fn summary(&self) -> Summary {
-        let active = !self.due().is_empty();
-        let waits_for = self.waits_for();
-        match self {
-            Room::Boardroom(state) => Summary {
-                kind: "boardroom",
-                name: None,
-                project: None,
-                title: state.title.clone(),
-                status: state.status(),
-                active,
-                waits_for,
-                imported: state.imported.is_some(),
-            },
-            Room::Whiteboard(state) => Summary {
-                kind: "whiteboard",
-                name: Some(state.name.clone()),
-                project: state.project.clone(),
-                title: title(&state.topic),
-                status: state.phase.name(),
-                active,
-                waits_for,
-                imported: false,
-            },
-            Room::Council(state) => Summary {
-                kind: "council",
-                name: Some(state.name.clone()),
-                project: state.project.clone(),
-                title: title(&state.charter),
-                status: state.status(),
-                active,
-                waits_for,
-                imported: false,
-            },
-            Room::Discussion(state) => Summary {
-                kind: "discussion",
-                name: None,
-                project: state.project.clone(),
-                title: title(&state.name),
-                status: state.status(),
-                active,
-                waits_for,
-                imported: false,
-            },
-            Room::Library(_) => Summary {
-                kind: library::KIND,
-                name: Some(library::NAME.to_owned()),
-                project: None,
-                title: String::new(),
-                status: "open",
-                active,
-                waits_for,
-                imported: false,
-            },
+        Summary {
+            kind: self.kind(),
+            name: self.called().map(str::to_owned),
+            project: self.project().map(str::to_owned),
+            title: self.title(),
+            status: self.status(),
+            active: !self.due().is_empty(),
+            waits_for: self.waits_for(),
+            imported: self.is_imported(),
         }
     }
 
-    fn waits_for(&self) -> Vec<String> {
-        match self {
-            Room::Boardroom(state) => state.waits_for(),
-            Room::Discussion(state) => state.waits_for(),
-            // Nobody is waited for there: who wants to say something says it.
-            Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => vec![],
-        }
-    }
-
-    /// The calls that should be under way now.
-    pub fn due(&self) -> Vec<Call> {
-        match self {
-            Room::Boardroom(state) => boardroom::due(state),
-            Room::Whiteboard(state) => whiteboard::due(state),
-            Room::Council(state) => council::due(state),
-            Room::Discussion(state) => discussion::due(state),
-            Room::Library(_) => vec![],
-        }
-    }
-
-    /// The words of a call that `due` named.
-    pub fn ask(&self, call: &CallId) -> Option<Ask> {
-        match self {
-            Room::Boardroom(state) => boardroom::ask(state, call),
-            Room::Whiteboard(_) | Room::Library(_) => None,
-            Room::Council(state) => council::ask(state, call),
-            Room::Discussion(state) => discussion::ask(state, call),
-        }
-    }
-
-    /// Nothing more will happen unless somebody asks for it.
-    pub fn is_over(&self) -> bool {
-        match self {
-            Room::Boardroom(state) => state.is_over(),
-            Room::Whiteboard(state) => state.is_over(),
-            Room::Council(state) => state.is_over(),
-            Room::Discussion(state) => state.is_over(),
-            Room::Library(_) => true,
-        }
-    }
-
-    pub fn progress(&self) -> Progress {
-        match self {
-            Room::Boardroom(state) => state.progress(),
-            Room::Whiteboard(state) => state.progress(),
-            Room::Council(state) => state.progress(),
-            Room::Discussion(state) => state.progress(),
-            Room::Library(_) => Progress { done: 0, total: 0, message: String::new() },
-        }
-    }
-
-    /// As far as anybody may know: what is hidden on a board has not happened yet.
-    pub fn happened(&self) -> Happened {
-        let (status, said) = match self {
-            // One waits for the synthesis; answers and stages on the way are its progress.
-            Room::Boardroom(_) | Room::Library(_) => ("", 0),
-            Room::Whiteboard(state) => {
-                let seen = view::board(state, &Viewer::Outsider);
-                (seen.phase.name(), seen.told)
+    fn takes_no_such_thing(&self) -> Reject {
+        match self.kind() {
+            kind if is_session(kind) => {
+                Reject::Unknown(format!("This session is a {kind}; it does not take that."))
             }
-            Room::Council(state) => {
-                (state.status(), (state.posts.len() + state.silences.len()) as u64)
-            }
-            Room::Discussion(state) => (state.status(), state.turns().into()),
-        };
-        Happened { status, said, waits_for: self.waits_for() }
-    }
-
-    /// What came of it so far as anybody may see it, as Markdown; with `full` the
-    /// whole record.
-    pub fn report(&self, full: bool) -> String {
-        match self {
-            Room::Boardroom(state) => state.report(full),
-            Room::Whiteboard(state) => whiteboard::madr(&view::board(state, &Viewer::Outsider)),
-            Room::Council(state) => state.report(full),
-            Room::Discussion(state) => state.report(full),
-            Room::Library(_) => String::new(),
-        }
-    }
-
-    /// How long each answer took, by model, as far as the record says.
-    pub fn measured(&self) -> Vec<(&ModelName, u64)> {
-        match self {
-            Room::Boardroom(state) => state.measured(),
-            Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => vec![],
-            Room::Discussion(state) => state.measured(),
-        }
-    }
-
-    /// What can be done now, as sentences.
-    pub fn next(&self) -> Vec<String> {
-        match self {
-            Room::Boardroom(state) => state.next(),
-            Room::Whiteboard(state) => view::glance(state, &Viewer::Outsider).next,
-            Room::Council(state) => state.next(),
-            Room::Discussion(state) => state.next(),
-            Room::Library(_) => vec![],
+            // It is no session, and whoever takes it for one is told so.
+            _ => no_session(),
         }
     }
 }
 
-pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
-    let Input { at, nonce, command } = input;
-    let no_session = || Reject::Unknown("There is no such session.".into());
-    match (room, own(room, command)?) {
-        (None | Some(Room::Boardroom(_)), Command::Boardroom(command)) => {
-            let state = room.and_then(Room::boardroom);
-            events(boardroom::decide(state, command, at, nonce), Event::Boardroom)
-        }
-        (None | Some(Room::Whiteboard(_)), Command::Whiteboard(command)) => {
-            let state = room.and_then(Room::whiteboard);
-            events(whiteboard::decide(state, command, at), Event::Whiteboard)
-        }
-        (None | Some(Room::Council(_)), Command::Council(command)) => {
-            let state = room.and_then(Room::council);
-            events(council::decide(state, command, at, nonce), Event::Council)
-        }
-        (None | Some(Room::Discussion(_)), Command::Discussion(command)) => {
-            let state = room.and_then(Room::discussion);
-            events(discussion::decide(state, command, at, nonce), Event::Discussion)
-        }
-        (None | Some(Room::Library(_)), Command::Library(command)) => {
-            events(library::decide(room.and_then(Room::library), command), Event::Library)
-        }
-        // The library is no session, and whoever takes it for one is told so.
-        (None, Command::Settle { .. } | Command::Stop) | (Some(Room::Library(_)), _) => {
-            Err(no_session())
-        }
-        (Some(room), _) => {
-            let kind = room.summary().kind;
-            Err(Reject::Unknown(format!("This session is a {kind}; it does not take that.")))
-        }
-    }
-}
-
-/// What every form takes, as the form's own command.
-fn own(room: Option<&Room>, command: Command) -> Result<Command, Reject> {
-    Ok(match (room, command) {
-        (None | Some(Room::Library(_)), Command::Settle { .. }) => return Err(Reject::Stale),
-        (Some(Room::Boardroom(_)), Command::Settle { call, outcome }) => {
-            Command::Boardroom(boardroom::Command::Settle { call, outcome })
-        }
-        (Some(Room::Whiteboard(_)), Command::Settle { call, outcome }) => {
-            Command::Whiteboard(whiteboard::Command::Settle { call, outcome })
-        }
-        (Some(Room::Council(_)), Command::Settle { call, outcome }) => {
-            Command::Council(council::Command::Settle { call, outcome })
-        }
-        (Some(Room::Discussion(_)), Command::Settle { call, outcome }) => {
-            Command::Discussion(discussion::Command::Settle { call, outcome })
-        }
-        (Some(Room::Boardroom(_)), Command::Stop) => Command::Boardroom(boardroom::Command::Stop),
-        (Some(Room::Whiteboard(state)), Command::Stop) => return Err(state.nothing_to_stop()),
-        (Some(Room::Council(_)), Command::Stop) => Command::Council(council::Command::Stop),
-        (Some(Room::Discussion(_)), Command::Stop) => {
-            Command::Discussion(discussion::Command::Stop)
-        }
-        (_, command) => command,
-    })
+pub(crate) fn no_session() -> Reject {
+    Reject::Unknown("There is no such session.".into())
 }
 
 fn events<E>(decided: Result<Vec<E>, Reject>, wrap: fn(E) -> Event) -> Result<Vec<Event>, Reject> {
     decided.map(|events| events.into_iter().map(wrap).collect())
-}
-
-pub fn apply(room: &mut Option<Room>, event: &Event) {
-    *room = match (room.take(), event) {
-        (Some(Room::Boardroom(state)), Event::Boardroom(event)) => {
-            boardroom::apply(Some(state), event).map(Room::Boardroom)
-        }
-        (None, Event::Boardroom(event)) => boardroom::apply(None, event).map(Room::Boardroom),
-        (Some(Room::Whiteboard(state)), Event::Whiteboard(event)) => {
-            whiteboard::apply(Some(state), event).map(Room::Whiteboard)
-        }
-        (None, Event::Whiteboard(event)) => whiteboard::apply(None, event).map(Room::Whiteboard),
-        (Some(Room::Council(state)), Event::Council(event)) => {
-            council::apply(Some(state), event).map(Room::Council)
-        }
-        (None, Event::Council(event)) => council::apply(None, event).map(Room::Council),
-        (Some(Room::Discussion(state)), Event::Discussion(event)) => {
-            discussion::apply(Some(*state), event).map(Box::new).map(Room::Discussion)
-        }
-        (None, Event::Discussion(event)) => {
-            discussion::apply(None, event).map(Box::new).map(Room::Discussion)
-        }
-        (Some(Room::Library(state)), Event::Library(event)) => {
-            library::apply(Some(state), event).map(Room::Library)
-        }
-        (None, Event::Library(event)) => library::apply(None, event).map(Room::Library),
-        (
-            Some(room),
-            Event::Boardroom(_)
-            | Event::Whiteboard(_)
-            | Event::Council(_)
-            | Event::Discussion(_)
-            | Event::Library(_),
-        ) => Some(room),
-    };
 }
 
 /// The kind and the status that a list is asked for. A value that nothing can have is
@@ -434,40 +282,4 @@ pub(crate) fn title(text: &str) -> String {
     short.truncate(short.trim_end().len());
     short.push('…');
     short
-}
-
-impl Event {
-    /// The event's name, as the log and live readers know it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Event::Boardroom(event) => event.name(),
-            Event::Whiteboard(event) => event.name(),
-            Event::Council(event) => event.name(),
-            Event::Discussion(event) => event.name(),
-            Event::Library(event) => event.name(),
-        }
-    }
-
-    /// The event as JSON, as the log keeps it.
-    pub fn encode(&self) -> Result<String, serde_json::Error> {
-        match self {
-            Event::Boardroom(event) => serde_json::to_string(event),
-            Event::Whiteboard(event) => serde_json::to_string(event),
-            Event::Council(event) => serde_json::to_string(event),
-            Event::Discussion(event) => serde_json::to_string(event),
-            Event::Library(event) => serde_json::to_string(event),
-        }
-    }
-
-    pub fn decode(kind: &str, payload: &str) -> Result<Event, String> {
-        let decoded = match kind {
-            "boardroom" => serde_json::from_str(payload).map(Event::Boardroom),
-            "whiteboard" => serde_json::from_str(payload).map(Event::Whiteboard),
-            "council" => serde_json::from_str(payload).map(Event::Council),
-            "discussion" => serde_json::from_str(payload).map(Event::Discussion),
-            library::KIND => serde_json::from_str(payload).map(Event::Library),
-            other => return Err(format!("no form is called {other:?}")),
-        };
-        decoded.map_err(|error| error.to_string())
-    }
 }

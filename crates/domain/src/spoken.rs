@@ -3,8 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::call::{Answer, Failure, FailureKind, Outcome};
+use crate::call::{Answer, Failed, FailureKind};
 use crate::ids::Nonce;
+use crate::thinking;
 
 /// Answers that say nothing, in small letters and without marks.
 const NOTHING: &[&str] = &[
@@ -34,13 +35,10 @@ const NOTHING: &[&str] = &[
     "pass",
 ];
 
-const THINKING: [(&str, &str); 3] =
-    [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>")];
-
 /// The answer without thinking, without the lines around quotations that a small
 /// model repeats, and without the member's own name before it.
 fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
-    let (thought, said) = without_thinking(&answer.text);
+    let (thought, said) = thinking::before_prose(&answer.text);
     if answer.reasoning.is_empty() {
         answer.reasoning = thought.trim().to_owned();
     }
@@ -52,48 +50,24 @@ fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
 }
 
 /// What somebody says in so many bytes at most. Without a word, or with too many, it is
-/// a failure, whatever the provider says, and so is a call that brought no answer.
+/// a failure, whatever the provider says.
 pub fn heard(
     member: &str,
     nonce: &Nonce,
     most: usize,
-    outcome: Outcome,
-) -> Result<Answer, (Failure, String)> {
-    let failed = |kind, message: String, attempts, partial| {
-        Err((Failure { kind, message, attempts }, within(partial, most)))
-    };
-    match outcome {
-        Outcome::Answered(answer) => {
-            let answer = read(member, nonce, answer);
-            let attempts = answer.attempts;
-            if answer.text.is_empty() {
-                let message = "The model ended without a word.".to_owned();
-                failed(FailureKind::Empty, message, attempts, String::new())
-            } else if answer.text.len() > most {
-                let message = format!("The answer is longer than {most} bytes.");
-                failed(FailureKind::TooLong, message, attempts, answer.text)
-            } else {
-                Ok(answer)
-            }
-        }
-        Outcome::Failed { failure, partial } => Err((failure, within(partial, most))),
-        Outcome::Stopped { partial } => {
-            failed(FailureKind::Empty, "The answer was stopped.".to_owned(), 1, partial)
-        }
-        Outcome::Elapsed => {
-            let message = "No reply came in time.".to_owned();
-            failed(FailureKind::TimedOut, message, 1, String::new())
-        }
+    ended: Result<Answer, Failed>,
+) -> Result<Answer, Failed> {
+    let cut = |failed: Failed| Failed { partial: within(failed.partial, most), ..failed };
+    let answer = read(member, nonce, ended.map_err(cut)?);
+    if answer.text.is_empty() {
+        return Err(Failed::wordless(answer.attempts));
     }
-}
-
-/// What a call had brought, however it ended.
-pub fn text_of(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Answered(answer) => answer.text,
-        Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
-        Outcome::Elapsed => String::new(),
+    if answer.text.len() > most {
+        let message = format!("The answer is longer than {most} bytes.");
+        let partial = within(answer.text, most);
+        return Err(Failed::new(FailureKind::TooLong, message, answer.attempts, partial));
     }
+    Ok(answer)
 }
 
 pub fn within(mut text: String, most: usize) -> String {
@@ -111,23 +85,6 @@ pub fn says_nothing(text: &str) -> bool {
 fn bare(word: &str) -> String {
     let kept = word.chars().filter(|c| c.is_alphanumeric() || *c == '+');
     kept.flat_map(char::to_lowercase).collect()
-}
-
-/// Thinking that stands before the answer, and the answer. Thinking that never
-/// ends is no answer.
-fn without_thinking(text: &str) -> (&str, &str) {
-    let text = text.trim_start();
-    for (open, close) in THINKING {
-        if let Some(inside) = text.strip_prefix(open) {
-            return inside.split_once(close).unwrap_or((inside, ""));
-        }
-        // Some servers put the opening tag into the prompt.
-        let closing = format!("\n{close}\n");
-        if let Some((thought, said)) = text.split_once(&closing).filter(|_| !text.contains(open)) {
-            return (thought, said);
-        }
-    }
-    ("", text)
 }
 
 /// `Ann: Yes.` and `**Ann:** Yes.` are `Yes.`, when Ann says it.

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::ids::AgentName;
 use crate::limits;
 use crate::reject::Reject;
-use crate::room::{Event, Room};
+use crate::room::{Event, is_session};
 use crate::whiteboard::conflict::{Conflict, conflicts};
 pub use crate::whiteboard::line;
 use crate::whiteboard::{
@@ -268,9 +268,9 @@ impl<T> Lens<T> {
         let mut out = vec![];
         match event {
             Event::Whiteboard(event) => self.pass_board(event, carried, &mut out),
-            Event::Boardroom(_) | Event::Council(_) | Event::Discussion(_) => out.push(carried),
-            // No session's stream has any.
-            Event::Library(_) => {}
+            other if is_session(other.kind()) => out.push(carried),
+            // No session's stream has any other.
+            _ => {}
         }
         let number = |carried| {
             self.told += 1;
@@ -281,7 +281,10 @@ impl<T> Lens<T> {
 
     fn pass_board(&mut self, event: whiteboard::Event, carried: T, out: &mut Vec<T>) {
         let event = event.outline();
-        self.board = whiteboard::apply(self.board.take(), &event);
+        match &mut self.board {
+            Some(board) => board.follow(&event),
+            None => self.board = State::opened(&event),
+        }
         let Some(state) = &self.board else { return };
         if !sees_event(state, &self.viewer, &event) {
             self.held.push((event, carried));
@@ -299,43 +302,15 @@ impl<T> Lens<T> {
     }
 }
 
-impl Room {
-    /// Whether everybody may know of this event, in lists and in the stream of all
-    /// sessions. `self` is the state after it.
-    pub fn is_listed(&self, event: &Event) -> bool {
-        match (self, event) {
-            (Room::Whiteboard(state), Event::Whiteboard(event)) => {
-                sees_event(state, &Viewer::Outsider, event)
-            }
-            // Personas are found among the agents and nowhere else.
-            (Room::Library(_), _) => false,
-            (
-                Room::Boardroom(_) | Room::Whiteboard(_) | Room::Council(_) | Room::Discussion(_),
-                _,
-            ) => true,
-        }
-    }
-
-    /// The words that a search may find from this event on. What was hidden is found
-    /// from the moment when all can read it.
-    pub fn searchable(&self, event: &Event) -> String {
-        match (self, event) {
-            (Room::Whiteboard(state), Event::Whiteboard(event)) => board_words(state, event),
-            (_, Event::Boardroom(event)) => event.searchable(),
-            (_, Event::Council(event)) => event.searchable(),
-            (_, Event::Discussion(event)) => event.searchable(),
-            (_, Event::Library(_))
-            | (
-                Room::Boardroom(_) | Room::Council(_) | Room::Discussion(_) | Room::Library(_),
-                Event::Whiteboard(_),
-            ) => String::new(),
-        }
-    }
+/// Whether everybody sees this event of the board as it stands now.
+pub(crate) fn is_seen_by_all(state: &State, event: &whiteboard::Event) -> bool {
+    sees_event(state, &Viewer::Outsider, event)
 }
 
-fn board_words(state: &State, event: &whiteboard::Event) -> String {
+/// What everybody may read from this event on.
+pub(crate) fn words_for_all(state: &State, event: &whiteboard::Event) -> String {
     use whiteboard::Event;
-    if !sees_event(state, &Viewer::Outsider, event) {
+    if !is_seen_by_all(state, event) {
         return String::new();
     }
     match event {

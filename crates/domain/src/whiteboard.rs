@@ -12,6 +12,7 @@ pub mod conflict;
 mod event;
 mod gate;
 mod madr;
+mod report;
 mod summary;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -22,7 +23,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use admission::{Admission, Invited, Shown};
-pub use apply::apply;
 pub use event::Event;
 pub use gate::Action;
 pub use madr::madr;
@@ -30,11 +30,12 @@ pub(crate) use summary::readiness;
 pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, line, summarize};
 
 use crate::call::{self, Call, Work};
+use crate::form::{Form, Moment, Ruling};
 use crate::ids::{AgentName, CallId};
 use crate::limits;
 use crate::names;
 use crate::reject::{Reject, Wrong};
-use crate::room::Progress;
+use crate::view;
 
 // ---------------------------------------------------------------------------
 // State
@@ -291,10 +292,6 @@ pub enum Command {
         to: Phase,
         note: Option<String>,
     },
-    Settle {
-        call: CallId,
-        outcome: call::Outcome,
-    },
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -312,62 +309,94 @@ pub struct Open {
 // ---------------------------------------------------------------------------
 // The rules
 
-/// Every status, for filters of lists: the phases.
-pub const STATUSES: [&str; 6] = ["blind", "read", "validate", "debate", "resolve", "archived"];
+impl Form for State {
+    const KIND: &'static str = "whiteboard";
+    /// The phases.
+    const STATUSES: &'static [&'static str] =
+        &["blind", "read", "validate", "debate", "resolve", "archived"];
+    type Command = Command;
+    type Event = Event;
 
-pub fn decide(
-    state: Option<&State>,
-    command: Command,
-    at: Timestamp,
-) -> Result<Vec<Event>, Reject> {
-    let Some(state) = state else {
-        return match command {
-            Command::Open(open) => check::open(open, at),
-            Command::Settle { .. } => Err(Reject::Stale),
-            Command::Register { .. }
-            | Command::Invite { .. }
-            | Command::RenewToken { .. }
-            | Command::Post { .. }
-            | Command::Annotate { .. }
-            | Command::Vote { .. }
-            | Command::Transition { .. } => {
-                Err(Reject::Unknown("There is no such whiteboard.".into()))
-            }
+    fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
+        let at = moment.at;
+        let Some(state) = state else {
+            return match command {
+                Command::Open(open) => check::open(open, at),
+                Command::Register { .. }
+                | Command::Invite { .. }
+                | Command::RenewToken { .. }
+                | Command::Post { .. }
+                | Command::Annotate { .. }
+                | Command::Vote { .. }
+                | Command::Transition { .. } => {
+                    Err(Reject::Unknown("There is no such whiteboard.".into()))
+                }
+            };
         };
-    };
-    match command {
-        Command::Open(_) => Err(Reject::NotNow {
-            state: state.phase.name(),
-            message: "This whiteboard has been opened already.".into(),
-            allowed: vec![],
-        }),
-        Command::Register { agent, role, domain, shown } => {
-            state.register(agent, role, domain, shown, at)
+        match command {
+            Command::Open(_) => Err(Reject::NotNow {
+                state: state.phase.name(),
+                message: "This whiteboard has been opened already.".into(),
+                allowed: vec![],
+            }),
+            Command::Register { agent, role, domain, shown } => {
+                state.register(agent, role, domain, shown, at)
+            }
+            Command::Invite { agent, newcomer } => state.invite(agent, newcomer, at),
+            Command::RenewToken { agent } => state.renew_token(agent, at),
+            Command::Post { agent, content } => state.post(agent, content, at),
+            Command::Annotate { agent, post, note, body } => {
+                state.annotate(agent, &post, note, body, at)
+            }
+            Command::Vote { agent, post, choice, reason } => {
+                state.vote(agent, &post, choice, reason, at)
+            }
+            Command::Transition { agent, to, note } => state.transition(agent, to, note, at),
         }
-        Command::Invite { agent, newcomer } => state.invite(agent, newcomer, at),
-        Command::RenewToken { agent } => state.renew_token(agent, at),
-        Command::Post { agent, content } => state.post(agent, content, at),
-        Command::Annotate { agent, post, note, body } => {
-            state.annotate(agent, &post, note, body, at)
+    }
+
+    /// The clock moves a board on in the ordinary order.
+    fn settle(&self, call: &CallId, outcome: call::Outcome, moment: &Moment) -> Ruling<Event> {
+        let is_due = self.due().iter().any(|due| due.id == *call);
+        match (is_due, outcome, self.phase.next().first()) {
+            (true, call::Outcome::Elapsed, Some(to)) => {
+                Ok(vec![Event::Transitioned { to: *to, by: None, note: None, at: moment.at }])
+            }
+            _ => Err(Reject::Stale),
         }
-        Command::Vote { agent, post, choice, reason } => {
-            state.vote(agent, &post, choice, reason, at)
-        }
-        Command::Transition { agent, to, note } => state.transition(agent, to, note, at),
-        Command::Settle { call, outcome } => state.settle(&call, &outcome, at),
+    }
+
+    /// Agents act by themselves: there is nothing of ours to stop.
+    fn stop(&self, _: &Moment) -> Ruling<Event> {
+        let message = "Nothing runs on a whiteboard that could be stopped.".to_owned();
+        Err(self.not_now(None, message))
+    }
+
+    fn open(event: &Event, _: Timestamp) -> Option<State> {
+        State::opened(event)
+    }
+
+    fn take(&mut self, event: &Event, _: Timestamp) {
+        self.follow(event);
+    }
+
+    /// The one call of a board: its phase's deadline.
+    fn due(&self) -> Vec<Call> {
+        let sleep = |until| Call { id: deadline_call(self.phase), work: Work::Sleep { until } };
+        self.deadline().map(sleep).into_iter().collect()
+    }
+
+    fn is_listed(&self, event: &Event) -> bool {
+        view::is_seen_by_all(self, event)
+    }
+
+    fn searchable(&self, event: &Event) -> String {
+        view::words_for_all(self, event)
     }
 }
 
-/// The one call of a board: its phase's deadline.
-pub fn due(state: &State) -> Vec<Call> {
-    let until = state.deadline();
-    let call =
-        until.map(|until| Call { id: deadline_call(state.phase), work: Work::Sleep { until } });
-    call.into_iter().collect()
-}
-
 fn deadline_call(phase: Phase) -> CallId {
-    CallId(format!("deadline/{}", phase.name()))
+    CallId::new("deadline").of(phase.name())
 }
 
 impl Phase {
@@ -448,26 +477,6 @@ impl State {
         self.members.iter().find(|member| member.name == *agent)
     }
 
-    pub fn is_over(&self) -> bool {
-        self.phase == Phase::Archived
-    }
-
-    /// Phases that are done; nothing of what is hidden.
-    pub fn progress(&self) -> Progress {
-        let (done, total) = (self.phase as u32, Phase::ALL.len() as u32 - 1);
-        let message = match self.phase {
-            Phase::Archived => "The board is archived.".to_owned(),
-            phase => format!("The board is in its {} phase.", phase.name()),
-        };
-        Progress { done, total, message }
-    }
-
-    /// Agents act by themselves: there is nothing of ours to stop.
-    pub(crate) fn nothing_to_stop(&self) -> Reject {
-        let message = "Nothing runs on a whiteboard that could be stopped.".to_owned();
-        self.not_now(None, message)
-    }
-
     pub fn deadline(&self) -> Option<Timestamp> {
         let deadline = self.deadlines.iter().find(|deadline| deadline.phase == self.phase)?;
         let ms = i64::try_from(deadline.after_ms).unwrap_or(i64::MAX);
@@ -475,12 +484,7 @@ impl State {
         Some(until.unwrap_or(Timestamp::MAX))
     }
 
-    fn post(
-        &self,
-        agent: AgentName,
-        content: Content,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    fn post(&self, agent: AgentName, content: Content, at: Timestamp) -> Ruling<Event> {
         let member = self.gate(&agent, Action::post(content.kind))?;
         let content = check::content(content)?;
         if member.posts >= limits::BOARD_POSTS {
@@ -498,7 +502,7 @@ impl State {
         note: Note,
         body: String,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let action = Action::annotate(&note);
         let member = self.gate(&agent, action)?;
         check::body("body", &body, matches!(note, Note::Withdrawal { .. }))?;
@@ -568,7 +572,7 @@ impl State {
         choice: Choice,
         reason: Option<String>,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let member = self.gate(&agent, Action::Vote)?;
         let reason = reason.filter(|reason| !reason.trim().is_empty());
         check::body("reason", reason.as_deref().unwrap_or_default(), true)?;
@@ -590,7 +594,7 @@ impl State {
         to: Phase,
         note: Option<String>,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let member = self.gate(&agent, Action::Transition)?;
         let note = note.filter(|note| !note.trim().is_empty());
         check::body("note", note.as_deref().unwrap_or_default(), true)?;
@@ -609,22 +613,6 @@ impl State {
             return Err(self.not_now(Some(member), message));
         }
         Ok(vec![Event::Transitioned { to, by: Some(agent), note, at }])
-    }
-
-    /// The clock moves a board on in the ordinary order.
-    fn settle(
-        &self,
-        call: &CallId,
-        outcome: &call::Outcome,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
-        let is_due = due(self).iter().any(|due| due.id == *call);
-        match (is_due, outcome, self.phase.next().first()) {
-            (true, call::Outcome::Elapsed, Some(to)) => {
-                Ok(vec![Event::Transitioned { to: *to, by: None, note: None, at }])
-            }
-            _ => Err(Reject::Stale),
-        }
     }
 
     /// A post that can still be acted on. Nobody gets here in the blind phase, so

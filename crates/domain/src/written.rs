@@ -8,13 +8,11 @@ mod marks;
 pub(crate) use lenient::{Found, Value, read};
 pub(crate) use marks::Begun;
 
+use crate::thinking;
+
 /// How many times over the text may be read, all attempts together. Text that is
 /// made to be tangled is given up.
 const PASSES: usize = 16;
-/// Tags in which models think. The first three are also looked for in the middle:
-/// no answer has fields of these names.
-const THINKING: [&str; 7] =
-    ["think", "thinking", "thought", "reasoning", "reflection", "analysis", "scratchpad"];
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Thinking {
@@ -31,25 +29,22 @@ pub(crate) fn after_thinking(
     begun: Begun,
 ) -> (&str, Thinking) {
     let mut rest = text.trim();
-    let mut thinking = Thinking::None;
-    while let Some((tag, inside)) = THINKING.iter().find_map(|tag| Some((tag, opened(rest, tag)?)))
-    {
-        match inside.split_once(&format!("</{tag}>")) {
-            Some((_, after)) => (rest, thinking) = (after.trim(), Thinking::Closed),
-            None => return (inside, Thinking::LeftOpen),
-        }
+    let mut found = Thinking::None;
+    while let Some((inside, after)) = thinking::opening(rest, &thinking::TAGS) {
+        let Some(after) = after else { return (inside, Thinking::LeftOpen) };
+        (rest, found) = (after.trim(), Thinking::Closed);
     }
     // Some chat templates open the tag themselves, so that only its end is seen.
     if let Some(end) = unopened(rest, is_answer, begun) {
-        (rest, thinking) = (rest[end..].trim(), Thinking::Closed);
+        (rest, found) = (rest[end..].trim(), Thinking::Closed);
     }
-    (rest, thinking)
+    (rest, found)
 }
 
 /// The end of thinking whose beginning is not shown. A tag inside an answer's own
 /// words is none.
 fn unopened(text: &str, is_answer: fn(&Value) -> bool, begun: Begun) -> Option<usize> {
-    let ends = THINKING[..3].iter().flat_map(|tag| {
+    let ends = thinking::IN_JSON.iter().flat_map(|tag| {
         let tag = format!("</{tag}>");
         let ends = text.match_indices(&tag).map(|(at, tag)| at + tag.len());
         ends.collect::<Vec<_>>()
@@ -69,10 +64,6 @@ fn unopened(text: &str, is_answer: fn(&Value) -> bool, begun: Begun) -> Option<u
         before.checked_sub(1).is_none_or(|last| !answers[last].contains(end))
     };
     ends.into_iter().filter(is_outside).max()
-}
-
-fn opened<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
-    text.strip_prefix('<')?.strip_prefix(tag)?.strip_prefix('>')
 }
 
 /// Every object, and every list that begins with one, which is not inside another.

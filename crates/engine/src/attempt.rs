@@ -51,8 +51,6 @@ impl Asking<'_> {
                 }
                 Err(error) => error,
             };
-            // Readers have all of an attempt's text before they are told how it ended.
-            self.room.live.flush(call);
             let (kind, message, wait) = match error {
                 ModelError::Final { kind, message } => (kind, message, None),
                 ModelError::Retry { kind, message, after } => {
@@ -83,7 +81,6 @@ impl Asking<'_> {
     }
 
     fn answer(&self, call: &CallId, tried: u32, started: u64, heard: &Heard) -> Answer {
-        self.room.live.flush(call);
         Answer {
             text: self.room.live.text(call),
             reasoning: self.room.live.reasoning(call),
@@ -96,8 +93,7 @@ impl Asking<'_> {
         }
     }
 
-    /// One request. Text goes to live readers as it comes, gathered for a moment
-    /// so that a fast model does not cost a frame per token.
+    /// One request. Its text is laid down where live readers take it.
     async fn listen(
         &self,
         call: &CallId,
@@ -110,77 +106,78 @@ impl Asking<'_> {
         let request_id = format!("{}/{call}/{number}", self.id);
         let mut pieces = self.engine.models.ask(ask.clone(), request_id);
         let mut watchdog = Watchdog::new(self.engine, ask.patience);
-        let mut draft = Draft::new(clock.ticks());
-        let mut flush: Option<BoxFuture<'static, ()>> = None;
-        let mut flushed_at = 0;
+        let mut draft: Option<BoxFuture<'static, ()>> = None;
         loop {
             let piece = tokio::select! {
                 biased;
-                piece = pieces.next() => Some(piece),
-                () = when(&mut flush) => None,
-                () = when(&mut draft.saving) => {
-                    draft.saving = None;
+                piece = pieces.next() => piece,
+                () = when(&mut draft) => {
+                    draft = None;
                     continue;
                 }
                 error = watchdog.barks() => return Err(error),
             };
-            if let Some(piece) = piece {
-                let (text, reasoning) = match piece {
-                    Some(Ok(Piece::Text(text))) => (text, false),
-                    Some(Ok(Piece::Reasoning(text))) => (text, true),
-                    Some(Ok(Piece::Usage(usage))) => {
-                        heard.usage = merged(heard.usage, usage);
-                        continue;
-                    }
-                    Some(Ok(Piece::Waiting { place })) => {
-                        // Standing in line is no silence of the model's.
-                        watchdog = Watchdog::new(self.engine, ask.patience);
-                        let (call, attempt) = (call.clone(), number);
-                        self.room.live.waiting(Waiting { call, attempt, place });
-                        continue;
-                    }
-                    Some(Ok(Piece::Retrying { reason, wait })) => {
-                        watchdog.patient(wait);
-                        self.room.live.flush(call);
-                        self.room.live.retrying(Retrying {
-                            call: call.clone(),
-                            attempt: number,
-                            wait_ms: wait.as_millis() as u64,
-                            message: reason,
-                        });
-                        continue;
-                    }
-                    Some(Ok(Piece::Busy)) => {
-                        watchdog.patient(Duration::ZERO);
-                        continue;
-                    }
-                    Some(Ok(Piece::End)) => return heard.whole(),
-                    Some(Err(error)) => return Err(error),
-                    None => return Err(cut()),
-                };
-                watchdog.heard();
-                heard.take(&text, reasoning, clock.ticks() - started, ask.patience)?;
-                heard.untold += text.len();
-                self.room.live.push(call, &text, reasoning);
-            }
+            let (text, reasoning) = match piece {
+                Some(Ok(Piece::Text(text))) => (text, false),
+                Some(Ok(Piece::Reasoning(text))) => (text, true),
+                Some(Ok(Piece::Usage(usage))) => {
+                    heard.usage = merged(heard.usage, usage);
+                    continue;
+                }
+                Some(Ok(Piece::Waiting { place })) => {
+                    // Standing in line is no silence of the model's.
+                    watchdog = Watchdog::new(self.engine, ask.patience);
+                    let (call, attempt) = (call.clone(), number);
+                    self.room.live.waiting(Waiting { call, attempt, place });
+                    continue;
+                }
+                Some(Ok(Piece::Retrying { reason, wait })) => {
+                    watchdog.patient(wait);
+                    self.room.live.retrying(Retrying {
+                        call: call.clone(),
+                        attempt: number,
+                        wait_ms: wait.as_millis() as u64,
+                        message: reason,
+                    });
+                    continue;
+                }
+                Some(Ok(Piece::Busy)) => {
+                    watchdog.patient(Duration::ZERO);
+                    continue;
+                }
+                Some(Ok(Piece::End)) => return heard.whole(),
+                Some(Err(error)) => return Err(error),
+                None => return Err(cut()),
+            };
             let now = clock.ticks();
-            let wait = limits::DELTA_MS.saturating_sub(now - flushed_at);
-            if wait == 0 || heard.untold > limits::DELTA_BYTES {
-                self.room.live.flush(call);
-                self.engine.meter.deltas.fetch_add(1, Relaxed);
-                (flush, flushed_at, heard.untold) = (None, now, 0);
-                draft.save_if_time(self, call, now);
-            } else if flush.is_none() {
-                flush = Some(clock.sleep(Duration::from_millis(wait)));
-            }
+            watchdog.heard(now);
+            heard.take(&text, reasoning, now - started, ask.patience)?;
+            self.room.live.push(call, &text, reasoning);
+            draft.get_or_insert_with(|| self.save_draft(call));
         }
+    }
+
+    /// Saves the partial text in a while, beside the stream: a slow disk must not hold
+    /// up tokens. It is no task of its own, so that it ends with its call: a save that
+    /// came after the outcome would stay for ever.
+    fn save_draft(&self, call: &CallId) -> BoxFuture<'static, ()> {
+        let wait = self.engine.clock.sleep(Duration::from_millis(limits::DRAFT_MS));
+        let (store, room) = (self.engine.store.clone(), self.room.clone());
+        let (id, epoch, call) = (self.id, self.epoch, call.clone());
+        Box::pin(async move {
+            wait.await;
+            let text = room.live.text(&call);
+            if let Err(error) = store.save_draft(id, epoch, &call, &text).await {
+                tracing::warn!(session = %id, %call, %error, "a draft could not be saved");
+            }
+        })
     }
 }
 
-/// Waits for a timer if one is set, else for ever.
-async fn when(timer: &mut Option<BoxFuture<'static, ()>>) {
-    match timer {
-        Some(timer) => timer.await,
+/// Waits for what is under way, if anything is, else for ever.
+async fn when(under_way: &mut Option<BoxFuture<'static, ()>>) {
+    match under_way {
+        Some(under_way) => under_way.await,
         None => std::future::pending().await,
     }
 }
@@ -189,8 +186,6 @@ async fn when(timer: &mut Option<BoxFuture<'static, ()>>) {
 #[derive(Default)]
 struct Heard {
     bytes: usize,
-    /// Bytes that readers have not been told yet.
-    untold: usize,
     has_words: bool,
     first_text_ms: Option<u64>,
     usage: Usage,
@@ -270,8 +265,8 @@ impl<'a> Watchdog<'a> {
         Watchdog { engine, patience, began, waits_from: began, last: None, sleep: None }
     }
 
-    fn heard(&mut self) {
-        self.last = Some(self.engine.clock.ticks());
+    fn heard(&mut self, now: u64) {
+        self.last = Some(now);
     }
 
     /// A sign of life, or the news that there will be none for a while. The time of
@@ -330,33 +325,5 @@ impl<'a> Watchdog<'a> {
             }
         };
         ModelError::Final { kind: FailureKind::Idle, message }
-    }
-}
-
-/// Saves the partial text from time to time, one save at a time and beside the
-/// stream: a slow disk must not hold up tokens. It is no task of its own, so that
-/// it ends with its call: a save that came after the outcome would stay for ever.
-struct Draft {
-    saved_at: u64,
-    saving: Option<BoxFuture<'static, ()>>,
-}
-
-impl Draft {
-    fn new(now: u64) -> Self {
-        Draft { saved_at: now, saving: None }
-    }
-
-    fn save_if_time(&mut self, asking: &Asking<'_>, call: &CallId, now: u64) {
-        if self.saving.is_some() || now - self.saved_at < limits::DRAFT_MS {
-            return;
-        }
-        self.saved_at = now;
-        let (store, id, epoch) = (asking.engine.store.clone(), asking.id, asking.epoch);
-        let (call, text) = (call.clone(), asking.room.live.text(call));
-        self.saving = Some(Box::pin(async move {
-            if let Err(error) = store.save_draft(id, epoch, &call, &text).await {
-                tracing::warn!(session = %id, %call, %error, "a draft could not be saved");
-            }
-        }));
     }
 }

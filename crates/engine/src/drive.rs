@@ -245,16 +245,14 @@ impl Held {
                     }
                 }
             }
-            for call in due {
-                match call.work {
-                    Work::Ask if self.work.running.contains_key(&call.id) => {}
-                    Work::Ask => {
-                        let Some(ask) = state.ask(&call.id) else { continue };
-                        let handle = self.engine().start(self, epoch, call.id.clone(), ask);
-                        self.work.running.insert(call.id, handle);
-                    }
-                    Work::Sleep { until } => self.engine().come_back(until, self.id(), true),
+            self.engine().come_back(self.id(), first_wake(&due), true);
+            for Call { id, work } in due {
+                if work != Work::Ask || self.work.running.contains_key(&id) {
+                    continue;
                 }
+                let Some(ask) = state.ask(&id) else { continue };
+                let handle = self.engine().start(self, epoch, id.clone(), ask);
+                self.work.running.insert(id, handle);
             }
         }
     }
@@ -262,11 +260,7 @@ impl Held {
     /// Nothing is done here; what is due at a time will be.
     fn sleep(&self) {
         let Some(state) = &self.work.state else { return };
-        for call in state.due() {
-            if let Work::Sleep { until } = call.work {
-                self.engine().come_back(until, self.id(), false);
-            }
-        }
+        self.engine().come_back(self.id(), first_wake(&state.due()), false);
     }
 
     /// Cancels what runs and is no longer due, and waits until it has ended. Dropping
@@ -282,7 +276,6 @@ impl Held {
                 let _ = handle.await;
             }
             let live = &self.session.live;
-            live.flush(&call);
             // A call that never began has no text.
             let (number, partial) = match live.end(&call) {
                 Some((number, partial, _)) => (number, partial),
@@ -294,6 +287,14 @@ impl Held {
         }
         steps
     }
+}
+
+fn first_wake(due: &[Call]) -> Option<Timestamp> {
+    let until = |call: &Call| match call.work {
+        Work::Ask => None,
+        Work::Sleep { until } => Some(until),
+    };
+    due.iter().filter_map(until).min()
 }
 
 fn is_over(call: &Call, now: Timestamp) -> bool {

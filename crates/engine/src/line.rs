@@ -162,15 +162,15 @@ impl Held {
     fn gather(&self, waiting: &[Waiting]) -> Gathered {
         let mut all =
             Gathered { state: self.work.state.as_deref().cloned(), ..Gathered::default() };
-        let mut version = self.work.version;
+        let (mut version, at) = (self.work.version, self.engine().clock.now());
         for Waiting { by, command, .. } in waiting {
             let steps = [Step { command: command.clone(), attempt: None }];
             let decided_on = version;
-            match (self.decide(&mut all.state, by, &steps), &all.state) {
+            match (self.decide(&mut all.state, by, &steps, at), &all.state) {
                 (Ok(events), Some(state)) if !events.is_empty() => {
                     version += events.len() as u64;
-                    let append =
-                        self.append_of(by, &steps, state, events.iter().map(|(new, _)| new));
+                    let new = events.iter().map(|(new, _)| new);
+                    let append = self.append_of(by, &steps, state, new, at);
                     let append = Append { expected: decided_on, ..append };
                     let events = events.into_iter().map(|(_, event)| event).collect();
                     all.given.push(Given::of(&append, events));

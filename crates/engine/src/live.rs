@@ -2,13 +2,15 @@
 //!
 //! The channel is bounded and shared: a reader that falls behind loses frames
 //! and resyncs from the log; it never slows the writer. Text is gathered in one
-//! place per running call, so that a late reader first gets the text so far.
+//! place per running call. A reader that has nothing else to hand out takes what has
+//! come since the last time and tells it to all: much is told together, little at
+//! once, and what nobody reads costs nothing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, limits};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::ports::StoredEvent;
 
@@ -66,11 +68,19 @@ pub struct Waiting {
 pub(crate) struct Live {
     inner: Mutex<Inner>,
     frames: broadcast::Sender<Numbered>,
+    /// Somebody has spoken after all had been told.
+    spoken: Notify,
+    /// Marked with every event, for those who want no words.
+    changed: watch::Sender<()>,
 }
 
 #[derive(Default)]
 struct Inner {
     sequence: u64,
+    /// Some text has not been told.
+    untold: bool,
+    /// When a reader last took the text.
+    told_at_ms: Option<u64>,
     /// The last events without a gap between them, at most as many as a reader may
     /// fall behind. All readers share them: one that resyncs copies no answers.
     events: VecDeque<Arc<StoredEvent>>,
@@ -85,8 +95,9 @@ struct Running {
     retrying: Option<Arc<Retrying>>,
 }
 
-/// A text, and what readers have been told of it. The pieces that were told are
-/// joined up to a size and shared: many late readers cost no copies of the text.
+/// A text, how much of it readers have been told, and the pieces in which late ones
+/// get that. They are made when one comes, joined up to a size, and shared: many
+/// late readers cost no copies of the text.
 #[derive(Default)]
 struct Told {
     text: String,
@@ -110,16 +121,22 @@ pub(crate) struct Joined {
 impl Live {
     pub fn new() -> Self {
         let (frames, _) = broadcast::channel(limits::LIVE_FRAMES);
-        Live { inner: Mutex::default(), frames }
+        let (changed, _) = watch::channel(());
+        Live { inner: Mutex::default(), frames, spoken: Notify::new(), changed }
     }
 
     pub fn subscribe(&self) -> broadcast::Receiver<Numbered> {
         self.frames.subscribe()
     }
 
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
     pub fn join(&self) -> Joined {
-        let inner = self.lock();
-        let so_far = inner.calls.values().flat_map(Running::so_far).collect();
+        let mut inner = self.lock();
+        inner.tell(&self.frames);
+        let so_far = inner.calls.iter_mut().flat_map(|(call, one)| one.so_far(call)).collect();
         Joined { sequence: inner.sequence, so_far }
     }
 
@@ -132,7 +149,10 @@ impl Live {
             inner.events.pop_front();
         }
         inner.events.push_back(event.clone());
+        // Readers have all of a call's text before they are told how it ended.
+        inner.tell(&self.frames);
         inner.send(&self.frames, Frame::Event(event));
+        self.changed.send_replace(());
     }
 
     /// All events that were published after a version, if none of them is missing.
@@ -162,6 +182,7 @@ impl Live {
         let mut inner = self.lock();
         inner.events.clear();
         inner.send(&self.frames, Frame::Removed);
+        self.changed.send_replace(());
     }
 
     /// A new attempt at a call: its text begins anew.
@@ -173,6 +194,7 @@ impl Live {
     pub fn retrying(&self, retrying: Retrying) {
         let retrying = Arc::new(retrying);
         let mut inner = self.lock();
+        inner.tell(&self.frames);
         if let Some(running) = inner.calls.get_mut(&retrying.call) {
             running.retrying = Some(retrying.clone());
         }
@@ -183,28 +205,44 @@ impl Live {
         self.lock().send(&self.frames, Frame::Waiting(Arc::new(waiting)));
     }
 
-    /// Takes in a piece; `flush` tells it to readers.
+    /// Takes in a piece, for readers to tell. Much at a time is not left to them: one
+    /// that does not keep up loses frames, and nobody holds more than those.
     pub fn push(&self, call: &CallId, piece: &str, reasoning: bool) {
-        if let Some(running) = self.lock().calls.get_mut(call) {
-            running.retrying = None;
-            running.told(reasoning).text.push_str(piece);
+        let mut inner = self.lock();
+        let Some(running) = inner.calls.get_mut(call) else { return };
+        running.retrying = None;
+        let told = running.told(reasoning);
+        told.text.push_str(piece);
+        let much = told.text.len() - told.bytes > limits::DELTA_BYTES;
+        let first = !std::mem::replace(&mut inner.untold, true);
+        if much {
+            inner.tell(&self.frames);
+        } else if first {
+            drop(inner);
+            self.spoken.notify_waiters();
         }
     }
 
-    pub fn flush(&self, call: &CallId) {
+    /// Tells all readers what has been said since the last time.
+    pub fn tell(&self, now_ms: u64) {
         let mut inner = self.lock();
-        let Some(running) = inner.calls.get_mut(call) else { return };
-        let attempt = running.attempt;
-        for reasoning in [true, false] {
-            let Some(running) = inner.calls.get_mut(call) else { return };
-            let told = running.told(reasoning);
-            if told.bytes == told.text.len() {
-                continue;
+        inner.told_at_ms = Some(now_ms);
+        inner.tell(&self.frames);
+    }
+
+    /// When a reader last took the text.
+    pub fn told_at_ms(&self) -> Option<u64> {
+        self.lock().told_at_ms
+    }
+
+    /// Returns when there is something to tell.
+    pub async fn spoken(&self) {
+        loop {
+            let spoken = self.spoken.notified();
+            if self.lock().untold {
+                return;
             }
-            let (offset, text) = (told.bytes, told.text[told.bytes..].to_owned());
-            let delta = Arc::new(Delta { call: call.clone(), attempt, offset, text, reasoning });
-            told.keep(delta.clone());
-            inner.send(&self.frames, Frame::Delta(delta));
+            spoken.await;
         }
     }
 
@@ -232,7 +270,9 @@ impl Live {
 
     /// Ends a call: its attempt, text and reasoning.
     pub fn end(&self, call: &CallId) -> Option<(u32, String, String)> {
-        let running = self.lock().calls.remove(call)?;
+        let mut inner = self.lock();
+        inner.tell(&self.frames);
+        let running = inner.calls.remove(call)?;
         Some((running.attempt, running.text.text, running.reasoning.text))
     }
 
@@ -248,6 +288,19 @@ impl Inner {
         // Nobody reading is no error.
         let _ = frames.send(Numbered { sequence: self.sequence, frame });
     }
+
+    fn tell(&mut self, frames: &broadcast::Sender<Numbered>) {
+        // Whoever joins later tells what is untold by then.
+        if !self.untold || frames.receiver_count() == 0 {
+            return;
+        }
+        self.untold = false;
+        let news: Vec<Delta> =
+            self.calls.iter_mut().flat_map(|(call, one)| one.news(call)).collect();
+        for delta in news {
+            self.send(frames, Frame::Delta(Arc::new(delta)));
+        }
+    }
 }
 
 impl Running {
@@ -255,17 +308,43 @@ impl Running {
         if reasoning { &mut self.reasoning } else { &mut self.text }
     }
 
-    fn so_far(&self) -> impl Iterator<Item = Frame> {
-        let pieces = self.reasoning.pieces.iter().chain(&self.text.pieces);
-        let retrying = self.retrying.iter().cloned().map(Frame::Retrying);
+    /// What has not been told.
+    fn news(&mut self, call: &CallId) -> impl Iterator<Item = Delta> {
+        let attempt = self.attempt;
+        let texts = [(true, &mut self.reasoning), (false, &mut self.text)];
+        texts.into_iter().filter_map(move |(reasoning, told)| {
+            let (offset, text) = (told.bytes, told.text[told.bytes..].to_owned());
+            told.bytes = told.text.len();
+            let delta = Delta { call: call.clone(), attempt, offset, text, reasoning };
+            (!delta.text.is_empty()).then_some(delta)
+        })
+    }
+
+    fn so_far(&mut self, call: &CallId) -> Vec<Frame> {
+        let mut frames = vec![];
+        for (reasoning, told) in [(true, &mut self.reasoning), (false, &mut self.text)] {
+            told.share(call, self.attempt, reasoning);
+            frames.extend(told.pieces.iter().cloned().map(Frame::Delta));
+        }
         // The text of an attempt comes before the word that it is made again.
-        pieces.cloned().map(Frame::Delta).chain(retrying)
+        frames.extend(self.retrying.iter().cloned().map(Frame::Retrying));
+        frames
     }
 }
 
 impl Told {
+    /// Brings the pieces up to what has been told.
+    fn share(&mut self, call: &CallId, attempt: u32, reasoning: bool) {
+        let mut offset = self.pieces.last().map_or(0, |last| last.offset + last.text.len());
+        while offset < self.bytes {
+            let end = self.text.floor_char_boundary(self.bytes.min(offset + limits::SO_FAR_BYTES));
+            let text = self.text[offset..end].to_owned();
+            self.keep(Arc::new(Delta { call: call.clone(), attempt, offset, text, reasoning }));
+            offset = end;
+        }
+    }
+
     fn keep(&mut self, piece: Arc<Delta>) {
-        self.bytes += piece.text.len();
         self.pieces.push(piece);
         // Joined with one of about its own size, each byte is copied a few times.
         while let [.., left, right] = self.pieces.as_slice()
@@ -277,5 +356,108 @@ impl Told {
             self.pieces.truncate(self.pieces.len() - 2);
             self.pieces.push(Arc::new(joined));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plenary_domain::{SessionId, Timestamp};
+
+    use super::*;
+
+    fn call() -> CallId {
+        CallId("one#1".to_owned())
+    }
+
+    fn event(version: u64) -> Arc<StoredEvent> {
+        Arc::new(StoredEvent {
+            session: SessionId(uuid::Uuid::nil()),
+            kind: "any".to_owned(),
+            version,
+            position: Some(version),
+            name: "happened".to_owned(),
+            actor: "engine".to_owned(),
+            payload: "{}".to_owned(),
+            at: Timestamp::UNIX_EPOCH,
+        })
+    }
+
+    /// What has come, in short.
+    fn told(frames: &mut broadcast::Receiver<Numbered>) -> Vec<String> {
+        let mut told = vec![];
+        while let Ok(Numbered { frame, .. }) = frames.try_recv() {
+            told.push(match frame {
+                Frame::Event(event) => format!("event {}", event.version),
+                Frame::Delta(delta) => format!("{} {:?}", delta.offset, delta.text),
+                other => format!("{other:?}"),
+            });
+        }
+        told
+    }
+
+    #[test]
+    fn words_are_gathered_until_a_reader_takes_them_or_something_happens() {
+        let live = Live::new();
+        let mut frames = live.subscribe();
+        live.begin(&call(), 1);
+        live.push(&call(), "one ", false);
+        live.push(&call(), "two ", false);
+        assert_eq!(told(&mut frames), [""; 0]);
+        live.tell(0);
+        live.tell(0);
+        assert_eq!(told(&mut frames), ["0 \"one two \""]);
+        live.push(&call(), "three", false);
+        live.event(event(1));
+        assert_eq!(told(&mut frames), ["8 \"three\"", "event 1"]);
+        live.push(&call(), "!", false);
+        assert_eq!(live.end(&call()), Some((1, "one two three!".to_owned(), String::new())));
+        assert_eq!(told(&mut frames), ["13 \"!\""]);
+    }
+
+    #[test]
+    fn much_is_told_whether_or_not_a_reader_asks() {
+        let live = Live::new();
+        let mut frames = live.subscribe();
+        live.begin(&call(), 1);
+        live.push(&call(), &"x".repeat(limits::DELTA_BYTES), true);
+        assert_eq!(told(&mut frames), [""; 0]);
+        live.push(&call(), "x", true);
+        assert_eq!(told(&mut frames), [format!("0 {:?}", "x".repeat(limits::DELTA_BYTES + 1))]);
+    }
+
+    #[test]
+    fn a_late_reader_gets_all_of_the_text_so_far_in_pieces_that_all_share() {
+        let live = Live::new();
+        live.begin(&call(), 1);
+        let text = "é".repeat(limits::SO_FAR_BYTES);
+        live.push(&call(), &format!("x{text}"), false);
+        let _first = live.subscribe();
+        let (first, second) = (live.join().so_far, live.join().so_far);
+        let mut whole = String::new();
+        for (one, other) in first.iter().zip(&second) {
+            let (Frame::Delta(one), Frame::Delta(other)) = (one, other) else { panic!("{one:?}") };
+            assert!(Arc::ptr_eq(one, other));
+            assert_eq!(one.offset, whole.len());
+            assert!(one.text.len() <= limits::SO_FAR_BYTES);
+            whole += &one.text;
+        }
+        assert_eq!(whole, format!("x{text}"));
+    }
+
+    #[test]
+    fn words_are_no_change() {
+        let live = Live::new();
+        let mut changes = live.changes();
+        let _reader = live.subscribe();
+        live.begin(&call(), 1);
+        live.push(&call(), "one", false);
+        live.tell(0);
+        live.end(&call());
+        assert!(!changes.has_changed().unwrap());
+        live.event(event(1));
+        assert!(changes.has_changed().unwrap());
+        changes.mark_unchanged();
+        live.removed();
+        assert!(changes.has_changed().unwrap());
     }
 }

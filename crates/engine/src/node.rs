@@ -1,7 +1,7 @@
 //! This process as one that drives sessions: its lease, what it wakes for, and the look
 //! round for what nobody goes on with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -31,10 +31,31 @@ pub(crate) struct Node {
 
 #[derive(Default)]
 struct Wakes {
-    /// Of sessions that this node has in memory.
-    known: BTreeSet<(Timestamp, SessionId)>,
+    /// Of sessions that this node has to remember itself, one for each.
+    known: BTreeMap<SessionId, Timestamp>,
+    in_order: BTreeSet<(Timestamp, SessionId)>,
     /// The first of those that only wait for a time, as far as is known.
     asleep: Option<Timestamp>,
+}
+
+impl Wakes {
+    fn set(&mut self, id: SessionId, at: Option<Timestamp>) {
+        let before = match at {
+            Some(at) => self.known.insert(id, at),
+            None => self.known.remove(&id),
+        };
+        if let Some(before) = before {
+            self.in_order.remove(&(before, id));
+        }
+        self.in_order.extend(at.map(|at| (at, id)));
+    }
+
+    fn take_due(&mut self, now: Timestamp) -> Vec<SessionId> {
+        let due = self.in_order.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id);
+        let due: Vec<SessionId> = due.collect();
+        due.iter().for_each(|id| self.set(*id, None));
+        due
+    }
 }
 
 impl Node {
@@ -70,12 +91,17 @@ impl Node {
 
     fn first_wake(&self) -> Option<Timestamp> {
         let wakes = self.wakes();
-        let known = wakes.known.first().map(|(at, _)| *at);
+        let known = wakes.in_order.first().map(|(at, _)| *at);
         known.into_iter().chain(wakes.asleep).min()
     }
 }
 
 impl Engine {
+    /// The name under which this process drives sessions.
+    pub fn node(&self) -> &str {
+        &self.node.name
+    }
+
     /// Goes on with every session in which something is due, and from now on with those
     /// that others leave behind. Returns how many there were.
     pub async fn resume_all(self: &Arc<Self>) -> Result<usize, EngineError> {
@@ -105,12 +131,15 @@ impl Engine {
         Ok(waiting.sessions)
     }
 
-    /// Comes back to a session at this time. One in which calls run is in memory until
-    /// then; of one that only waits the row says it, where somebody looks at rows.
-    pub(crate) fn come_back(self: &Arc<Self>, at: Timestamp, id: SessionId, runs: bool) {
-        match runs || !self.node.is_resident.load(Relaxed) {
-            true => drop(self.node.wakes().known.insert((at, id))),
-            false => self.node.sleeps_until(at),
+    /// Comes back to a session at this time, or need not. One in which calls run is in
+    /// memory until then; of one that only waits the row says it, where somebody looks at
+    /// rows.
+    pub(crate) fn come_back(self: &Arc<Self>, id: SessionId, at: Option<Timestamp>, runs: bool) {
+        let remembers = runs || !self.node.is_resident.load(Relaxed);
+        self.node.wakes().set(id, at.filter(|_| remembers));
+        let Some(at) = at else { return };
+        if !remembers {
+            self.node.sleeps_until(at);
         }
         self.node.wake();
         self.keep_beating();
@@ -151,11 +180,9 @@ impl Engine {
         let now = self.clock.now();
         let (due, asleep) = {
             let mut wakes = self.node.wakes();
-            let later = wakes.known.split_off(&(now, SessionId(uuid::Uuid::max())));
-            let due = std::mem::replace(&mut wakes.known, later);
-            (due, wakes.asleep.take_if(|at| *at <= now).is_some())
+            (wakes.take_due(now), wakes.asleep.take_if(|at| *at <= now).is_some())
         };
-        for (_, id) in due {
+        for id in due {
             let engine = self.clone();
             tokio::spawn(async move {
                 if let Err(error) = engine.take_over(id).await {

@@ -15,7 +15,7 @@ impl Refold {
     /// Takes the next event. True: search should find words of it. An error says what is
     /// wrong with the event; whatever follows on it means nothing.
     pub fn add(&mut self, stored: &StoredEvent) -> Result<bool, String> {
-        let StoredEvent { kind, version, name, payload, .. } = stored;
+        let StoredEvent { kind, version, name, payload, at, .. } = stored;
         if *version != self.version + 1 {
             return Err(format!("version {version} follows on version {}", self.version));
         }
@@ -24,7 +24,7 @@ impl Refold {
         if event.name() != name {
             return Err(format!("version {version} is called {name} and is {}", event.name()));
         }
-        room::apply(&mut self.state, &event);
+        room::apply(&mut self.state, &event, *at);
         self.version = *version;
         match &self.state {
             Some(room) => Ok(!room.searchable(&event).is_empty()),

@@ -146,7 +146,7 @@ impl Held {
         let state = folded.or_else(|| {
             let mut state = self.work.state.as_deref().cloned();
             for entry in entries {
-                room::apply(&mut state, &entry.event);
+                room::apply(&mut state, &entry.event, entry.stored.at);
             }
             state
         });

@@ -233,11 +233,14 @@ impl Held {
     pub async fn commit(&mut self, by: &By, steps: Vec<Step>) -> Result<Committed, EngineError> {
         for _ in 0..limits::DECISIONS {
             let mut state = self.work.state.as_deref().cloned();
-            let events = self.decide(&mut state, by, &steps)?;
+            // What is applied now and what is read again later have the same time.
+            let at = self.engine().clock.now();
+            let events = self.decide(&mut state, by, &steps, at)?;
             let Some(state) = state.filter(|_| !events.is_empty()) else {
                 return Ok(Committed::Nothing);
             };
-            let append = self.append_of(by, &steps, &state, events.iter().map(|(new, _)| new));
+            let new = events.iter().map(|(new, _)| new);
+            let append = self.append_of(by, &steps, &state, new, at);
             let given = Given::of(&append, events.into_iter().map(|(_, event)| event).collect());
             match self.engine().store.append(append).await? {
                 Appended::Written { version, positions, epoch } => {
@@ -286,9 +289,9 @@ impl Held {
         steps: &[Step],
         state: &room::Room,
         events: impl Iterator<Item = &'a NewEvent>,
+        at: Timestamp,
     ) -> Append {
         let (engine, summary) = (self.engine(), state.summary());
-        let at = engine.clock.now();
         let due = state.due();
         let later = |work: &Work| match work {
             Work::Ask => None,
@@ -329,12 +332,12 @@ impl Held {
         state: &mut Option<room::Room>,
         by: &By,
         steps: &[Step],
+        at: Timestamp,
     ) -> Result<Vec<(NewEvent, Event)>, EngineError> {
-        let _ = by;
         let (engine, mut all) = (self.engine(), vec![]);
-        let at = engine.clock.now();
         for step in steps {
-            let input = Input { at, nonce: engine.nonce(), command: step.command.clone() };
+            let (actor, command) = (by.actor.clone(), step.command.clone());
+            let input = Input { at, nonce: engine.nonce(), actor, command };
             // A rule that panics must not take those along who wait beside it.
             match catch_unwind(AssertUnwindSafe(|| decided(state, input))) {
                 Ok(Ok(events)) => all.extend(events),
@@ -351,10 +354,11 @@ fn decided(
     state: &mut Option<room::Room>,
     input: Input,
 ) -> Result<Vec<(NewEvent, Event)>, EngineError> {
+    let at = input.at;
     let events = room::decide(state.as_ref(), input).map_err(EngineError::Rejected)?;
     let mut all = Vec::with_capacity(events.len());
     for event in events {
-        room::apply(state, &event);
+        room::apply(state, &event, at);
         all.push((encode(state.as_ref(), &event)?, event));
     }
     Ok(all)

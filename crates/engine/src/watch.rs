@@ -3,14 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use futures::Stream;
 use futures::stream;
 use plenary_domain::{SessionId, limits};
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
+use tokio::sync::watch;
 
 use crate::engine::{Engine, EngineError};
 use crate::live::{Frame, Numbered};
+use crate::meter::Meter;
 use crate::ports::{StoreError, StoredEvent};
 use crate::session::Session as Room;
 
@@ -45,6 +48,13 @@ impl Engine {
         }))
     }
 
+    /// Every change of a session from now on, for those who look at it again then and
+    /// want no words.
+    pub fn changes(self: &Arc<Self>, id: SessionId) -> Changes {
+        let room = self.session(id);
+        Changes { changed: room.live.changes(), _room: room, _seat: Seat::take(self, id) }
+    }
+
     /// Every durable event of all sessions that is listed, after a position, in
     /// commit order.
     pub fn watch_all(
@@ -67,6 +77,22 @@ impl Engine {
 
 /// Fields are dropped in this order: the room before the seat, which then finds
 /// that nobody holds the room.
+pub struct Changes {
+    _room: Arc<Room>,
+    _seat: Seat,
+    changed: watch::Receiver<()>,
+}
+
+impl Changes {
+    /// Returns when the session is not as it was the last time: it has new events, or
+    /// was removed.
+    pub async fn next(&mut self) {
+        // It cannot fail while this holds the room.
+        let _ = self.changed.changed().await;
+    }
+}
+
+/// Fields are dropped in the same order.
 struct Reader {
     room: Arc<Room>,
     seat: Seat,
@@ -112,16 +138,54 @@ impl Reader {
                 self.sync().await.ok()?;
                 continue;
             }
-            match self.frames.recv().await {
-                Ok(numbered) if numbered.sequence <= self.joined_at => {}
-                Ok(numbered) => self.take(numbered.frame),
-                Err(RecvError::Lagged(_)) => {
-                    self.seat.engine.meter.resyncs.fetch_add(1, Relaxed);
-                    self.joined_at = u64::MAX;
-                }
-                Err(RecvError::Closed) => return None,
+            match self.frames.try_recv() {
+                Ok(numbered) => self.receive(numbered),
+                Err(TryRecvError::Lagged(_)) => self.resync(),
+                Err(TryRecvError::Closed) => return None,
+                Err(TryRecvError::Empty) => self.wait().await,
             }
         }
+    }
+
+    /// Waits for a frame, or for words: whoever comes first to those tells them to all.
+    async fn wait(&mut self) {
+        let (live, clock) = (&self.room.live, &self.seat.engine.clock);
+        let words = async {
+            let gathered = live.told_at_ms().map(|told| clock.ticks().saturating_sub(told));
+            let least = gathering_ms(&self.seat.engine.meter);
+            if let Some(early) = gathered.and_then(|time| least.checked_sub(time)) {
+                clock.sleep(Duration::from_millis(early)).await;
+            }
+            live.spoken().await;
+        };
+        let received = tokio::select! {
+            biased;
+            received = self.frames.recv() => received,
+            () = words => return live.tell(clock.ticks()),
+        };
+        match received {
+            Ok(numbered) => self.receive(numbered),
+            Err(RecvError::Lagged(_)) => self.resync(),
+            Err(RecvError::Closed) => self.over = true,
+        }
+    }
+
+    fn receive(&mut self, Numbered { sequence, frame }: Numbered) {
+        if sequence <= self.joined_at {
+            return;
+        }
+        if self.misses(&frame) {
+            return self.resync();
+        }
+        if matches!(frame, Frame::Delta(_)) {
+            self.seat.engine.meter.deltas.fetch_add(1, Relaxed);
+        }
+        self.take(frame);
+    }
+
+    fn resync(&mut self) {
+        self.seat.engine.meter.resyncs.fetch_add(1, Relaxed);
+        self.joined_at = u64::MAX;
     }
 
     /// Takes what has happened so far, then joins the live frames without a gap:
@@ -148,35 +212,37 @@ impl Reader {
 
     fn join(&mut self) {
         let joined = self.room.live.join();
-        self.joined_at = joined.sequence;
         loop {
             match self.frames.try_recv() {
+                // A delta up to here is part of the text so far, or of an answer.
                 Ok(Numbered { sequence, frame }) if sequence <= joined.sequence => {
-                    // A delta up to here is part of the text so far, or of an answer.
+                    if self.misses(&frame) {
+                        return;
+                    }
                     if matches!(frame, Frame::Event(_) | Frame::Removed) {
                         self.take(frame);
                     }
                     if sequence == joined.sequence {
-                        self.ready.extend(joined.so_far);
-                        return;
+                        break;
                     }
                 }
                 // It was sent after the join, and nothing before it was missed.
-                Ok(Numbered { frame, .. }) => {
+                Ok(numbered) => {
+                    self.joined_at = joined.sequence;
                     self.ready.extend(joined.so_far);
-                    self.take(frame);
-                    return;
+                    return self.receive(numbered);
                 }
-                Err(TryRecvError::Lagged(_)) => {
-                    self.joined_at = u64::MAX;
-                    return;
-                }
-                Err(TryRecvError::Empty | TryRecvError::Closed) => {
-                    self.ready.extend(joined.so_far);
-                    return;
-                }
+                Err(TryRecvError::Lagged(_)) => return,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
         }
+        self.joined_at = joined.sequence;
+        self.ready.extend(joined.so_far);
+    }
+
+    /// Whether somebody else wrote something before this that was not published here.
+    fn misses(&self, frame: &Frame) -> bool {
+        matches!(frame, Frame::Event(event) if event.version > self.version + 1)
     }
 
     fn take(&mut self, frame: Frame) {
@@ -188,6 +254,13 @@ impl Reader {
         }
         self.ready.push_back(frame);
     }
+}
+
+/// How long words are gathered, by how many speak: what is little is told soon, and
+/// what is much with fewer writes.
+fn gathering_ms(meter: &Meter) -> u64 {
+    let calls = meter.calls_running.load(Relaxed);
+    (calls / limits::DELTA_CALLS_PER_MS).clamp(limits::DELTA_LEAST_MS, limits::DELTA_MOST_MS)
 }
 
 struct AllReader {

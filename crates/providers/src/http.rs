@@ -14,6 +14,7 @@ use reqwest::{Client, RequestBuilder, Response};
 
 use crate::config::{Kind, ProviderConfig, Secret};
 use crate::lines::{Frames, Framing, Stop};
+use crate::tls::client_builder;
 use crate::{anthropic, failure, gemini, ollama, openai, prompt, wait};
 
 /// Idle connections that are kept to one host: a whole house of streams.
@@ -144,8 +145,7 @@ impl Without {
     }
 }
 
-/// The clients. They are made when they are first needed, because reading the
-/// system's certificates takes a while.
+/// The clients, made when they are first needed.
 pub(crate) struct Http {
     near: OnceLock<Result<Client, String>>,
     far: OnceLock<Result<Client, String>>,
@@ -153,8 +153,6 @@ pub(crate) struct Http {
 
 impl Http {
     pub(crate) fn new() -> Self {
-        // Somebody else may have chosen a provider before; that one serves too.
-        crate::install_tls();
         Http { near: OnceLock::new(), far: OnceLock::new() }
     }
 
@@ -206,13 +204,12 @@ impl Http {
 }
 
 fn make_client(proxies: bool) -> Result<Client, String> {
-    let mut builder = Client::builder()
+    // HTTP/1.1 has one connection per stream: a dropped stream then ends its request at
+    // once, and no server's limit of streams per connection makes others wait.
+    let mut builder = client_builder()
         .connect_timeout(Duration::from_millis(limits::CONNECT_MS))
         // A key must not follow a redirect to another host.
         .redirect(reqwest::redirect::Policy::none())
-        // One connection per stream: a dropped stream then ends its request at once,
-        // and no server's limit of streams per connection makes others wait.
-        .http1_only()
         .tcp_nodelay(true)
         .pool_max_idle_per_host(IDLE_CONNECTIONS);
     if !proxies {

@@ -26,6 +26,7 @@ mod processes;
 mod prompt;
 mod redact;
 mod start;
+mod tls;
 mod wait;
 mod workspace;
 
@@ -43,12 +44,7 @@ pub use keeper::{KEEPER, keep};
 pub use presets::PRESETS;
 pub use redact::address as shown_address;
 pub use start::find_program;
-
-/// Chooses the cryptography of every TLS connection of this process. Calling it
-/// again changes nothing.
-pub fn install_tls() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
+pub use tls::{client_builder, install_tls};
 
 /// How command-line agents are held, so that they end with this process.
 #[derive(Clone, Debug)]

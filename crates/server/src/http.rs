@@ -9,23 +9,35 @@ mod events;
 mod health;
 mod limits;
 mod models;
+mod routes;
 mod sessions;
 mod whiteboards;
 
+use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use plenary_domain::{SessionId, limits::BODY_BYTES};
 use serde::Serialize;
-use utoipa::OpenApi;
 use utoipa::openapi::{OpenApi as OpenApiDocument, PathItem};
-use utoipa_axum::router::OpenApiRouter;
 
+use crate::App;
 use crate::error::{Code, Problem};
-use crate::{App, Document};
+use routes::Routes;
 
-pub fn routes() -> OpenApiRouter<App> {
-    let mut routes = OpenApiRouter::with_openapi(Document::openapi())
+pub fn routes() -> Router<App> {
+    all().router.layer(DefaultBodyLimit::max(BODY_BYTES))
+}
+
+/// What OpenAPI says of the routes.
+pub fn description() -> OpenApiDocument {
+    let mut document = all().document();
+    name_operations(&mut document);
+    document
+}
+
+fn all() -> Routes {
+    Routes::new()
         .merge(boardrooms::routes())
         .merge(whiteboards::routes())
         .merge(councils::routes())
@@ -37,9 +49,6 @@ pub fn routes() -> OpenApiRouter<App> {
         .merge(access::routes())
         .merge(limits::routes())
         .merge(health::routes())
-        .layer(DefaultBodyLimit::max(BODY_BYTES));
-    name_operations(routes.get_openapi_mut());
-    routes
 }
 
 /// Handlers of different nouns have the same names; in the document each has its own.

@@ -50,12 +50,10 @@ impl App {
 
 /// Everything on one port. `access` says who may come in.
 pub fn router(app: App, access: Access) -> Router {
-    let (rest, document) = http::routes().split_for_parts();
     let (engine, capacity) = (app.engine.clone(), app.capacity);
-    let json = serde_json::to_value(&document).unwrap_or_default();
     let access = Arc::new(access);
-    let rest = rest
-        .merge(web::routes(Arc::new(document)))
+    let rest = http::routes()
+        .merge(web::routes())
         .fallback(web::fallback)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(app)
@@ -63,7 +61,7 @@ pub fn router(app: App, access: Access) -> Router {
         .layer(Extension(Arc::new(auth::Tries::default())))
         .layer(CatchPanicLayer::custom(error::panicked));
     let door: Arc<dyn mcp::Door> = Arc::new(mcp::http::Inside::new(rest.clone(), engine.clone()));
-    let mcp = mcp::http::routes(door.clone(), &json, &access, capacity.mcp_sessions);
+    let mcp = mcp::http::routes(door.clone(), &access, capacity.mcp_sessions);
     let timed = (engine.clone(), access.clone());
     let socket = socket::routes(door, engine, access.clone(), capacity.socket_clients);
     rest.merge(mcp)
@@ -76,7 +74,11 @@ pub fn router(app: App, access: Access) -> Router {
 
 /// The OpenAPI document, as `/api/openapi.json` serves it.
 pub fn document() -> utoipa::openapi::OpenApi {
-    http::routes().split_for_parts().1
+    http::description()
+}
+
+fn document_value() -> serde_json::Value {
+    serde_json::to_value(document()).unwrap_or_default()
 }
 
 #[derive(OpenApi)]

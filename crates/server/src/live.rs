@@ -1,5 +1,6 @@
 //! Frames as server-sent events.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,11 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, future, stream};
 use plenary_domain::view::Lens;
-use plenary_domain::{Event, Viewer, limits, whiteboard};
+use plenary_domain::{CallId, Event, Viewer, limits, whiteboard};
 use plenary_engine::ports::StoredEvent;
-use plenary_engine::{Engine, Frame};
+use plenary_engine::{Delta, Engine, Frame};
+use serde::Serialize;
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::error::{Code, Problem};
 
@@ -121,32 +124,55 @@ fn is_renewal(frame: &Frame, viewer: &Viewer, renewals: u32) -> bool {
 }
 
 pub fn frame(frame: Frame) -> Pieces {
-    let text = match frame {
+    let frame = match frame {
         Frame::Event(event) => return pieces(event.version, event),
         Frame::Delta(delta) => {
             let name = if delta.reasoning { "reasoning" } else { "delta" };
-            let data = serde_json::json!({
-                "callId": delta.call, "attempt": delta.attempt,
-                "offset": delta.offset, "text": delta.text,
-            });
-            format!("event: {name}\ndata: {data}\n\n")
+            let Delta { call, attempt, offset, text, .. } = &*delta;
+            live(name, &DeltaView { call_id: call, attempt: *attempt, offset: *offset, text })
         }
-        Frame::Retrying(retrying) => {
-            let data = serde_json::json!({
+        Frame::Retrying(retrying) => live(
+            "retrying",
+            &serde_json::json!({
                 "callId": retrying.call, "attempt": retrying.attempt,
                 "waitMs": retrying.wait_ms, "message": retrying.message,
-            });
-            format!("event: retrying\ndata: {data}\n\n")
-        }
-        Frame::Waiting(waiting) => {
-            let data = serde_json::json!({
+            }),
+        ),
+        Frame::Waiting(waiting) => live(
+            "waiting",
+            &serde_json::json!({
                 "callId": waiting.call, "attempt": waiting.attempt, "place": waiting.place,
-            });
-            format!("event: waiting\ndata: {data}\n\n")
-        }
-        Frame::Removed => "event: removed\ndata: {}\n\n".to_owned(),
+            }),
+        ),
+        Frame::Removed => Bytes::from_static(b"event: removed\ndata: {}\n\n"),
     };
-    vec![Bytes::from(text)]
+    vec![frame]
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeltaView<'a> {
+    call_id: &'a CallId,
+    attempt: u32,
+    offset: usize,
+    text: &'a str,
+}
+
+/// A frame that is not in the log, written straight into its one buffer.
+fn live(name: &str, data: &impl Serialize) -> Bytes {
+    let mut frame = format!("event: {name}\ndata: ").into_bytes();
+    // Only a map whose keys are no strings could fail, or a disk.
+    if let Err(error) = serde_json::to_writer(&mut frame, data) {
+        tracing::error!(%error, "a live frame could not be written as JSON");
+    }
+    frame.extend_from_slice(b"\n\n");
+    Bytes::from(frame)
+}
+
+struct Open<S> {
+    frames: Pin<Box<S>>,
+    wrote: Instant,
+    alarm: Pin<Box<Sleep>>,
 }
 
 /// A response that goes on until its stream ends. A comment now and then keeps
@@ -154,12 +180,22 @@ pub fn frame(frame: Frame) -> Pieces {
 pub fn respond(frames: impl Stream<Item = Pieces> + Send + 'static) -> Response {
     let frames = frames.flat_map(stream::iter);
     let quiet = Duration::from_millis(limits::KEEP_ALIVE_MS);
-    let body = stream::unfold(Box::pin(frames), move |mut frames| async move {
-        match tokio::time::timeout(quiet, frames.next()).await {
-            Ok(Some(piece)) => Some((Ok::<_, std::convert::Infallible>(piece), frames)),
-            Ok(None) => None,
-            Err(_) => Some((Ok(Bytes::from_static(b": still here\n\n")), frames)),
-        }
+    let open =
+        Open { frames: Box::pin(frames), wrote: Instant::now(), alarm: Box::pin(sleep(quiet)) };
+    let body = stream::unfold(open, move |mut open| async move {
+        let piece = loop {
+            tokio::select! {
+                biased;
+                piece = open.frames.next() => break piece?,
+                // One sleep at a time: a frame does not move it.
+                () = &mut open.alarm => match open.wrote + quiet {
+                    due if due > Instant::now() => open.alarm.as_mut().reset(due),
+                    _ => break Bytes::from_static(b": still here\n\n"),
+                },
+            }
+        };
+        open.wrote = Instant::now();
+        Some((Ok::<_, std::convert::Infallible>(piece), open))
     });
     // The first bytes go out at once, so that a client knows it is connected.
     let hello = stream::once(async { Ok(Bytes::from_static(b": plenary\n\n")) });

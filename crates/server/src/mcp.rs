@@ -24,7 +24,7 @@ mod wait;
 mod whiteboards;
 mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::http::request::Parts;
 use futures::future::BoxFuture;
@@ -86,8 +86,7 @@ impl Request {
 /// Speaks the protocol on standard input and output until the input ends or `over`
 /// resolves. Nothing else may be printed there.
 pub async fn serve_stdio(door: Arc<dyn Door>, over: impl Future<Output = ()>) {
-    let document = serde_json::to_value(crate::document()).unwrap_or_default();
-    let server = Server::new(door, &document);
+    let server = Server::new(door);
     let mut over = std::pin::pin!(over);
     let running = tokio::select! {
         running = server.serve(rmcp::transport::stdio()) => running,
@@ -119,7 +118,8 @@ struct Server {
 
 struct Shared {
     door: Arc<dyn Door>,
-    entries: Vec<Entry>,
+    /// Made by whoever first asks for a tool, because the document is long.
+    entries: LazyLock<Vec<Entry>, Box<dyn FnOnce() -> Vec<Entry> + Send>>,
 }
 
 /// A row, with what the OpenAPI document says of its route.
@@ -139,20 +139,27 @@ fn rows() -> impl Iterator<Item = Row> {
         .chain(models::ROWS)
 }
 
+fn entries(document: &Value, rows: impl Iterator<Item = Row>) -> Vec<Entry> {
+    let entry = |row: Row| {
+        let shape = schema::shape(document, &row);
+        if shape.is_none() {
+            tracing::error!(tool = row.name, "the tool has no route");
+        }
+        Some(Entry { row, shape: shape? })
+    };
+    rows.filter_map(entry).collect()
+}
+
 impl Server {
-    fn new(door: Arc<dyn Door>, document: &Value) -> Server {
-        Server::with_rows(door, document, rows())
+    fn new(door: Arc<dyn Door>) -> Server {
+        Server::with_entries(door, || entries(&crate::document_value(), rows()))
     }
 
-    fn with_rows(door: Arc<dyn Door>, document: &Value, rows: impl Iterator<Item = Row>) -> Server {
-        let entry = |row: Row| {
-            let shape = schema::shape(document, &row);
-            if shape.is_none() {
-                tracing::error!(tool = row.name, "the tool has no route");
-            }
-            Some(Entry { row, shape: shape? })
-        };
-        let entries = rows.filter_map(entry).collect();
+    fn with_entries(
+        door: Arc<dyn Door>,
+        entries: impl FnOnce() -> Vec<Entry> + Send + 'static,
+    ) -> Server {
+        let entries = LazyLock::new(Box::new(entries) as Box<_>);
         Server { shared: Arc::new(Shared { door, entries }), agents: Agents::default() }
     }
 

@@ -13,7 +13,7 @@ use plenary_clerk::boardrooms::RoleName;
 use plenary_clerk::mirror;
 use plenary_domain::boardroom::{
     self, Advisor, Headings, SeatId, Sitter, Span, Stage, Standing, Synthesis, SynthesisStanding,
-    Wait,
+    Wait, Written,
 };
 use plenary_domain::{Answer, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use plenary_engine::ports::SessionRow;
@@ -512,7 +512,7 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> 
             Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default())
         }
     };
-    said.time(beside.times.advisors.get(&seat.id));
+    said.time(advisor.span);
     AdvisorView {
         id: seat.id.0,
         role: seat.role.into(),
@@ -536,17 +536,17 @@ fn synthesis(
     let mut sections = None;
     let (mut said, headings) = match &synthesis.standing {
         SynthesisStanding::Asked => (Said::underway((beside.running)(&call)), None),
-        SynthesisStanding::Done { verdict, answer } => {
+        SynthesisStanding::Done(Written { verdict, answer }) => {
             sections = SectionsView::of(verdict);
             let cost = beside.cost(&synthesis.model, answer.usage);
             (Said { cost, ..Said::done(answer, &verdict.text) }, Some(verdict.headings.into()))
         }
         SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
-        SynthesisStanding::Stopped { partial } => {
+        SynthesisStanding::Stopped { partial, .. } => {
             (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
         }
     };
-    said.time(beside.times.syntheses.get(&synthesis.number));
+    said.time(synthesis.span);
     let name = |seat: SeatId| state.label(seat);
     SynthesisView {
         number: synthesis.number,
@@ -601,7 +601,7 @@ impl Said {
         }
     }
 
-    fn time(&mut self, span: Option<&Span>) {
+    fn time(&mut self, span: Option<Span>) {
         self.started_at = span.map(|span| span.started_at);
         self.ended_at = span.and_then(|span| span.ended_at);
     }

@@ -95,13 +95,14 @@ async fn open_readers(file: &Path) -> Result<SqlitePool, sqlx::Error> {
         .max_lifetime(None)
         .idle_timeout(None)
         .connect_lazy_with(reading(file));
-    let mut open = Vec::new();
-    for _ in 0..READERS {
+    let open = (0..READERS).map(|_| async {
         let mut reader = readers.acquire().await?;
         // The log is opened by the first that is read.
         sqlx::query("select 1 from secret").execute(&mut *reader).await?;
-        open.push(reader);
-    }
+        Ok::<_, sqlx::Error>(reader)
+    });
+    // Each is held until all are there, so that no two are the same one.
+    futures::future::try_join_all(open).await?;
     Ok(readers)
 }
 

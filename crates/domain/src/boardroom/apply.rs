@@ -1,25 +1,28 @@
 //! What each event does to a board. Total: any event is taken in any state.
 
-use super::ballot::PaperStanding;
+use jiff::Timestamp;
+
+use super::ballot::{Cast, PaperStanding};
 use super::{
-    Advisor, Event, FailedTry, Imported, SeatId, Sitter, Stage, Standing, State, Stopping,
-    Synthesis, SynthesisStanding, Wait,
+    Advisor, Event, FailedTry, Imported, Seat, SeatId, Sitter, Span, Stage, Standing, State,
+    Stopping, Synthesis, SynthesisStanding, Wait, Written,
 };
 use crate::call::Failure;
 use crate::ids::{ModelName, Nonce};
 
-pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
-    if let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } =
-        event
-    {
-        return Some(State {
+impl State {
+    /// `written` is when the event was.
+    pub(super) fn convened(event: &Event, written: Timestamp) -> Option<State> {
+        let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } =
+            event
+        else {
+            return None;
+        };
+        Some(State {
             title: crate::room::title(prompt),
             prompt: prompt.clone(),
             context: context.clone(),
-            advisors: seats
-                .iter()
-                .map(|seat| Advisor { seat: seat.clone(), asked: 1, standing: Standing::Asked })
-                .collect(),
+            advisors: seats.iter().map(|seat| Advisor::asked(seat, written)).collect(),
             synthesizers: synthesizers.clone(),
             quorum: *quorum,
             ballot: *ballot,
@@ -28,51 +31,58 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             convened_at: *at,
             imported: None,
             nonce: nonce.clone(),
-        });
+        })
     }
-    let mut state = state?;
-    state.apply(event);
-    Some(state)
+}
+
+impl Span {
+    fn from(at: Timestamp) -> Option<Span> {
+        Some(Span { started_at: at, ended_at: None })
+    }
+}
+
+/// What has ended before keeps its end.
+fn end(span: &mut Option<Span>, at: Timestamp) {
+    if let Some(span) = span {
+        span.ended_at.get_or_insert(at);
+    }
 }
 
 impl Advisor {
-    fn stop(&mut self, why: Stopping) {
-        if self.standing == Standing::Asked {
-            // A person has no call that could hand a partial text back.
-            let partial = match self.seat.sitter {
-                Sitter::Model(_) => None,
-                Sitter::Person { .. } => Some(String::new()),
-            };
-            self.standing = Standing::Stopped { why, partial };
-        }
+    fn asked(seat: &Seat, at: Timestamp) -> Advisor {
+        let (seat, standing) = (seat.clone(), Standing::Asked);
+        Advisor { seat, asked: 1, standing, span: Span::from(at) }
+    }
+
+    fn stop(&mut self, why: Stopping, at: Timestamp) {
+        end(&mut self.span, at);
+        self.standing.stop(why, self.is_person());
     }
 }
 
 impl State {
-    fn apply(&mut self, event: &Event) {
+    pub(super) fn follow(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::Convened { .. } => {}
             Event::AdvisorAnswered { seat, answer } => {
-                self.stand(*seat, Standing::Done(answer.clone()));
+                self.stand(*seat, Standing::Done(answer.clone()), at);
             }
             Event::AdvisorFailed { seat, failure, partial } => {
                 let (failure, partial) = (failure.clone(), partial.clone());
-                self.stand(*seat, Standing::Failed { failure, partial });
+                self.stand(*seat, Standing::Failed { failure, partial }, at);
             }
             Event::AdvisorHalted { seat } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
-                advisor.into_iter().for_each(|advisor| advisor.stop(Stopping::ByHand));
+                advisor.into_iter().for_each(|advisor| advisor.stop(Stopping::ByHand, at));
             }
             Event::AdvisorStopped { seat, partial: text } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
-                if let Some(Standing::Stopped { partial, .. }) = advisor.map(|a| &mut a.standing) {
-                    *partial = Some(text.clone());
-                }
+                advisor.into_iter().for_each(|advisor| advisor.standing.hand_back(text));
             }
-            Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref()),
+            Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
             Event::SynthesisBegan { number, model, instruction, basis, absent, nonce } => {
-                self.stop_awaited(Stopping::Late);
+                self.stop_awaited(Stopping::Late, at);
                 self.stage = Stage::Synthesizing;
                 self.syntheses.push(Synthesis {
                     number: *number,
@@ -83,24 +93,23 @@ impl State {
                     absent: absent.clone(),
                     failed: vec![],
                     standing: SynthesisStanding::Asked,
+                    span: Span::from(at),
                     ballot: None,
                     nonce: nonce.clone(),
                 });
             }
             Event::SynthesisFailed { failure, partial, next, nonce, .. } => {
-                self.synthesis_failed(failure, partial, next.as_ref(), nonce);
+                self.synthesis_failed(failure, partial, next.as_ref(), nonce, at);
             }
             Event::SynthesisStopped { number, partial: text } => {
                 let synthesis = self.syntheses.iter_mut().find(|s| s.number == *number);
-                let standing = synthesis.map(|s| &mut s.standing);
-                if let Some(SynthesisStanding::Stopped { partial }) = standing {
-                    *partial = Some(text.clone());
-                }
+                synthesis.into_iter().for_each(|synthesis| synthesis.standing.hand_back(text));
             }
             Event::Synthesized { verdict, answer, .. } => {
                 if let Some(synthesis) = self.syntheses.last_mut() {
+                    end(&mut synthesis.span, at);
                     let (verdict, answer) = (verdict.clone(), answer.clone());
-                    synthesis.standing = SynthesisStanding::Done { verdict, answer };
+                    synthesis.standing = SynthesisStanding::Done(Written { verdict, answer });
                 }
                 self.stage = Stage::Closed;
             }
@@ -110,7 +119,7 @@ impl State {
             Event::BallotSkipped { number, reason } => self.ballot_skipped(*number, reason),
             Event::BallotCast { number, seat, votes, answer } => {
                 let (votes, answer) = (votes.clone(), answer.clone());
-                self.paper_stands(*number, *seat, PaperStanding::Cast { votes, answer });
+                self.paper_stands(*number, *seat, PaperStanding::Done(Cast { votes, answer }));
             }
             Event::BallotFailed { number, seat, failure, partial } => {
                 let (failure, partial) = (failure.clone(), partial.clone());
@@ -123,36 +132,41 @@ impl State {
                 self.ballot_resumed(*number, voters, nonce);
             }
             Event::Stopped => {
-                self.stop_awaited(Stopping::ByHand);
+                self.stop_awaited(Stopping::ByHand, at);
                 self.stop_ballot();
+                self.syntheses.iter_mut().for_each(|synthesis| end(&mut synthesis.span, at));
                 if let (Stage::Synthesizing, Some(last)) = (&self.stage, self.syntheses.last_mut())
                 {
-                    last.standing = SynthesisStanding::Stopped { partial: None };
+                    last.standing.stop(Stopping::ByHand, false);
                 }
                 self.stage = Stage::Stopped;
             }
             Event::Failed { reason } => self.stage = Stage::Failed(reason.clone()),
             Event::Imported { from, at } => {
+                self.advisors.iter_mut().for_each(|advisor| advisor.span = None);
+                self.syntheses.iter_mut().for_each(|synthesis| synthesis.span = None);
                 self.imported = Some(Imported { from: *from, at: *at });
             }
         }
     }
 
-    fn stand(&mut self, seat: SeatId, standing: Standing) {
+    fn stand(&mut self, seat: SeatId, standing: Standing, at: Timestamp) {
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
             advisor.standing = standing;
+            end(&mut advisor.span, at);
         }
     }
 
-    fn stop_awaited(&mut self, why: Stopping) {
-        self.advisors.iter_mut().for_each(|advisor| advisor.stop(why));
+    fn stop_awaited(&mut self, why: Stopping, at: Timestamp) {
+        self.advisors.iter_mut().for_each(|advisor| advisor.stop(why, at));
     }
 
-    fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>) {
+    fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>, at: Timestamp) {
         self.supersede_ballot();
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
             advisor.asked += 1;
             advisor.standing = Standing::Asked;
+            advisor.span = Span::from(at);
             match (&mut advisor.seat.sitter, model) {
                 (sitter, Some(model)) => *sitter = Sitter::Model(model.clone()),
                 // A deadline that has passed once would fail the seat at once.
@@ -179,12 +193,14 @@ impl State {
         partial: &str,
         next: Option<&ModelName>,
         nonce: &Nonce,
+        at: Timestamp,
     ) {
         let Some(synthesis) = self.syntheses.last_mut() else { return };
         let (failure, partial) = (failure.clone(), partial.to_owned());
         let Some(next) = next else {
             self.stage = Stage::Failed(format!("The synthesis failed: {}", failure.message));
             synthesis.standing = SynthesisStanding::Failed { failure, partial };
+            end(&mut synthesis.span, at);
             return;
         };
         synthesis.failed.push(FailedTry { model: synthesis.model.clone(), failure });

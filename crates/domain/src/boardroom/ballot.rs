@@ -16,7 +16,7 @@ pub(super) use rules::VOTING;
 pub(super) use table::write_ballot;
 
 use super::{SeatId, State, Synthesis};
-use crate::call::{Answer, Failure, Usage};
+use crate::call::{Answer, Life, Usage};
 use crate::ids::Nonce;
 
 /// What became of the ballot on one synthesis.
@@ -75,23 +75,13 @@ pub struct Paper {
     pub standing: PaperStanding,
 }
 
+pub type PaperStanding = Life<Cast>;
+
+/// Votes; a model's answer stands beside those that were read from it.
 #[derive(Clone, PartialEq, Debug)]
-pub enum PaperStanding {
-    /// A model is being asked, or a person's votes are awaited.
-    Waiting,
-    /// A model's answer stands beside the votes that were read from it.
-    Cast {
-        votes: Vec<Vote>,
-        answer: Option<Answer>,
-    },
-    Failed {
-        failure: Failure,
-        partial: String,
-    },
-    /// `partial` is `None` until the cancelled call has handed its text back.
-    Stopped {
-        partial: Option<String>,
-    },
+pub struct Cast {
+    pub votes: Vec<Vote>,
+    pub answer: Option<Answer>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -160,7 +150,7 @@ impl Held {
     }
 
     pub fn is_awaited(&self) -> bool {
-        self.papers.iter().any(|paper| paper.standing == PaperStanding::Waiting)
+        self.papers.iter().any(|paper| paper.standing.is_asked())
     }
 
     pub fn counted(&self) -> Vec<Counted<'_>> {
@@ -209,12 +199,7 @@ impl Held {
 
 impl Paper {
     pub fn votes(&self) -> Option<&[Vote]> {
-        match &self.standing {
-            PaperStanding::Cast { votes, .. } => Some(votes),
-            PaperStanding::Waiting
-            | PaperStanding::Failed { .. }
-            | PaperStanding::Stopped { .. } => None,
-        }
+        self.standing.done().map(|cast| cast.votes.as_slice())
     }
 
     pub fn vote_on(&self, point: &Point) -> Option<&Vote> {
@@ -226,12 +211,7 @@ impl State {
     /// What the votes of each model took.
     pub fn ballot_usages(&self) -> impl Iterator<Item = (SeatId, Usage)> {
         let papers = self.syntheses.iter().filter_map(Synthesis::held).flat_map(|h| &h.papers);
-        papers.filter_map(|paper| match &paper.standing {
-            PaperStanding::Cast { answer, .. } => Some((paper.seat, answer.as_ref()?.usage)),
-            PaperStanding::Waiting
-            | PaperStanding::Failed { .. }
-            | PaperStanding::Stopped { .. } => None,
-        })
+        papers.filter_map(|paper| Some((paper.seat, paper.standing.done()?.answer.as_ref()?.usage)))
     }
 }
 

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Convene, Event, SeatId, Sitter, later};
-use crate::ids::{ModelName, Nonce};
+use crate::form::{Moment, Ruling};
+use crate::ids::ModelName;
 use crate::limits;
 use crate::names::check_model_name;
 use crate::quote::check_files;
 use crate::reject::{self, Reject, Wrong, settled, text};
 
-pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+/// Whether this board may be convened at this time.
+pub fn board(convene: &Convene, at: Timestamp) -> Result<(), Reject> {
     let mut wrong = vec![];
     text(&mut wrong, "prompt", &convene.prompt, limits::PROMPT_BYTES);
     check_files(&mut wrong, &convene.context);
-    seats(&mut wrong, &convene, at);
+    seats(&mut wrong, convene, at);
     if convene.synthesizers.is_empty() {
         wrong.push(Wrong::new("synthesizer", "no model was named"));
     }
@@ -32,9 +34,11 @@ pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Even
             wrong.push(Wrong::new("quorum.graceSeconds", format!("must be at most {most}")));
         }
     }
-    if !wrong.is_empty() {
-        return Err(Reject::Invalid(wrong));
-    }
+    settled(wrong)
+}
+
+pub fn convene(convene: Convene, moment: &Moment) -> Ruling<Event> {
+    board(&convene, moment.at)?;
     let seats = convene
         .seats
         .into_iter()
@@ -50,8 +54,8 @@ pub fn convene(convene: Convene, at: Timestamp, nonce: Nonce) -> Result<Vec<Even
         synthesizers: convene.synthesizers,
         quorum: convene.quorum,
         ballot: convene.ballot,
-        nonce,
-        at,
+        nonce: moment.nonce.clone(),
+        at: moment.at,
     }])
 }
 

@@ -1,25 +1,18 @@
 //! Taking over the record of a board that was held elsewhere. Whoever wrote the
 //! record is not trusted: each event must follow from those before it.
 
-use jiff::Timestamp;
-
 use super::ballot::{points, read::read};
 use super::{
-    Advisor, Command, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis,
-    SynthesisStanding, Wait, apply, check, verdict,
+    Advisor, Convene, Event, Point, SeatId, Sitter, Stage, State, Synthesis, Wait, check, verdict,
 };
-use crate::ids::{ModelName, Nonce, SessionId};
+use crate::form::{Form, Moment, Report, Ruling};
+use crate::ids::{ModelName, SessionId};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled, size};
 
 /// The record as it is, but for the nonce, which its author knows and could have
 /// put into a file; and whatever was running there does not run here.
-pub fn import(
-    from: Option<SessionId>,
-    mut events: Vec<Event>,
-    at: Timestamp,
-    fresh: Nonce,
-) -> Result<Vec<Event>, Reject> {
+pub fn import(from: Option<SessionId>, mut events: Vec<Event>, moment: &Moment) -> Ruling<Event> {
     let refused = |field: &str, problem| Reject::Invalid(vec![Wrong::new(field, problem)]);
     if events.len() > limits::IMPORT_EVENTS {
         let most = limits::IMPORT_EVENTS;
@@ -29,7 +22,7 @@ pub fn import(
         let problem = "the first event of a board's record must be `convened`";
         return Err(refused("events", problem.to_owned()));
     };
-    *nonce = fresh;
+    *nonce = moment.nonce.clone();
     let mut state: Option<State> = None;
     let mut wrong = vec![];
     for (place, event) in events.iter().enumerate() {
@@ -44,21 +37,21 @@ pub fn import(
             wrong.push(Wrong::new(field, problem));
             break;
         }
-        state = apply(state, event);
+        state = State::apply(state, event, moment.at);
     }
     settled(wrong)?;
     let running = |state: &State| !state.is_over();
     if state.as_ref().is_some_and(running) {
-        state = apply(state, &Event::Stopped);
+        state = State::apply(state, &Event::Stopped, moment.at);
         events.push(Event::Stopped);
     }
     events.extend(state.iter().flat_map(unheard));
-    events.push(Event::Imported { from, at });
+    events.push(Event::Imported { from, at: moment.at });
     Ok(events)
 }
 
 fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
-    let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } = event
+    let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, at, .. } = event
     else {
         return Ok(Ok(()));
     };
@@ -70,8 +63,8 @@ fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
         quorum: *quorum,
         ballot: *ballot,
     };
-    match super::decide(None, Command::Convene(convene), *at, nonce.clone()) {
-        Ok(_) => Ok(Ok(())),
+    match check::board(&convene, *at) {
+        Ok(()) => Ok(Ok(())),
         Err(Reject::Invalid(wrong)) => {
             Err(Reject::Invalid(wrong.into_iter().map(placed).collect()))
         }
@@ -199,15 +192,8 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
 impl State {
     /// What a ballot on this synthesis is about, and how many points it leaves out.
     fn points_of(&self, number: u32) -> (Vec<Point>, u32) {
-        match self.synthesis(number).map(|synthesis| &synthesis.standing) {
-            Some(SynthesisStanding::Done { verdict, .. }) => points::read(verdict),
-            Some(
-                SynthesisStanding::Asked
-                | SynthesisStanding::Failed { .. }
-                | SynthesisStanding::Stopped { .. },
-            )
-            | None => (vec![], 0),
-        }
+        let written = self.synthesis(number).and_then(|synthesis| synthesis.standing.done());
+        written.map(|written| points::read(&written.verdict)).unwrap_or_default()
     }
 }
 
@@ -215,7 +201,7 @@ impl State {
 fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
     let advisor =
         |seat: &SeatId, is: &dyn Fn(&Advisor) -> bool| state.advisor(*seat).is_some_and(is);
-    let asked = |seat| advisor(seat, &|advisor| advisor.standing == Standing::Asked);
+    let asked = |seat| advisor(seat, &|advisor| advisor.standing.is_asked());
     let answering = matches!(state.stage, Stage::Answering(_));
     let writes_or_votes = matches!(state.stage, Stage::Synthesizing | Stage::Balloting);
     let synthesizing = |number: &u32| {
@@ -235,7 +221,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(answering && asked(seat), "this advisor was not being asked")
         }
         Event::AdvisorStopped { seat, .. } => {
-            let unheard = advisor(seat, &|advisor| is_unheard(advisor));
+            let unheard = advisor(seat, &|advisor| advisor.standing.is_unheard());
             ensure(unheard, "this advisor had not been stopped")
         }
         Event::AdvisorRetried { seat, model } => {
@@ -269,7 +255,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(synthesizing(number), "this synthesis was not being written")
         }
         Event::SynthesisStopped { number, .. } => ensure(
-            state.synthesis(*number).is_some_and(is_undrafted),
+            state.synthesis(*number).is_some_and(|synthesis| synthesis.standing.is_unheard()),
             "this synthesis had not been stopped",
         ),
         Event::BallotBegan { number, points, voters, .. } => {
@@ -304,22 +290,13 @@ fn named(model: Option<&ModelName>) -> Result<(), &'static str> {
 
 /// Calls that ran elsewhere hand nothing back here: their text is empty.
 fn unheard(state: &State) -> Vec<Event> {
-    let advisors = state.advisors.iter().filter(|advisor| is_unheard(advisor));
+    let advisors = state.advisors.iter().filter(|advisor| advisor.standing.is_unheard());
     let advisors = advisors
         .map(|advisor| Event::AdvisorStopped { seat: advisor.seat.id, partial: String::new() });
-    let syntheses = state.syntheses.iter().filter(|synthesis| is_undrafted(synthesis));
+    let syntheses = state.syntheses.iter().filter(|synthesis| synthesis.standing.is_unheard());
     let syntheses = syntheses.map(|synthesis| Event::SynthesisStopped {
         number: synthesis.number,
         partial: String::new(),
     });
     advisors.chain(syntheses).chain(state.unheard_papers()).collect()
-}
-
-fn is_unheard(advisor: &Advisor) -> bool {
-    matches!(advisor.seat.sitter, Sitter::Model(_))
-        && matches!(advisor.standing, Standing::Stopped { partial: None, .. })
-}
-
-fn is_undrafted(synthesis: &Synthesis) -> bool {
-    matches!(synthesis.standing, SynthesisStanding::Stopped { partial: None })
 }

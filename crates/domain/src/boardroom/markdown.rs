@@ -1,8 +1,9 @@
 //! A board as a document that people read.
 
 use super::ballot::write_ballot;
-use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Verdict};
+use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Verdict, Written};
 use crate::call::Failure;
+use crate::form::Report;
 use crate::record::{Code, Document, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
@@ -50,9 +51,9 @@ fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
     }
     match &synthesis.standing {
         SynthesisStanding::Asked => out.note(line!("Being written.")),
-        SynthesisStanding::Done { verdict, .. } => write_verdict(out, verdict),
+        SynthesisStanding::Done(Written { verdict, .. }) => write_verdict(out, verdict),
         SynthesisStanding::Failed { failure, partial } => write_failed(out, failure, partial),
-        SynthesisStanding::Stopped { partial } => write_stopped(out, partial.as_deref()),
+        SynthesisStanding::Stopped { partial, .. } => write_stopped(out, partial.as_deref()),
     }
     write_ballot(out, state, synthesis);
 }

@@ -1,17 +1,34 @@
 //! A board in a few words: how far it is, what came of it, what can be done now.
 
-use super::ballot::{Ballot, Paper, PaperStanding, write_ballot};
+use super::ballot::{Ballot, Paper, write_ballot};
 use super::markdown::{write_import, write_verdict};
-use super::{
-    Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, Wait, markdown,
-};
+use super::{Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, Wait, markdown};
+use crate::form::{Progress, Report};
 use crate::ids::ModelName;
 use crate::record::{Document, Saying, Words, line};
-use crate::room::Progress;
 
-impl State {
+impl Report for State {
+    fn status(&self) -> &'static str {
+        match self.stage {
+            Stage::Answering(_) => "answering",
+            Stage::Synthesizing => "synthesizing",
+            Stage::Balloting => "balloting",
+            Stage::Closed => "closed",
+            Stage::Stopped => "stopped",
+            Stage::Failed(_) => "failed",
+        }
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn is_imported(&self) -> bool {
+        self.imported.is_some()
+    }
+
     /// Nothing more will happen unless somebody asks for it.
-    pub fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         match self.stage {
             Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => false,
             Stage::Closed | Stage::Stopped | Stage::Failed(_) => true,
@@ -19,10 +36,9 @@ impl State {
     }
 
     /// The people whose reply or votes are awaited.
-    pub fn waits_for(&self) -> Vec<String> {
+    fn waits_for(&self) -> Vec<String> {
         let voters = self.awaited_voters();
-        let is_awaited =
-            |a: &&Advisor| a.standing == Standing::Asked || voters.contains(&a.seat.id);
+        let is_awaited = |a: &&Advisor| a.standing.is_asked() || voters.contains(&a.seat.id);
         let awaited = self.advisors.iter().filter(is_awaited);
         let name = |advisor: &Advisor| match &advisor.seat.sitter {
             Sitter::Model(_) => None,
@@ -32,9 +48,9 @@ impl State {
     }
 
     /// Every advisor is a step, the synthesis is one, and so are the votes of each.
-    pub fn progress(&self) -> Progress {
-        let settled = self.advisors.iter().filter(|a| a.standing != Standing::Asked).count();
-        let is_written = |last: &Synthesis| matches!(last.standing, SynthesisStanding::Done { .. });
+    fn progress(&self) -> Progress {
+        let settled = self.advisors.iter().filter(|a| !a.standing.is_asked()).count();
+        let is_written = |last: &Synthesis| last.standing.done().is_some();
         let is_over = !matches!(self.stage, Stage::Answering(_) | Stage::Synthesizing);
         let written = usize::from(is_over && self.syntheses.last().is_some_and(is_written));
         let (voted, voters) = self.voted();
@@ -45,13 +61,76 @@ impl State {
         }
     }
 
+    /// How long each model took for its answer. Votes are short, and would make a model
+    /// look faster than it answers; and what a record from elsewhere says was not measured.
+    fn measured(&self) -> Vec<(&ModelName, u64)> {
+        if self.imported.is_some() {
+            return vec![];
+        }
+        let advisors = self.advisors.iter().filter_map(|a| match (&a.seat.sitter, &a.standing) {
+            (Sitter::Model(model), Standing::Done(answer)) => {
+                Some((model, answer.timing.latency_ms))
+            }
+            (Sitter::Model(_) | Sitter::Person { .. }, _) => None,
+        });
+        advisors.collect()
+    }
+
+    /// What came of it, as Markdown: the newest synthesis that is there, or with
+    /// `full` the whole record.
+    fn report(&self, full: bool) -> String {
+        if full {
+            return markdown(self);
+        }
+        let mut out = Document::default();
+        write_import(&mut out, self);
+        let there =
+            self.syntheses.iter().rev().find_map(|s| Some((s, &s.standing.done()?.verdict)));
+        let Some((synthesis, verdict)) = there else {
+            out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
+            return out.brief();
+        };
+        if let Some(note) = self.degraded(synthesis) {
+            out.note(line!("{}", Words(&note)));
+        }
+        let newest = self.syntheses.last().is_some_and(|last| last.number == synthesis.number);
+        if !newest {
+            let number = synthesis.number;
+            out.note(line!("This is synthesis {}; a newer one is not there.", number));
+        }
+        write_verdict(&mut out, verdict);
+        write_ballot(&mut out, self, synthesis);
+        out.brief()
+    }
+
+    /// What can be done now, as sentences. Reading, waiting and stopping are there
+    /// for everybody who may see the board; the rest is its operator's.
+    fn next(&self) -> Vec<String> {
+        let (mut next, allowed) = (vec![], self.allowed());
+        if !self.is_over() {
+            next.push("Wait until it is over; it goes on by itself.".to_owned());
+        }
+        if allowed.contains(&"stop") {
+            next.push("Stop it: what has arrived is kept, and no synthesis follows.".to_owned());
+        }
+        next.push("Get it with full detail to read every advisor's answer.".to_owned());
+        let operator: Vec<&str> =
+            allowed.into_iter().filter(|name| !matches!(*name, "stop" | "export")).collect();
+        if !operator.is_empty() {
+            next.push(format!("Its operator can also: {}.", operator.join(", ")));
+        }
+        next
+    }
+}
+
+impl State {
     /// Advisors whose ballots are in, and all that vote as far as known.
     fn voted(&self) -> (usize, usize) {
         let there = matches!(self.stage, Stage::Balloting | Stage::Closed | Stage::Stopped);
         let ballot = self.syntheses.last().filter(|_| there).map(|last| &last.ballot);
         match ballot {
             Some(Some(Ballot::Held(held))) => {
-                let waits = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+                let waits = |paper: &&Paper| paper.standing.is_asked();
                 let waiting = held.papers.iter().filter(waits).count();
                 (held.papers.len() - waiting, held.papers.len())
             }
@@ -72,7 +151,7 @@ impl State {
         };
         match &self.stage {
             Stage::Answering(wait) => {
-                let waiting = self.names(|advisor| advisor.standing == Standing::Asked);
+                let waiting = self.names(|advisor| advisor.standing.is_asked());
                 let until = match wait {
                     Wait::Grace(until) => format!(" until {until} at the latest"),
                     Wait::All | Wait::Quorum(_) => String::new(),
@@ -85,7 +164,7 @@ impl State {
             },
             Stage::Balloting => {
                 let papers = self.balloting().map(|(_, held)| held.papers.as_slice());
-                let waits = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+                let waits = |paper: &&Paper| paper.standing.is_asked();
                 let waiting: Vec<SeatId> =
                     papers.into_iter().flatten().filter(waits).map(|paper| paper.seat).collect();
                 let waiting = self.names(|advisor| waiting.contains(&advisor.seat.id));
@@ -119,70 +198,5 @@ impl State {
         };
         let names = self.advisors.iter().filter(|advisor| which(advisor)).map(name);
         names.collect::<Vec<_>>().join(", ")
-    }
-
-    /// How long each model took for its answer. Votes are short, and would make a model
-    /// look faster than it answers; and what a record from elsewhere says was not measured.
-    pub fn measured(&self) -> Vec<(&ModelName, u64)> {
-        if self.imported.is_some() {
-            return vec![];
-        }
-        let advisors = self.advisors.iter().filter_map(|a| match (&a.seat.sitter, &a.standing) {
-            (Sitter::Model(model), Standing::Done(answer)) => {
-                Some((model, answer.timing.latency_ms))
-            }
-            (Sitter::Model(_) | Sitter::Person { .. }, _) => None,
-        });
-        advisors.collect()
-    }
-
-    /// What came of it, as Markdown: the newest synthesis that is there, or with
-    /// `full` the whole record.
-    pub fn report(&self, full: bool) -> String {
-        if full {
-            return markdown(self);
-        }
-        let mut out = Document::default();
-        write_import(&mut out, self);
-        let there = self.syntheses.iter().rev().find_map(|synthesis| match &synthesis.standing {
-            SynthesisStanding::Done { verdict, .. } => Some((synthesis, verdict)),
-            SynthesisStanding::Asked
-            | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { .. } => None,
-        });
-        let Some((synthesis, verdict)) = there else {
-            out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
-            return out.brief();
-        };
-        if let Some(note) = self.degraded(synthesis) {
-            out.note(line!("{}", Words(&note)));
-        }
-        let newest = self.syntheses.last().is_some_and(|last| last.number == synthesis.number);
-        if !newest {
-            let number = synthesis.number;
-            out.note(line!("This is synthesis {}; a newer one is not there.", number));
-        }
-        write_verdict(&mut out, verdict);
-        write_ballot(&mut out, self, synthesis);
-        out.brief()
-    }
-
-    /// What can be done now, as sentences. Reading, waiting and stopping are there
-    /// for everybody who may see the board; the rest is its operator's.
-    pub fn next(&self) -> Vec<String> {
-        let (mut next, allowed) = (vec![], self.allowed());
-        if !self.is_over() {
-            next.push("Wait until it is over; it goes on by itself.".to_owned());
-        }
-        if allowed.contains(&"stop") {
-            next.push("Stop it: what has arrived is kept, and no synthesis follows.".to_owned());
-        }
-        next.push("Get it with full detail to read every advisor's answer.".to_owned());
-        let operator: Vec<&str> =
-            allowed.into_iter().filter(|name| !matches!(*name, "stop" | "export")).collect();
-        if !operator.is_empty() {
-            next.push(format!("Its operator can also: {}.", operator.join(", ")));
-        }
-        next
     }
 }

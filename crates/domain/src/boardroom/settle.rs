@@ -1,11 +1,10 @@
 //! Calls of a board: their ids, and what becomes of their outcomes.
 
-use jiff::Timestamp;
-
 use super::verdict::{self, Headings};
-use super::{Advisor, Event, SeatId, Sitter, Standing, State, Synthesis, SynthesisStanding, due};
-use crate::call::{Failure, FailureKind, Outcome};
-use crate::ids::{CallId, ModelName, Nonce};
+use super::{Advisor, Event, SeatId, Sitter, State, Synthesis};
+use crate::call::{Failed, FailureKind, Heard, Outcome};
+use crate::form::{Form, Moment, Ruling};
+use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::Reject;
 
@@ -23,62 +22,57 @@ pub enum Called {
 impl Advisor {
     /// The call that brings this advisor's answer.
     pub fn call_id(&self) -> CallId {
-        CallId(format!("advisor/{}#{}", self.seat.id.0, self.asked))
+        CallId::new("advisor").of(self.seat.id.0).nth(self.asked)
+    }
+
+    pub(super) fn is_person(&self) -> bool {
+        matches!(self.seat.sitter, Sitter::Person { .. })
     }
 }
 
 pub fn deadline_call(advisor: &Advisor) -> CallId {
-    CallId(format!("deadline/{}#{}", advisor.seat.id.0, advisor.asked))
+    CallId::new("deadline").of(advisor.seat.id.0).nth(advisor.asked)
 }
 
 impl Synthesis {
     /// The call that brings this synthesis.
     pub fn call_id(&self) -> CallId {
-        CallId(format!("synthesis/{}#{}", self.number, self.tries))
+        CallId::new("synthesis").of(self.number).nth(self.tries)
+    }
+
+    fn failed(&self, failed: Failed, next: Option<ModelName>, moment: &Moment) -> Event {
+        let Failed { failure, partial } = failed;
+        let (number, nonce) = (self.number, moment.nonce.clone());
+        Event::SynthesisFailed { number, failure, partial, next, nonce }
     }
 }
 
 pub fn grace_call() -> CallId {
-    CallId("grace".into())
+    CallId::new("grace")
 }
 
 pub fn called(id: &CallId) -> Option<Called> {
-    if *id == grace_call() {
-        return Some(Called::Grace);
-    }
-    let (name, rest) = id.0.split_once('/')?;
-    let (number, _) = rest.split_once('#')?;
-    let on_synthesis = || {
-        let (synthesis, seat) = number.split_once('/')?;
-        Some((synthesis.parse().ok()?, SeatId(seat.parse().ok()?)))
-    };
-    match name {
-        "advisor" => Some(Called::Advisor(SeatId(number.parse().ok()?))),
-        "deadline" => Some(Called::Deadline(SeatId(number.parse().ok()?))),
-        "synthesis" => Some(Called::Synthesis(number.parse().ok()?)),
-        "ballot" => on_synthesis().map(|(synthesis, seat)| Called::Ballot(synthesis, seat)),
-        "ballot-deadline" => {
-            on_synthesis().map(|(synthesis, seat)| Called::BallotDeadline(synthesis, seat))
-        }
-        _ => None,
-    }
+    let seat = |text: &str| text.parse().ok().map(SeatId);
+    let number = |text: &str| text.parse().ok();
+    let (what, of) = id.read();
+    Some(match (what, of.as_slice()) {
+        ("grace", []) => Called::Grace,
+        ("advisor", [of]) => Called::Advisor(seat(of)?),
+        ("deadline", [of]) => Called::Deadline(seat(of)?),
+        ("synthesis", [of]) => Called::Synthesis(number(of)?),
+        ("ballot", [on, of]) => Called::Ballot(number(on)?, seat(of)?),
+        ("ballot-deadline", [on, of]) => Called::BallotDeadline(number(on)?, seat(of)?),
+        _ => return None,
+    })
 }
 
 impl State {
-    pub(super) fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
-        let outcome = heard(outcome);
+    pub(super) fn ended(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         match called(call).ok_or(Reject::Stale)? {
             Called::Advisor(seat) => {
-                let model = |advisor: &&Advisor| matches!(advisor.seat.sitter, Sitter::Model(_));
-                let advisor = self.advisor(seat).filter(model);
-                let advisor = advisor.filter(|advisor| advisor.call_id() == *call);
-                self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, at, nonce)
+                let own = |a: &&Advisor| !a.is_person() && a.call_id() == *call;
+                let advisor = self.advisor(seat).filter(own);
+                self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, moment)
             }
             Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace
                 if outcome != Outcome::Elapsed =>
@@ -88,31 +82,28 @@ impl State {
             Called::Ballot(number, seat) => self.settle_ballot(call, (number, seat), outcome),
             Called::BallotDeadline(number, seat) => {
                 self.stands_due(call)?;
-                Ok(vec![State::ballot_late(number, seat)])
+                let late = Failed::late("No votes came in time.");
+                Ok(vec![State::ballot_failed(number, seat, late)])
             }
             Called::Deadline(seat) => {
                 self.stands_due(call)?;
-                let failure = Failure {
-                    kind: FailureKind::TimedOut,
-                    message: "No reply came in time.".into(),
-                    attempts: 1,
-                };
-                let event = Event::AdvisorFailed { seat, failure, partial: String::new() };
-                Ok(self.with_follow_up(event, at, nonce))
+                let Failed { failure, partial } = Failed::late("No reply came in time.");
+                let event = Event::AdvisorFailed { seat, failure, partial };
+                Ok(self.with_follow_up(event, moment))
             }
             Called::Synthesis(number) => {
                 let synthesis = self.synthesis(number).filter(|s| s.call_id() == *call);
-                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, at, nonce)
+                self.settle_synthesis(synthesis.ok_or(Reject::Stale)?, outcome, moment)
             }
             Called::Grace => {
                 self.stands_due(call)?;
-                Ok(vec![self.begin_synthesis(None, None, nonce)])
+                Ok(vec![self.begin_synthesis(None, None, moment)])
             }
         }
     }
 
     fn stands_due(&self, call: &CallId) -> Result<(), Reject> {
-        let is_due = due(self).iter().any(|due| due.id == *call);
+        let is_due = self.due().iter().any(|due| due.id == *call);
         if is_due { Ok(()) } else { Err(Reject::Stale) }
     }
 
@@ -120,71 +111,47 @@ impl State {
         &self,
         advisor: &Advisor,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+        moment: &Moment,
+    ) -> Ruling<Event> {
         let seat = advisor.seat.id;
-        match (&advisor.standing, outcome) {
-            (Standing::Asked, Outcome::Answered(answer)) => {
-                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, at, nonce))
+        let event = match advisor.standing.hear(outcome)? {
+            Heard::Answered(answer) => Event::AdvisorAnswered { seat, answer },
+            Heard::Failed(Failed { failure, partial }) => {
+                Event::AdvisorFailed { seat, failure, partial }
             }
-            (Standing::Asked, Outcome::Failed { failure, partial }) => {
-                let event = Event::AdvisorFailed { seat, failure, partial };
-                Ok(self.with_follow_up(event, at, nonce))
-            }
-            (Standing::Stopped { partial: None, .. }, outcome) => {
-                Ok(vec![Event::AdvisorStopped { seat, partial: text_of(outcome) }])
-            }
-            (Standing::Asked, Outcome::Stopped { .. } | Outcome::Elapsed)
-            | (Standing::Stopped { partial: Some(_), .. }, _)
-            | (Standing::Done(_) | Standing::Failed { .. }, _) => Err(Reject::Stale),
-        }
+            Heard::HandedBack(partial) => return Ok(vec![Event::AdvisorStopped { seat, partial }]),
+        };
+        Ok(self.with_follow_up(event, moment))
     }
 
     fn settle_synthesis(
         &self,
         synthesis: &Synthesis,
         outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+        moment: &Moment,
+    ) -> Ruling<Event> {
         let number = synthesis.number;
-        match (&synthesis.standing, outcome) {
-            (SynthesisStanding::Asked, Outcome::Answered(answer)) => {
-                let verdict = verdict::read(&answer.text);
-                let again = self.next_synthesizer(synthesis, verdict.headings == Headings::Missing);
-                match (verdict.headings, again) {
-                    (Headings::Missing, Some(next)) => Ok(vec![Event::SynthesisFailed {
-                        number,
-                        failure: Failure {
-                            kind: FailureKind::Malformed,
-                            message: "The synthesis did not keep to the four headings.".into(),
-                            attempts: answer.attempts,
-                        },
-                        partial: answer.text,
-                        next: Some(next),
-                        nonce,
-                    }]),
-                    (Headings::Missing, None) | (Headings::AsAsked | Headings::Repaired, _) => {
-                        let ballot = self.after_synthesis(synthesis, &verdict, at, nonce);
-                        let synthesized = Event::Synthesized { number, verdict, answer };
-                        Ok([synthesized].into_iter().chain(ballot).collect())
-                    }
-                }
-            }
-            (SynthesisStanding::Asked, Outcome::Failed { failure, partial }) => {
+        let answer = match synthesis.standing.hear(outcome)? {
+            Heard::Answered(answer) => answer,
+            Heard::Failed(failed) => {
                 let next = self.next_synthesizer(synthesis, false);
-                Ok(vec![Event::SynthesisFailed { number, failure, partial, next, nonce }])
+                return Ok(vec![synthesis.failed(failed, next, moment)]);
             }
-            (SynthesisStanding::Stopped { partial: None }, outcome) => {
-                Ok(vec![Event::SynthesisStopped { number, partial: text_of(outcome) }])
+            Heard::HandedBack(partial) => {
+                return Ok(vec![Event::SynthesisStopped { number, partial }]);
             }
-            (SynthesisStanding::Asked, Outcome::Stopped { .. } | Outcome::Elapsed)
-            | (SynthesisStanding::Stopped { partial: Some(_) }, _)
-            | (SynthesisStanding::Done { .. } | SynthesisStanding::Failed { .. }, _) => {
-                Err(Reject::Stale)
-            }
+        };
+        let verdict = verdict::read(&answer.text);
+        let is_missing = verdict.headings == Headings::Missing;
+        if let Some(next) = self.next_synthesizer(synthesis, true).filter(|_| is_missing) {
+            let message = "The synthesis did not keep to the four headings.";
+            let (attempts, text) = (answer.attempts, answer.text);
+            let failed = Failed::new(FailureKind::Malformed, message, attempts, text);
+            return Ok(vec![synthesis.failed(failed, Some(next), moment)]);
         }
+        let ballot = self.after_synthesis(synthesis, &verdict, moment);
+        let synthesized = Event::Synthesized { number, verdict, answer };
+        Ok([synthesized].into_iter().chain(ballot).collect())
     }
 
     /// The next model that has not been tried; `same_again` gives a lone model
@@ -198,31 +165,5 @@ impl State {
         }
         let fresh = self.synthesizers.iter().find(|model| !tried(model)).cloned();
         fresh.or_else(|| (same_again && synthesis.tries == 1).then(|| synthesis.model.clone()))
-    }
-}
-
-/// An answer without a word is a failure, whatever the provider calls it.
-fn heard(outcome: Outcome) -> Outcome {
-    match outcome {
-        Outcome::Answered(answer) if answer.text.trim().is_empty() => Outcome::Failed {
-            failure: Failure {
-                kind: FailureKind::Empty,
-                message: "The model ended without a word.".into(),
-                attempts: answer.attempts,
-            },
-            partial: String::new(),
-        },
-        Outcome::Answered(_)
-        | Outcome::Failed { .. }
-        | Outcome::Stopped { .. }
-        | Outcome::Elapsed => outcome,
-    }
-}
-
-pub fn text_of(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Answered(answer) => answer.text,
-        Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
-        Outcome::Elapsed => String::new(),
     }
 }

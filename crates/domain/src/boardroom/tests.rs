@@ -14,8 +14,10 @@ mod stops;
 mod times;
 mod verdicts;
 
+use super::Command as Own;
 use super::*;
 use crate::call::{FailureKind, Timing, Usage};
+use crate::form::story::{self, Told, apply, ask, due};
 use crate::reject::Wrong;
 
 /// Gives the commands of a story one by one. All of them must be accepted.
@@ -37,11 +39,11 @@ fn check_refused(board: Convene, story: Vec<Command>, command: Command, reject: 
 #[track_caller]
 fn told(board: Convene, story: Vec<Command>) -> (State, Vec<Event>) {
     let (mut state, mut log) = (None, vec![]);
-    for (n, command) in [Command::Convene(board)].into_iter().chain(story).enumerate() {
+    for (n, command) in [Command::Own(Own::Convene(board))].into_iter().chain(story).enumerate() {
         let told = format!("command {n}: {command:?}");
         let events = decide(state.as_ref(), command, at(n), nonce(n));
         let events = events.unwrap_or_else(|reject| panic!("{told} was refused: {reject:?}"));
-        state = events.iter().fold(state, apply);
+        state = events.iter().fold(state, |state, event| State::apply(state, event, at(n)));
         log.extend(events);
     }
     (state.expect("a story begins with a board"), log)
@@ -53,6 +55,17 @@ fn due_ids(state: &State) -> Vec<CallId> {
 
 fn ids(ids: &[&str]) -> Vec<CallId> {
     ids.iter().map(|id| CallId((*id).to_owned())).collect()
+}
+
+type Command = Told<Own>;
+
+fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    story::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
 }
 
 fn at(n: usize) -> Timestamp {
@@ -135,27 +148,27 @@ fn elapses(call: &str) -> Command {
 }
 
 fn synthesize() -> Command {
-    Command::Synthesize { model: None, instruction: None }
+    Command::Own(Own::Synthesize { model: None, instruction: None })
 }
 
 fn resynthesize() -> Command {
-    Command::Resynthesize { model: None, instruction: None }
+    Command::Own(Own::Resynthesize { model: None, instruction: None })
 }
 
 fn stop_one(seat: u8) -> Command {
-    Command::StopAdvisor { seat: SeatId(seat) }
+    Command::Own(Own::StopAdvisor { seat: SeatId(seat) })
 }
 
 fn retry(seat: u8) -> Command {
-    Command::Retry { seat: SeatId(seat), model: None }
+    Command::Own(Own::Retry { seat: SeatId(seat), model: None })
 }
 
 fn retry_with(seat: u8, name: &str) -> Command {
-    Command::Retry { seat: SeatId(seat), model: Some(model(name)) }
+    Command::Own(Own::Retry { seat: SeatId(seat), model: Some(model(name)) })
 }
 
 fn reply(seat: u8, text: &str) -> Command {
-    Command::Reply { seat: SeatId(seat), text: text.into() }
+    Command::Own(Own::Reply { seat: SeatId(seat), text: text.into() })
 }
 
 fn answer(text: &str) -> Answer {
@@ -445,7 +458,10 @@ fn a_draft_that_is_handed_back_after_the_next_synthesis_began_is_kept_with_its_o
     let standings: Vec<SynthesisStanding> =
         state.syntheses.into_iter().map(|s| s.standing).collect();
     let partial = Some("## Cons".into());
-    assert_eq!(standings, [SynthesisStanding::Stopped { partial }, SynthesisStanding::Asked]);
+    assert_eq!(
+        standings,
+        [SynthesisStanding::Stopped { why: Stopping::ByHand, partial }, SynthesisStanding::Asked]
+    );
 }
 
 #[test]
@@ -498,7 +514,7 @@ fn a_synthesis_under_way_is_waited_for_or_stopped() {
     let retrying = "The synthesis is being written; stop it or wait for it.";
     check_refused(pair(), story.clone(), retry(1), refusal(retrying));
     let resuming = "The board has not been stopped.";
-    check_refused(pair(), story, Command::Resume, refusal(resuming));
+    check_refused(pair(), story, Command::Own(Own::Resume), refusal(resuming));
 }
 
 #[test]
@@ -507,7 +523,7 @@ fn resume_asks_those_without_an_answer_again_and_goes_on() {
         answers("advisor/1#1", "Yes."),
         Command::Stop,
         hands_back("advisor/2#1", "I th"),
-        Command::Resume,
+        Command::Own(Own::Resume),
     ];
     let events = vec![answered(1, "Yes."), Event::Stopped, stopped(2, "I th"), retried(2)];
     check(pair(), story.clone(), events.clone(), ("answering", &["advisor/2#2"]));
@@ -523,7 +539,7 @@ fn resume_asks_those_without_an_answer_again_and_goes_on() {
 #[test]
 fn resume_writes_the_synthesis_when_only_that_is_missing() {
     let mut story: Vec<Command> = to_closed().into_iter().take(2).collect();
-    story.extend([Command::Stop, Command::Resume]);
+    story.extend([Command::Stop, Command::Own(Own::Resume)]);
     let mut events: Vec<Event> = closed_log().into_iter().take(3).collect();
     events.extend([Event::Stopped, began(4, 2, "m/s", &[1, 2], &[])]);
     check(pair(), story, events, ("synthesizing", &["synthesis/2#1"]));
@@ -534,21 +550,26 @@ fn a_board_that_was_not_stopped_cannot_be_resumed() {
     let refusal = |state, allowed: &[&'static str]| {
         not_now(state, "The board has not been stopped.", allowed)
     };
-    check_refused(pair(), vec![], Command::Resume, refusal("answering", &["stop", "export"]));
+    check_refused(
+        pair(),
+        vec![],
+        Command::Own(Own::Resume),
+        refusal("answering", &["stop", "export"]),
+    );
     let allowed = ["resynthesize", "retry", "export"];
-    check_refused(pair(), to_closed(), Command::Resume, refusal("closed", &allowed));
+    check_refused(pair(), to_closed(), Command::Own(Own::Resume), refusal("closed", &allowed));
 }
 
 #[test]
 fn resume_does_not_ask_more_often_than_an_advisor_may_be_asked() {
     let mut story = vec![answers("advisor/1#1", "Yes."), Command::Stop];
     for _ in 0..limits::RETRIES_BY_HAND {
-        story.extend([Command::Resume, Command::Stop]);
+        story.extend([Command::Own(Own::Resume), Command::Stop]);
     }
     let n = story.len() + 1;
     let (state, _) = told(pair(), story.clone());
     assert_eq!(
-        decide(Some(&state), Command::Resume, at(n), nonce(n)),
+        decide(Some(&state), Command::Own(Own::Resume), at(n), nonce(n)),
         Ok(vec![began(n, 1, "m/s", &[1], &[(2, "stopped")])])
     );
     let refusal = not_now(
@@ -564,10 +585,10 @@ fn resume_does_not_ask_more_often_than_an_advisor_may_be_asked() {
 
 #[test]
 fn resynthesize_adds_a_numbered_synthesis_of_the_same_advisors() {
-    let again = Command::Resynthesize {
+    let again = Command::Own(Own::Resynthesize {
         model: Some(model("m/other")),
         instruction: Some("In French.".into()),
-    };
+    });
     let story = then(to_closed(), [again, answers("synthesis/2#1", FOUR), resynthesize()]);
     let events = then(
         closed_log(),
@@ -585,7 +606,7 @@ fn resynthesize_adds_a_numbered_synthesis_of_the_same_advisors() {
 
 #[test]
 fn an_instruction_of_blanks_is_none() {
-    let again = Command::Resynthesize { model: None, instruction: Some("  ".into()) };
+    let again = Command::Own(Own::Resynthesize { model: None, instruction: Some("  ".into()) });
     let events = then(closed_log(), [began(4, 2, "m/s", &[1, 2], &[])]);
     check(pair(), then(to_closed(), [again]), events, ("synthesizing", &["synthesis/2#1"]));
 }
@@ -943,7 +964,7 @@ fn the_second_chance_goes_to_another_model_where_there_is_one() {
 // Import
 
 fn imported(events: Vec<Event>) -> Result<Vec<Event>, Reject> {
-    decide(None, Command::Import { from: None, events }, at(99), nonce(99))
+    decide(None, Command::Own(Own::Import { from: None, events }), at(99), nonce(99))
 }
 
 fn renewed(mut events: Vec<Event>) -> Vec<Event> {
@@ -966,7 +987,7 @@ fn a_running_board_is_stopped_when_it_is_taken_over() {
     let (_, log) = told(pair(), vec![answers("advisor/1#1", "Yes.")]);
     let events = then(renewed(log.clone()), [Event::Stopped, stopped(2, ""), IMPORTED()]);
     assert_eq!(imported(log), Ok(events.clone()));
-    let state = events.iter().fold(None, apply).unwrap();
+    let state = events.iter().fold(None, apply::<State>).unwrap();
     assert_eq!((state.status(), due_ids(&state)), ("stopped", vec![]));
 
     let (_, log) = told(pair(), to_closed().into_iter().take(2).collect());
@@ -1099,7 +1120,7 @@ fn every_wrong_field_is_named_at_once() {
         Wrong::new("quorum.need", "must be from 1 to 4"),
         Wrong::new("quorum.graceSeconds", "must be at most 3600"),
     ];
-    let refusal = decide(None, Command::Convene(board), at(0), nonce(0));
+    let refusal = decide(None, Command::Own(Own::Convene(board)), at(0), nonce(0));
     assert_eq!(refusal, Err(Reject::Invalid(wrong)));
 }
 
@@ -1121,24 +1142,25 @@ fn limits_of_numbers_and_sizes_hold() {
         Wrong::new("advisors", "a board has 1 to 16 advisors"),
         Wrong::new("synthesizer", "this name of a model is too long"),
     ];
-    let refusal = decide(None, Command::Convene(too_many), at(0), nonce(0));
+    let refusal = decide(None, Command::Own(Own::Convene(too_many)), at(0), nonce(0));
     assert_eq!(refusal, Err(Reject::Invalid(wrong)));
 
-    let none_needed = decide(None, Command::Convene(with_quorum(0, pair())), at(0), nonce(0));
+    let none_needed =
+        decide(None, Command::Own(Own::Convene(with_quorum(0, pair()))), at(0), nonce(0));
     let wrong = vec![Wrong::new("quorum.need", "must be from 1 to 2")];
     assert_eq!(none_needed, Err(Reject::Invalid(wrong)));
 
-    let nobody = decide(None, Command::Convene(board(&[])), at(0), nonce(0));
+    let nobody = decide(None, Command::Own(Own::Convene(board(&[]))), at(0), nonce(0));
     let wrong = vec![Wrong::new("advisors", "a board has 1 to 16 advisors")];
     assert_eq!(nobody, Err(Reject::Invalid(wrong)));
 }
 
 #[test]
 fn both_wrong_fields_of_a_resynthesis_are_named() {
-    let command = Command::Resynthesize {
+    let command = Command::Own(Own::Resynthesize {
         model: Some(model("nameless")),
         instruction: Some("x".repeat(limits::INSTRUCTION_BYTES + 1)),
-    };
+    });
     let wrong = vec![
         Wrong::new("model", "a model is named provider/model"),
         Wrong::new("instruction", "is 8193 bytes long; at most 8192 are allowed"),
@@ -1160,16 +1182,17 @@ fn a_custom_prompt_replaces_the_role_s_and_a_blank_one_does_not() {
 #[test]
 fn a_board_that_is_not_there_takes_only_convene_and_import() {
     let unknown = || Err(Reject::Unknown("There is no such board.".into()));
-    for command in
-        [Command::Stop, synthesize(), resynthesize(), retry(1), Command::Resume, reply(1, "Hi.")]
-    {
+    let own = Command::Own(Own::Resume);
+    for command in [synthesize(), resynthesize(), retry(1), own, reply(1, "Hi.")] {
         assert_eq!(decide(None, command, at(1), nonce(1)), unknown());
     }
+    let nothing = Err(Reject::Unknown("There is no such session.".into()));
+    assert_eq!(decide(None, Command::Stop, at(1), nonce(1)), nothing);
     let stale = decide(None, answers("advisor/1#1", "Yes."), at(1), nonce(1));
     assert_eq!(stale, Err(Reject::Stale));
     let refusal =
         not_now("answering", "This board has been convened already.", &["stop", "export"]);
-    check_refused(pair(), vec![], Command::Convene(pair()), refusal);
+    check_refused(pair(), vec![], Command::Own(Own::Convene(pair())), refusal);
 }
 
 #[test]

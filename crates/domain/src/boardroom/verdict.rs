@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::thinking;
+
 pub const HEADINGS: [&str; 4] =
     ["Consensus", "Points of Agreement", "Points of Divergence", "Recommendation"];
 
@@ -41,7 +43,8 @@ pub enum Headings {
 
 pub fn read(text: &str) -> Verdict {
     let text = text.trim();
-    let answer = after_thinking(text);
+    let after = thinking::opening(text, &thinking::IN_PROSE).and_then(|(_, after)| after);
+    let answer = after.map_or(text, str::trim_start);
     let found = found(answer).or_else(|| found(unwrapped(answer)?));
     let Some(sections) = found else {
         return Verdict { text: text.to_owned(), headings: Headings::Missing };
@@ -79,12 +82,6 @@ fn same_words(left: &str, right: &str) -> bool {
             .collect()
     };
     lines(left) == lines(right)
-}
-
-/// Some models think aloud inside the answer before they begin it.
-fn after_thinking(text: &str) -> &str {
-    let thinking = text.strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
-    thinking.map_or(text, |(_, answer)| answer.trim_start())
 }
 
 /// Some put the whole answer into a code block.

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use super::{Debt, Event, Post, Silence, Stage, State, Turn, Why};
 use crate::call::Usage;
 
-pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
-    if let Event::Opened { name, charter, members, project, by, at } = event {
-        return Some(State {
+impl State {
+    pub(super) fn opened(event: &Event) -> Option<State> {
+        let Event::Opened { name, charter, members, project, by, at } = event else {
+            return None;
+        };
+        Some(State {
             name: name.clone(),
             charter: charter.clone(),
             members: members.clone(),
@@ -22,15 +25,12 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             stage: Stage::Open { turn: None, owed: vec![] },
             usage: Usage::default(),
             read: BTreeMap::new(),
-        });
+        })
     }
-    let mut state = state?;
-    state.apply(event);
-    Some(state)
 }
 
 impl State {
-    fn apply(&mut self, event: &Event) {
+    pub(super) fn follow(&mut self, event: &Event) {
         match event {
             Event::Opened { .. } => {}
             Event::Posted { sequence, sender, body, reply_to, addressed, left_out, at } => {

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 
 use super::addressed::ALL;
 use super::{Event, Member, Open, State};
+use crate::form::Ruling;
 use crate::limits;
 use crate::names::{are_same, check_agent_name, check_model_name, check_room_name};
 use crate::reject::{Reject, Wrong, name, settled, text};
 
-pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
+pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
     let Open { name, charter, members, project, by } = open;
     let (project, by) = (said(project), said(by));
     let blank = |member: Member| Member { persona: said(member.persona), ..member };

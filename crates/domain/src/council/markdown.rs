@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Member, Post, Silence, Stage, State, Why};
+use crate::form::Report;
 use crate::record::{Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {

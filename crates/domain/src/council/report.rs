@@ -1,15 +1,36 @@
 //! A council in a few words: what goes on, what was said, what can be done now.
 
 use super::{Stage, State, markdown};
+use crate::form::{Happened, Progress, Report};
+use crate::ids::AgentName;
 use crate::record::{Document, Words, line};
-use crate::room::Progress;
+use crate::room::title;
 
 /// Posts that a short report shows.
 const LAST_POSTS: usize = 10;
 
-impl State {
+impl Report for State {
+    fn status(&self) -> &'static str {
+        match self.stage {
+            Stage::Open { .. } => "open",
+            Stage::Closed { .. } => "closed",
+        }
+    }
+
+    fn title(&self) -> String {
+        title(&self.charter)
+    }
+
+    fn called(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
+    fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
     /// Nobody answers, or owes an answer. An open council goes on when somebody posts.
-    pub fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         match &self.stage {
             Stage::Open { turn, owed } => turn.is_none() && owed.is_empty(),
             Stage::Closed { .. } => true,
@@ -17,7 +38,7 @@ impl State {
     }
 
     /// Posts that are there, of those and the answers that are to come.
-    pub fn progress(&self) -> Progress {
+    fn progress(&self) -> Progress {
         let done = self.posts.len();
         let to_come = self.owing().len();
         let message = match (&self.stage, self.answering()) {
@@ -29,7 +50,7 @@ impl State {
     }
 
     /// The last posts; with `full` everything.
-    pub fn report(&self, full: bool) -> String {
+    fn report(&self, full: bool) -> String {
         if full {
             return markdown(self);
         }
@@ -49,7 +70,7 @@ impl State {
         out.brief()
     }
 
-    pub fn next(&self) -> Vec<String> {
+    fn next(&self) -> Vec<String> {
         let mut next = vec![];
         match &self.stage {
             Stage::Closed { .. } => {
@@ -78,5 +99,14 @@ impl State {
             }
         }
         next
+    }
+
+    fn happened(&self) -> Happened {
+        let said = (self.posts.len() + self.silences.len()) as u64;
+        Happened { status: self.status(), said, waits_for: vec![] }
+    }
+
+    fn renewals(&self, agent: &AgentName) -> u32 {
+        self.renewals(&agent.0)
     }
 }

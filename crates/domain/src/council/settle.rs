@@ -4,45 +4,34 @@ use jiff::Timestamp;
 
 use super::addressed::Audience;
 use super::{Debt, Event, Silence, State, Turn, Why};
-use crate::call::{Answer, Outcome};
-use crate::ids::{CallId, Nonce};
+use crate::call::{Answer, Failed, Outcome};
+use crate::form::{Moment, Ruling};
+use crate::ids::CallId;
 use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
 
 impl State {
-    pub(super) fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn ended(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         match self.turn().filter(|turn| turn.call_id() == *call) {
-            Some(turn) => self.settle_turn(turn, outcome, at, nonce),
+            Some(turn) => self.settle_turn(turn, outcome, moment),
             None => self.settle_cut_off(call, outcome),
         }
     }
 
-    fn settle_turn(
-        &self,
-        turn: &Turn,
-        outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    fn settle_turn(&self, turn: &Turn, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         let (member, upto) = (turn.member.clone(), turn.upto);
-        if matches!(outcome, Outcome::Stopped { .. } | Outcome::Elapsed) {
-            return Err(Reject::Stale);
-        }
-        let event = match spoken::heard(&turn.member, &turn.nonce, limits::POST_BYTES, outcome) {
+        let ended = outcome.ended()?;
+        let event = match spoken::heard(&turn.member, &turn.nonce, limits::POST_BYTES, ended) {
             Ok(answer) if spoken::says_nothing(&answer.text) => {
                 Event::Passed { member, upto, text: answer.text, usage: answer.usage }
             }
-            Ok(answer) => self.answered(turn, answer, at),
-            Err((failure, partial)) => Event::AnswerFailed { member, upto, failure, partial },
+            Ok(answer) => self.answered(turn, answer, moment.at),
+            Err(Failed { failure, partial }) => {
+                Event::AnswerFailed { member, upto, failure, partial }
+            }
         };
-        let next = self.turn_after(turn, &event, nonce);
+        let next = self.turn_after(turn, &event, moment);
         Ok([event].into_iter().chain(next).collect())
     }
 
@@ -67,7 +56,7 @@ impl State {
     }
 
     /// Whoever is next once the turn has ended with this event.
-    fn turn_after(&self, turn: &Turn, event: &Event, nonce: Nonce) -> Option<Event> {
+    fn turn_after(&self, turn: &Turn, event: &Event, moment: &Moment) -> Option<Event> {
         let (addressed, upto) = match event {
             Event::Answered { addressed, sequence, .. } => (addressed.first(), *sequence),
             Event::Opened { .. }
@@ -83,7 +72,7 @@ impl State {
         let waiting = self.owed().iter().find(|debt| !self.is_settled_by(turn, debt));
         let waiting = waiting.and_then(|debt| self.members.get(debt.member)).map(|m| &m.name);
         let member = waiting.or(addressed)?.clone();
-        Some(Event::TurnBegan { member, upto, nonce })
+        Some(Event::TurnBegan { member, upto, nonce: moment.nonce.clone() })
     }
 
     fn is_settled_by(&self, turn: &Turn, debt: &Debt) -> bool {
@@ -93,7 +82,7 @@ impl State {
 
     /// A call that a stop or the closing cut off hands back what had been said,
     /// once, whatever became of it meanwhile.
-    fn settle_cut_off(&self, call: &CallId, outcome: Outcome) -> Result<Vec<Event>, Reject> {
+    fn settle_cut_off(&self, call: &CallId, outcome: Outcome) -> Ruling<Event> {
         let of_call = |silence: &&Silence| {
             matches!(silence.why, Why::Stopped { partial: None })
                 && *call == call_id(&silence.member, silence.upto)
@@ -101,15 +90,11 @@ impl State {
         let silences = self.silences.iter().rev().map(|silence| silence.as_ref());
         let Silence { member, upto, .. } =
             silences.into_iter().find(of_call).ok_or(Reject::Stale)?;
-        let partial = within(spoken::text_of(outcome));
+        let partial = spoken::within(outcome.text(), limits::POST_BYTES);
         Ok(vec![Event::AnswerStopped { member: member.clone(), upto: *upto, partial }])
     }
 }
 
 pub fn call_id(member: &str, upto: u64) -> CallId {
-    CallId(format!("answer/{member}/{upto}"))
-}
-
-fn within(text: String) -> String {
-    spoken::within(text, limits::POST_BYTES)
+    CallId::new("answer").of(member).of(upto)
 }

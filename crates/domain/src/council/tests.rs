@@ -9,8 +9,10 @@ mod prompts;
 mod properties;
 mod records;
 
+use super::Command as Own;
 use super::*;
 use crate::call::{Answer, FailureKind, Timing};
+use crate::form::story::{self, Told, apply, ask, due};
 use crate::names::{AGENT_NAME, ROOM_NAME};
 use crate::reject::Wrong;
 
@@ -33,7 +35,7 @@ fn check_refused(council: Open, story: Vec<Command>, command: Command, reject: R
 /// A council that may not be opened.
 #[track_caller]
 fn check_opening(council: Open, wrong: &[(&str, &str)]) {
-    let refusal = decide(None, Command::Open(council), at(0), nonce(0));
+    let refusal = decide(None, Command::Own(Own::Open(council)), at(0), nonce(0));
     assert_eq!(refusal, Err(invalid(wrong)));
 }
 
@@ -48,7 +50,7 @@ fn check_addressed(council: Open, text: &str, addressed: &[&str], left_out: &[&s
 #[track_caller]
 fn told(council: Open, story: Vec<Command>) -> (State, Vec<Event>) {
     let (mut state, mut log) = (None, vec![]);
-    for (n, command) in [Command::Open(council)].into_iter().chain(story).enumerate() {
+    for (n, command) in [Command::Own(Own::Open(council))].into_iter().chain(story).enumerate() {
         let told = format!("command {n}: {command:?}");
         let events = decide(state.as_ref(), command, at(n), nonce(n));
         let events = events.unwrap_or_else(|reject| panic!("{told} was refused: {reject:?}"));
@@ -64,6 +66,17 @@ fn due_ids(state: &State) -> Vec<CallId> {
 
 fn ids(ids: &[&str]) -> Vec<CallId> {
     ids.iter().map(|id| CallId((*id).to_owned())).collect()
+}
+
+type Command = Told<Own>;
+
+fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    story::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
 }
 
 fn at(n: usize) -> Timestamp {
@@ -109,11 +122,21 @@ fn seven() -> Open {
 // Commands
 
 fn post(sender: &str, body: &str) -> Command {
-    Command::Post { sender: sender.into(), proved: true, body: body.into(), reply_to: None }
+    Command::Own(Own::Post {
+        sender: sender.into(),
+        proved: true,
+        body: body.into(),
+        reply_to: None,
+    })
 }
 
 fn reply(sender: &str, body: &str, to: u64) -> Command {
-    Command::Post { sender: sender.into(), proved: true, body: body.into(), reply_to: Some(to) }
+    Command::Own(Own::Post {
+        sender: sender.into(),
+        proved: true,
+        body: body.into(),
+        reply_to: Some(to),
+    })
 }
 
 fn settle(call: &str, outcome: Outcome) -> Command {
@@ -137,7 +160,7 @@ fn token_renewed(n: usize, sender: &str, generation: u32) -> Event {
 }
 
 fn close() -> Command {
-    Command::Close { summary: None, by: None }
+    Command::Own(Own::Close { summary: None, by: None })
 }
 
 fn answer(text: &str) -> Answer {
@@ -329,11 +352,13 @@ fn a_council_has_so_many_members_and_such_a_charter() {
 fn a_council_is_opened_once_and_before_anything_else() {
     let refusal =
         not_now("open", "This council has been opened already.", &["post", "close", "export"]);
-    check_refused(four(), vec![], Command::Open(four()), refusal);
+    check_refused(four(), vec![], Command::Own(Own::Open(four())), refusal);
     let unknown = Reject::Unknown("There is no such council.".into());
-    for command in [post("bo", "Hi."), Command::Stop, close()] {
+    for command in [post("bo", "Hi."), close()] {
         assert_eq!(decide(None, command, at(0), nonce(0)), Err(unknown.clone()));
     }
+    let nothing = Reject::Unknown("There is no such session.".into());
+    assert_eq!(decide(None, Command::Stop, at(0), nonce(0)), Err(nothing));
     let late = answers("answer/ann/1", "Yes.");
     assert_eq!(decide(None, late, at(0), nonce(0)), Err(Reject::Stale));
 }
@@ -406,7 +431,7 @@ fn nobody_posts_for_a_member_with_a_model() {
 
 #[test]
 fn the_token_of_who_has_posted_is_made_anew_until_the_council_closes() {
-    let renew = |sender: &str| Command::RenewToken { sender: sender.into() };
+    let renew = |sender: &str| Command::Own(Own::RenewToken { sender: sender.into() });
     let story = vec![post("bo", "@di Hi."), renew("bo"), renew("bo")];
     let (state, log) = told(four(), story);
     assert_eq!(log[2..], [token_renewed(2, "bo", 1), token_renewed(3, "bo", 2)]);
@@ -759,7 +784,8 @@ fn what_is_handed_back_after_the_next_turn_began_is_kept_with_its_own() {
 
 #[test]
 fn a_closed_council_wants_nothing_and_takes_nothing_but_what_was_cut_off() {
-    let by_hand = Command::Close { summary: Some("Green.".into()), by: Some("Bo".into()) };
+    let by_hand =
+        Command::Own(Own::Close { summary: Some("Green.".into()), by: Some("Bo".into()) });
     let story = vec![post("bo", "Which?"), by_hand, hands_back("answer/ann/1", "")];
     let (summary, by) = (Some("Green.".into()), Some("Bo".into()));
     let events = vec![
@@ -780,9 +806,8 @@ fn a_closed_council_wants_nothing_and_takes_nothing_but_what_was_cut_off() {
 
 #[test]
 fn a_summary_is_bounded_and_of_blanks_it_is_none() {
-    let close = |summary: &str, by: &str| Command::Close {
-        summary: Some(summary.into()),
-        by: Some(by.into()),
+    let close = |summary: &str, by: &str| {
+        Command::Own(Own::Close { summary: Some(summary.into()), by: Some(by.into()) })
     };
     check(four(), vec![close(" \n", " ")], vec![closed(1)], ("closed", &[]));
     let wrong = [
@@ -827,7 +852,8 @@ fn the_document_holds_the_thread_and_what_was_not_posted() {
     ];
     let (state, _) = told(council.clone(), story.clone());
     insta::assert_snapshot!(markdown(&state));
-    let ended = Command::Close { summary: Some("Green.\n".into()), by: Some("Bo".into()) };
+    let ended =
+        Command::Own(Own::Close { summary: Some("Green.\n".into()), by: Some("Bo".into()) });
     let (state, _) = told(council, then(story, [ended]));
     let page = markdown(&state);
     let end = page.split("### 5.").nth(1).expect("the last post");
@@ -836,20 +862,22 @@ fn the_document_holds_the_thread_and_what_was_not_posted() {
 
 #[test]
 fn a_name_that_has_posted_needs_proof() {
-    let opened = Command::Open(Open {
+    let opened = Command::Own(Own::Open(Open {
         name: "guild".into(),
         charter: "Decide.".into(),
         members: vec![],
         project: None,
         by: None,
-    });
+    }));
     let at = Timestamp::UNIX_EPOCH;
     let nonce = || Nonce("n".into());
-    let post = |proved| Command::Post {
-        sender: "ann".into(),
-        proved,
-        body: "Hello.".into(),
-        reply_to: None,
+    let post = |proved| {
+        Command::Own(Own::Post {
+            sender: "ann".into(),
+            proved,
+            body: "Hello.".into(),
+            reply_to: None,
+        })
     };
     let mut state = None;
     for command in [opened, post(false), post(true)] {

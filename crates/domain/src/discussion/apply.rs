@@ -11,21 +11,24 @@ use super::{
 use crate::call::{Answer, Timing, Usage};
 use crate::ids::CallId;
 
-pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
-    if let Event::Created {
-        name,
-        topic,
-        format,
-        context,
-        facilitator,
-        participants,
-        max_rounds,
-        budget_tokens,
-        project,
-        at,
-    } = event
-    {
-        return Some(State {
+impl State {
+    pub(super) fn created(event: &Event) -> Option<State> {
+        let Event::Created {
+            name,
+            topic,
+            format,
+            context,
+            facilitator,
+            participants,
+            max_rounds,
+            budget_tokens,
+            project,
+            at,
+        } = event
+        else {
+            return None;
+        };
+        Some(State {
             name: name.clone(),
             topic: topic.clone(),
             format: *format,
@@ -44,15 +47,12 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             used: BTreeMap::new(),
             begun: BTreeMap::new(),
             stage: Stage::Draft,
-        });
+        })
     }
-    let mut state = state?;
-    state.take(event);
-    Some(state)
 }
 
 impl State {
-    pub(super) fn take(&mut self, event: &Event) {
+    pub(super) fn follow(&mut self, event: &Event) {
         match event {
             Event::Created { .. } => {}
             Event::Edited { name, topic, format, max_rounds, at } => {
@@ -82,7 +82,7 @@ impl State {
                 self.changed_at = *at;
             }
             Event::Began { step, at } => {
-                self.begun.insert(step.what.name(), step.tries);
+                self.begun.insert(step.what.call(), step.tries);
                 self.rest(Stage::Active(step.clone()), *at);
             }
             Event::Decided { decided, at } => self.take_decision(decided, *at),

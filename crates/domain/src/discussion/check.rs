@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::{Choice, Create, Event, Participant, Seat, SeatId, Sitter, State};
-use crate::ids::Nonce;
+use crate::form::{Moment, Ruling};
 use crate::limits;
 use crate::names::{are_same, check_model_name};
 use crate::quote::check_files;
 use crate::reject::{Reject, Wrong, name, settled, size, text};
 use crate::room::title;
 
-pub fn create(create: Create, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+pub fn create(create: Create, moment: &Moment) -> Ruling<Event> {
     let mut wrong = vec![];
     text(&mut wrong, "topic", &create.topic, limits::PROMPT_BYTES);
     check_files(&mut wrong, &create.context);
@@ -41,11 +39,11 @@ pub fn create(create: Create, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>,
         max_rounds: create.max_rounds,
         budget_tokens: create.budget_tokens,
         project: create.project,
-        at,
+        at: moment.at,
     };
     let Some(estimate) = create.start else { return Ok(vec![created]) };
-    let draft = super::apply(None, &created);
-    let started = draft.map(|draft| draft.start(estimate, at, nonce)).transpose()?;
+    let draft = State::created(&created);
+    let started = draft.map(|draft| draft.start(estimate, moment)).transpose()?;
     Ok([created].into_iter().chain(started.into_iter().flatten()).collect())
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Event, Format, Participant, Seat, SeatId, Stage, State, What, check};
+use crate::form::Ruling;
 use crate::limits;
 use crate::reject::{Reject, Wrong, name, settled, text};
 
@@ -18,7 +19,7 @@ pub struct Edit {
 }
 
 impl State {
-    pub(super) fn edit(&self, edit: Edit, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    pub(super) fn edit(&self, edit: Edit, at: Timestamp) -> Ruling<Event> {
         match self.stage {
             Stage::Concluded(_) => {
                 return Err(self.not_now("This discussion is concluded and stays as it is."));
@@ -80,11 +81,7 @@ impl State {
         }
     }
 
-    pub(super) fn change_facilitator(
-        &self,
-        seat: Seat,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn change_facilitator(&self, seat: Seat, at: Timestamp) -> Ruling<Event> {
         self.is_draft("The facilitator")?;
         let mut wrong = vec![];
         check::seat(&mut wrong, "facilitator", &seat);
@@ -96,11 +93,7 @@ impl State {
         Ok(vec![Event::FacilitatorChanged { facilitator: Arc::new(seat), at }])
     }
 
-    pub(super) fn add_participant(
-        &self,
-        participant: Participant,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn add_participant(&self, participant: Participant, at: Timestamp) -> Ruling<Event> {
         self.is_draft("Who takes part")?;
         let mut wrong = vec![];
         check::seat(&mut wrong, "participant", &participant.seat);
@@ -114,11 +107,7 @@ impl State {
         Ok(vec![Event::ParticipantAdded { participant, at }])
     }
 
-    pub(super) fn remove_participant(
-        &self,
-        seat: SeatId,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn remove_participant(&self, seat: SeatId, at: Timestamp) -> Ruling<Event> {
         self.is_draft("Who takes part")?;
         if !self.participants.iter().any(|participant| participant.seat.id == seat) {
             return Err(Reject::Unknown(format!("Nobody with the id {:?} takes part.", seat.0)));

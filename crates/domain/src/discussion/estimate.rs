@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Create, Seat, Sitter, State, Used};
 use crate::call::Usage;
+use crate::form::Moment;
 use crate::ids::{ModelName, Nonce};
 use crate::reject::Reject;
 
@@ -79,9 +80,10 @@ pub fn foresee(
     measured: impl Fn(&ModelName) -> Option<Measure>,
     price: impl Fn(&ModelName) -> Option<Money>,
 ) -> Result<Estimate, Reject> {
-    let events = super::check::create(create, at, Nonce(String::new()))?;
+    let moment = Moment { at, nonce: Nonce(String::new()), actor: String::new() };
+    let events = super::check::create(create, &moment)?;
     // From before the start, if it starts at once.
-    let draft = events.iter().take(1).fold(None, super::apply).ok_or(Reject::Stale)?;
+    let draft = events.first().and_then(State::created).ok_or(Reject::Stale)?;
     Ok(draft.foresee(measured, price))
 }
 

@@ -2,6 +2,7 @@
 
 use super::prompt::role_words;
 use super::{Choice, Decided, Entry, How, Said, Seat, SeatId, Spoken, State, What};
+use crate::form::Report;
 use crate::record::{Code, Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {

@@ -9,7 +9,7 @@ use super::{
     State, Step, What, Why,
 };
 use crate::call::{Timing, Usage};
-use crate::ids::Nonce;
+use crate::form::Moment;
 
 /// Asked at the opening when the facilitator asks nothing that can be read.
 pub const FIRST_QUESTION: &str = "What is your view of the topic, and what matters most in it?";
@@ -69,30 +69,30 @@ impl State {
     }
 
     /// A step that has not been begun yet, as the next try at it.
-    fn step_for(&self, what: What, at: Timestamp, nonce: Nonce) -> Step {
-        let tries = self.begun.get(&what.name()).map_or(1, |tries| tries.saturating_add(1));
-        let mut step = Step { what, tries, reply_by: None, nonce };
-        step.reply_by = self.seat_of(&step).and_then(|seat| reply_by(seat, at));
+    fn step_for(&self, what: What, moment: &Moment) -> Step {
+        let tries = self.begun.get(&what.call()).map_or(1, |tries| tries.saturating_add(1));
+        let mut step = Step { what, tries, reply_by: None, nonce: moment.nonce.clone() };
+        step.reply_by = self.seat_of(&step).and_then(|seat| reply_by(seat, moment.at));
         step
     }
 
     /// The step is next. A discussion that is to pause rests before it.
-    fn go_on(&self, what: What, at: Timestamp, nonce: Nonce) -> Event {
-        let step = self.step_for(what, at, nonce);
+    fn go_on(&self, what: What, moment: &Moment) -> Event {
+        let step = self.step_for(what, moment);
         match self.stage {
-            Stage::Pausing(_) => Event::Paused { next: step, at },
+            Stage::Pausing(_) => Event::Paused { next: step, at: moment.at },
             Stage::Draft
             | Stage::Active(_)
             | Stage::Paused(_)
             | Stage::Stopped(_)
             | Stage::Failed { .. }
-            | Stage::Concluded(_) => Event::Began { step, at },
+            | Stage::Concluded(_) => Event::Began { step, at: moment.at },
         }
     }
 
     /// The same step once more, with the whole time that a person has for it, unless
     /// rounds or budget are others by now.
-    pub(super) fn begin_again(&self, step: &Step, at: Timestamp, nonce: Nonce) -> Vec<Event> {
+    pub(super) fn begin_again(&self, step: &Step, moment: &Moment) -> Vec<Event> {
         let goes_on = match &step.what {
             What::Opening | What::Evaluation { .. } => false,
             What::Turn { speaker, .. } => self.may_speak(speaker),
@@ -100,60 +100,53 @@ impl State {
             What::Synthesis { why: Why::Decided | Why::Budget | Why::Asked, .. } => true,
         };
         if !goes_on {
-            return self.choose_next(at, nonce);
+            return self.choose_next(moment);
         }
-        vec![self.go_on(step.what.clone(), at, nonce)]
+        vec![self.go_on(step.what.clone(), moment)]
     }
 
     /// The facilitator writes the conclusion now.
-    pub(super) fn begin_synthesis(&self, why: Why, at: Timestamp, nonce: Nonce) -> Event {
+    pub(super) fn begin_synthesis(&self, why: Why, moment: &Moment) -> Event {
         let what = What::Synthesis { by: self.facilitator.id.clone(), why };
-        Event::Began { step: self.step_for(what, at, nonce), at }
+        Event::Began { step: self.step_for(what, moment), at: moment.at }
     }
 
     /// After a turn, which stands in the transcript by now.
-    pub(super) fn after_turn(&self, at: Timestamp, nonce: Nonce) -> Vec<Event> {
-        let Some(why) = self.nobody_answers() else { return self.choose_next(at, nonce) };
+    pub(super) fn after_turn(&self, moment: &Moment) -> Vec<Event> {
+        let Some(why) = self.nobody_answers() else { return self.choose_next(moment) };
         let turn = self.turns();
         let what = if turn < self.max_rounds {
             What::Evaluation { turn }
         } else {
             What::Synthesis { by: self.facilitator.id.clone(), why: Why::Rounds }
         };
-        vec![Event::Failed { why, next: self.step_for(what, at, nonce), at }]
+        vec![Event::Failed { why, next: self.step_for(what, moment), at: moment.at }]
     }
 
     /// Nobody is at it: the facilitator says how to go on, if anything is left to say.
-    pub(super) fn choose_next(&self, at: Timestamp, nonce: Nonce) -> Vec<Event> {
+    pub(super) fn choose_next(&self, moment: &Moment) -> Vec<Event> {
         let turn = self.turns();
         if turn >= self.max_rounds {
             let note = match self.max_rounds {
                 1 => "The only round is over.".to_owned(),
                 all => format!("All {all} rounds are over."),
             };
-            return self.by_rule(turn, note, Why::Rounds, at, nonce);
+            return self.by_rule(turn, note, Why::Rounds, moment);
         }
         if self.speakers().is_empty() {
-            return self.by_rule(turn, NO_ROOM.to_owned(), Why::Budget, at, nonce);
+            return self.by_rule(turn, NO_ROOM.to_owned(), Why::Budget, moment);
         }
         if self.affords(&self.facilitator) {
             let what = if turn == 0 { What::Opening } else { What::Evaluation { turn } };
-            return vec![self.go_on(what, at, nonce)];
+            return vec![self.go_on(what, moment)];
         }
         let note = "The facilitator's budget is spent: the next in turn speaks.";
         let decided = self.in_turn(turn, How::Rule, note.to_owned());
-        let event = Event::Decided { decided: decided.clone(), at };
-        self.then(event, |state| state.after_decision(&decided, at, nonce))
+        let event = Event::Decided { decided: decided.clone(), at: moment.at };
+        self.then(event, |state| state.after_decision(&decided, moment))
     }
 
-    fn by_rule(
-        &self,
-        turn: u32,
-        note: String,
-        why: Why,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Vec<Event> {
+    fn by_rule(&self, turn: u32, note: String, why: Why, moment: &Moment) -> Vec<Event> {
         let decided = Decided {
             turn,
             decision: Choice::Synthesize,
@@ -168,7 +161,7 @@ impl State {
             condensed: 0,
         };
         let what = What::Synthesis { by: self.facilitator.id.clone(), why };
-        vec![Event::Decided { decided, at }, self.go_on(what, at, nonce)]
+        vec![Event::Decided { decided, at: moment.at }, self.go_on(what, moment)]
     }
 
     /// The next in turn, with a question that fits always.
@@ -192,12 +185,7 @@ impl State {
     }
 
     /// What a decision makes next. It may have used up what the turn would need.
-    pub(super) fn after_decision(
-        &self,
-        decided: &Decided,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Vec<Event> {
+    pub(super) fn after_decision(&self, decided: &Decided, moment: &Moment) -> Vec<Event> {
         let by = self.facilitator.id.clone();
         let what = match (decided.decision, &decided.next) {
             (Choice::Continue, Some(next)) if self.may_speak(next) => What::Turn {
@@ -206,7 +194,7 @@ impl State {
                 question: decided.question.clone().unwrap_or_default(),
             },
             (Choice::Continue, _) => {
-                return self.by_rule(decided.turn, NO_ROOM.to_owned(), Why::Budget, at, nonce);
+                return self.by_rule(decided.turn, NO_ROOM.to_owned(), Why::Budget, moment);
             }
             (Choice::Synthesize, _) => match decided.how {
                 How::Parsed | How::Repaired | How::Person => {
@@ -216,19 +204,13 @@ impl State {
                 How::Fallback | How::Rule => What::Synthesis { by, why: Why::Budget },
             },
         };
-        vec![self.go_on(what, at, nonce)]
+        vec![self.go_on(what, moment)]
     }
 
     /// After a model could not write the synthesis: the next model does that has been
     /// tried less often than the facilitator's, and when there is none left the
     /// discussion has failed.
-    pub(super) fn after_failed_synthesis(
-        &self,
-        why: Why,
-        failure: &str,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Event {
+    pub(super) fn after_failed_synthesis(&self, why: Why, failure: &str, moment: &Moment) -> Event {
         let failures = |seat: &Seat| {
             let of = |entry: &&Arc<Entry>| match &entry.said {
                 Said::SynthesisFailed { by, .. } => {
@@ -246,11 +228,11 @@ impl State {
         // An observer's model stays silent here too.
         let speakers = self.participants.iter().filter(|participant| participant.role.speaks());
         match speakers.map(|participant| participant.seat.as_ref()).find(untried) {
-            Some(seat) => self.go_on(What::Synthesis { by: seat.id.clone(), why }, at, nonce),
+            Some(seat) => self.go_on(What::Synthesis { by: seat.id.clone(), why }, moment),
             None => {
                 let what = What::Synthesis { by: self.facilitator.id.clone(), why };
                 let why = format!("No model could write the conclusion. {failure}");
-                Event::Failed { why, next: self.step_for(what, at, nonce), at }
+                Event::Failed { why, next: self.step_for(what, moment), at: moment.at }
             }
         }
     }

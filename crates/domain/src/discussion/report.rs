@@ -3,13 +3,40 @@
 use super::prompt::absent;
 use super::{Said, Seat, SeatId, Spoken, Stage, State, What, markdown};
 use crate::call::Timing;
+use crate::form::{Happened, Progress, Report};
 use crate::ids::ModelName;
 use crate::record::{Document, Saying, Words, line};
-use crate::room::Progress;
+use crate::room::title;
 
-impl State {
+impl Report for State {
+    fn status(&self) -> &'static str {
+        match self.stage {
+            Stage::Draft => "draft",
+            Stage::Active(_) => "active",
+            Stage::Pausing(_) => "pausing",
+            Stage::Paused(_) => "paused",
+            Stage::Stopped(_) => "stopped",
+            Stage::Failed { .. } => "failed",
+            Stage::Concluded(_) => "concluded",
+        }
+    }
+
+    fn title(&self) -> String {
+        title(&self.name)
+    }
+
+    fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// The person whose reply or decision is awaited.
+    fn waits_for(&self) -> Vec<String> {
+        let seat = self.awaited().and_then(|step| self.seat_of(step));
+        seat.map(|seat| seat.name.clone()).into_iter().collect()
+    }
+
     /// Nothing more will happen unless somebody asks for it.
-    pub fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         match self.stage {
             Stage::Active(_) | Stage::Pausing(_) => false,
             Stage::Draft
@@ -21,13 +48,80 @@ impl State {
     }
 
     /// Every round is a step, and the conclusion is the last one.
-    pub fn progress(&self) -> Progress {
+    fn progress(&self) -> Progress {
         let concluded = self.conclusion().is_some();
         let total = if concluded { self.turns() } else { self.max_rounds } + 1;
         let done = self.turns() + u32::from(concluded);
         Progress { done, total, message: self.standing_in_words() }
     }
 
+    /// The conclusion; with `full` the whole record.
+    fn report(&self, full: bool) -> String {
+        if full {
+            return markdown(self);
+        }
+        let mut out = Document::default();
+        match self.conclusion() {
+            None => out.note(line!("No conclusion yet. {}", Saying(&self.standing_in_words()))),
+            Some(conclusion) => {
+                if let Some(note) = self.degraded() {
+                    out.note(line!("{}", Words(&note)));
+                }
+                out.quote(&conclusion.answer.text);
+            }
+        }
+        out.brief()
+    }
+
+    fn next(&self) -> Vec<String> {
+        let mut next = vec![];
+        if let Some(seat) = self.awaited().and_then(|step| self.seat_of(step)) {
+            let how = if self.allowed().contains(&"decide") { "decide" } else { "reply" };
+            next.push(format!("{} has to {how}.", seat.name));
+        } else if !self.is_over() {
+            next.push("Wait until it is over; it goes on by itself.".to_owned());
+        }
+        let sentence = |name: &&str| match *name {
+            "start" => Some("Start it."),
+            "edit" => Some("Edit it, or change who takes part."),
+            "pause" => Some("Pause it after the step under way."),
+            "resume" => Some("Resume it: it goes on with exactly the step that was due."),
+            "stop" => Some("Stop it at once; what has arrived is kept, and it can be resumed."),
+            "conclude" => Some("Conclude it now, with what has been said."),
+            "interject" => Some("Interject: add a message of your own between the turns."),
+            _ => None,
+        };
+        next.extend(self.allowed().iter().filter_map(sentence).map(str::to_owned));
+        next.push("Get it with full detail to read every turn.".to_owned());
+        next
+    }
+
+    /// How long each model took for its answers, decisions included.
+    fn measured(&self) -> Vec<(&ModelName, u64)> {
+        let timed = |id: &SeatId, timing: &Timing| {
+            Some((self.seat(id)?.model()?, timing.latency_ms)).filter(|(_, ms)| *ms > 0)
+        };
+        let entries = self.transcript.iter().filter_map(|entry| match &entry.said {
+            Said::Turn { speaker, spoken: Spoken::Words(answer), .. } => {
+                timed(speaker, &answer.timing)
+            }
+            Said::Decision(decided) => timed(&self.facilitator.id, &decided.timing),
+            Said::Turn { spoken: Spoken::Failed { .. }, .. }
+            | Said::Interjection { .. }
+            | Said::Cut { .. }
+            | Said::SynthesisFailed { .. } => None,
+        });
+        let conclusion = self.conclusion().and_then(|c| timed(&c.by, &c.answer.timing));
+        entries.chain(conclusion).collect()
+    }
+
+    fn happened(&self) -> Happened {
+        let said = self.turns().into();
+        Happened { status: self.status(), said, waits_for: self.waits_for() }
+    }
+}
+
+impl State {
     pub fn standing_in_words(&self) -> String {
         let (turns, most) = (self.turns(), self.max_rounds);
         let rounds = match turns {
@@ -78,25 +172,6 @@ impl State {
         }
     }
 
-    /// How long each model took for its answers, decisions included.
-    pub fn measured(&self) -> Vec<(&ModelName, u64)> {
-        let timed = |id: &SeatId, timing: &Timing| {
-            Some((self.seat(id)?.model()?, timing.latency_ms)).filter(|(_, ms)| *ms > 0)
-        };
-        let entries = self.transcript.iter().filter_map(|entry| match &entry.said {
-            Said::Turn { speaker, spoken: Spoken::Words(answer), .. } => {
-                timed(speaker, &answer.timing)
-            }
-            Said::Decision(decided) => timed(&self.facilitator.id, &decided.timing),
-            Said::Turn { spoken: Spoken::Failed { .. }, .. }
-            | Said::Interjection { .. }
-            | Said::Cut { .. }
-            | Said::SynthesisFailed { .. } => None,
-        });
-        let conclusion = self.conclusion().and_then(|c| timed(&c.by, &c.answer.timing));
-        entries.chain(conclusion).collect()
-    }
-
     /// What a conclusion does without, or that another model wrote it.
     pub fn degraded(&self) -> Option<String> {
         let conclusion = self.conclusion()?;
@@ -110,46 +185,5 @@ impl State {
             });
         let notes: Vec<String> = [silent, other].into_iter().flatten().collect();
         (!notes.is_empty()).then(|| notes.join(" "))
-    }
-
-    /// The conclusion; with `full` the whole record.
-    pub fn report(&self, full: bool) -> String {
-        if full {
-            return markdown(self);
-        }
-        let mut out = Document::default();
-        match self.conclusion() {
-            None => out.note(line!("No conclusion yet. {}", Saying(&self.standing_in_words()))),
-            Some(conclusion) => {
-                if let Some(note) = self.degraded() {
-                    out.note(line!("{}", Words(&note)));
-                }
-                out.quote(&conclusion.answer.text);
-            }
-        }
-        out.brief()
-    }
-
-    pub fn next(&self) -> Vec<String> {
-        let mut next = vec![];
-        if let Some(seat) = self.awaited().and_then(|step| self.seat_of(step)) {
-            let how = if self.allowed().contains(&"decide") { "decide" } else { "reply" };
-            next.push(format!("{} has to {how}.", seat.name));
-        } else if !self.is_over() {
-            next.push("Wait until it is over; it goes on by itself.".to_owned());
-        }
-        let sentence = |name: &&str| match *name {
-            "start" => Some("Start it."),
-            "edit" => Some("Edit it, or change who takes part."),
-            "pause" => Some("Pause it after the step under way."),
-            "resume" => Some("Resume it: it goes on with exactly the step that was due."),
-            "stop" => Some("Stop it at once; what has arrived is kept, and it can be resumed."),
-            "conclude" => Some("Conclude it now, with what has been said."),
-            "interject" => Some("Interject: add a message of your own between the turns."),
-            _ => None,
-        };
-        next.extend(self.allowed().iter().filter_map(sentence).map(str::to_owned));
-        next.push("Get it with full detail to read every turn.".to_owned());
-        next
     }
 }

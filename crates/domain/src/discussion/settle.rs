@@ -1,13 +1,12 @@
 //! What becomes of a step's outcome, whether a model or a person brings it.
 
-use jiff::Timestamp;
-
 use super::decision::{self, Choices, Decision};
 use super::plan::usual_question;
 use super::prompt;
 use super::{Choice, Decided, Event, How, Said, SeatId, State, Step, What, check};
-use crate::call::{Answer, Failure, FailureKind, Outcome, Timing, Usage};
-use crate::ids::{CallId, Nonce};
+use crate::call::{Answer, Failed, Outcome, Timing, Usage};
+use crate::form::{Moment, Ruling};
+use crate::ids::CallId;
 use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
@@ -21,66 +20,50 @@ pub struct Chosen {
 }
 
 impl State {
-    pub(super) fn settle(
-        &self,
-        call: &CallId,
-        outcome: Outcome,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn ended(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
         let Some(step) = self.under_way().filter(|step| step.call_id() == *call) else {
             return self.settle_cut_off(call, outcome);
         };
-        let late = || Outcome::Failed {
-            failure: Failure {
-                kind: FailureKind::TimedOut,
-                message: "No reply came in time.".to_owned(),
-                attempts: 1,
-            },
-            partial: String::new(),
-        };
-        let outcome = match (self.awaited().is_some(), outcome) {
+        let ended = match (self.awaited(), &outcome) {
             // Who was given no time limit has all the time there is.
-            (true, Outcome::Elapsed) if step.reply_by.is_some() => late(),
-            (
-                true,
-                Outcome::Answered(_)
-                | Outcome::Failed { .. }
-                | Outcome::Stopped { .. }
-                | Outcome::Elapsed,
-            )
-            | (false, Outcome::Stopped { .. } | Outcome::Elapsed) => return Err(Reject::Stale),
-            (false, outcome @ (Outcome::Answered(_) | Outcome::Failed { .. })) => outcome,
+            (Some(_), Outcome::Elapsed) if step.reply_by.is_some() => {
+                Err(Failed::late("No reply came in time."))
+            }
+            (Some(_), _) => return Err(Reject::Stale),
+            (None, _) => outcome.ended()?,
         };
         let condensed = prompt::ask(self, step).map_or(0, |asked| asked.condensed);
         match &step.what {
-            What::Opening => Ok(self.decided(0, outcome, condensed, at, nonce)),
-            What::Evaluation { turn } => Ok(self.decided(*turn, outcome, condensed, at, nonce)),
+            What::Opening => Ok(self.decided(0, ended, condensed, moment)),
+            What::Evaluation { turn } => Ok(self.decided(*turn, ended, condensed, moment)),
             What::Turn { turn, speaker, .. } => {
                 let name = self.seat(speaker).map(|seat| seat.name.clone()).unwrap_or_default();
                 let (turn, speaker) = (*turn, speaker.clone());
-                let event = match spoken::heard(&name, &step.nonce, limits::TURN_BYTES, outcome) {
-                    Ok(answer) => Event::Spoke { turn, speaker, answer, condensed, at },
-                    Err((failure, partial)) => {
-                        Event::TurnFailed { turn, speaker, failure, partial, condensed, at }
-                    }
+                let event = match spoken::heard(&name, &step.nonce, limits::TURN_BYTES, ended) {
+                    Ok(answer) => Event::Spoke { turn, speaker, answer, condensed, at: moment.at },
+                    Err(Failed { failure, partial }) => Event::TurnFailed {
+                        turn,
+                        speaker,
+                        failure,
+                        partial,
+                        condensed,
+                        at: moment.at,
+                    },
                 };
-                Ok(self.then(event, |state| state.after_turn(at, nonce)))
+                Ok(self.then(event, |state| state.after_turn(moment)))
             }
             What::Synthesis { by, why } => {
                 let (by, why) = (by.clone(), *why);
-                match spoken::heard(
-                    &self.facilitator.name,
-                    &step.nonce,
-                    limits::TURN_BYTES,
-                    outcome,
-                ) {
-                    Ok(answer) => Ok(vec![Event::Concluded { by, why, answer, condensed, at }]),
-                    Err((failure, partial)) => {
+                match spoken::heard(&self.facilitator.name, &step.nonce, limits::TURN_BYTES, ended)
+                {
+                    Ok(answer) => {
+                        Ok(vec![Event::Concluded { by, why, answer, condensed, at: moment.at }])
+                    }
+                    Err(Failed { failure, partial }) => {
                         let message = failure.message.clone();
-                        let event = Event::SynthesisFailed { by, failure, partial, at };
+                        let event = Event::SynthesisFailed { by, failure, partial, at: moment.at };
                         Ok(self.then(event, |state| {
-                            vec![state.after_failed_synthesis(why, &message, at, nonce)]
+                            vec![state.after_failed_synthesis(why, &message, moment)]
                         }))
                     }
                 }
@@ -91,7 +74,7 @@ impl State {
     /// The event, and what follows from it.
     pub(super) fn then(&self, event: Event, next: impl FnOnce(&State) -> Vec<Event>) -> Vec<Event> {
         let mut after = self.clone();
-        after.take(&event);
+        after.follow(&event);
         let next = next(&after);
         [event].into_iter().chain(next).collect()
     }
@@ -99,27 +82,23 @@ impl State {
     fn decided(
         &self,
         turn: u32,
-        outcome: Outcome,
+        ended: Result<Answer, Failed>,
         condensed: u32,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Vec<Event> {
-        let decided = Decided { condensed, ..self.read(turn, outcome) };
-        let event = Event::Decided { decided: decided.clone(), at };
-        self.then(event, |state| state.after_decision(&decided, at, nonce))
+        let decided = Decided { condensed, ..self.read(turn, ended) };
+        let event = Event::Decided { decided: decided.clone(), at: moment.at };
+        self.then(event, |state| state.after_decision(&decided, moment))
     }
 
     /// The decision in an answer. What cannot be read falls to the next in turn.
-    fn read(&self, turn: u32, outcome: Outcome) -> Decided {
-        let answer = match outcome {
-            Outcome::Answered(answer) => answer,
-            Outcome::Failed { failure, partial } => {
+    fn read(&self, turn: u32, ended: Result<Answer, Failed>) -> Decided {
+        let answer = match ended {
+            Ok(answer) => answer,
+            Err(Failed { failure, partial }) => {
                 let raw = Some(partial).filter(|partial| !partial.is_empty()).map(within);
                 let note = format!("The facilitator did not answer: {}", failure.message);
                 return Decided { raw, ..self.in_turn(turn, How::Fallback, note) };
-            }
-            Outcome::Stopped { .. } | Outcome::Elapsed => {
-                return self.in_turn(turn, How::Fallback, "Nothing was decided.".to_owned());
             }
         };
         let (usage, timing) = (answer.usage, answer.timing);
@@ -171,15 +150,14 @@ impl State {
     }
 
     /// A step that a stop or a conclusion cut off hands back what had been said, once.
-    fn settle_cut_off(&self, of: &CallId, outcome: Outcome) -> Result<Vec<Event>, Reject> {
+    fn settle_cut_off(&self, of: &CallId, outcome: Outcome) -> Ruling<Event> {
         let is_cut = self.transcript.iter().rev().any(
             |entry| matches!(&entry.said, Said::Cut { call, partial: None, .. } if call == of),
         );
-        let partial = spoken::text_of(outcome);
         if !is_cut {
             return Err(Reject::Stale);
         }
-        Ok(vec![Event::CutOff { call: of.clone(), partial: within(partial) }])
+        Ok(vec![Event::CutOff { call: of.clone(), partial: within(outcome.text()) }])
     }
 
     /// A person's turn, or the conclusion of a person who leads.
@@ -187,17 +165,9 @@ impl State {
         &self,
         seat: Option<SeatId>,
         text: String,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+        moment: &Moment,
+    ) -> Ruling<Event> {
         let step = self.awaits(seat)?;
-        let answer = |text| Answer {
-            text,
-            reasoning: String::new(),
-            usage: Usage::default(),
-            timing: Timing::default(),
-            attempts: 1,
-        };
         match &step.what {
             What::Opening | What::Evaluation { .. } => Err(self.not_now(
                 "The one who leads has to decide who speaks next: use `decide`, not `reply`.",
@@ -205,13 +175,25 @@ impl State {
             What::Turn { turn, speaker, .. } => {
                 check::reply(&text)?;
                 let (turn, speaker) = (*turn, speaker.clone());
-                let event = Event::Spoke { turn, speaker, answer: answer(text), condensed: 0, at };
-                Ok(self.then(event, |state| state.after_turn(at, nonce)))
+                let event = Event::Spoke {
+                    turn,
+                    speaker,
+                    answer: Answer::by_person(text),
+                    condensed: 0,
+                    at: moment.at,
+                };
+                Ok(self.then(event, |state| state.after_turn(moment)))
             }
             What::Synthesis { by, why } => {
                 check::reply(&text)?;
                 let (by, why) = (by.clone(), *why);
-                Ok(vec![Event::Concluded { by, why, answer: answer(text), condensed: 0, at }])
+                Ok(vec![Event::Concluded {
+                    by,
+                    why,
+                    answer: Answer::by_person(text),
+                    condensed: 0,
+                    at: moment.at,
+                }])
             }
         }
     }
@@ -233,12 +215,7 @@ impl State {
         Ok(step)
     }
 
-    pub(super) fn decide_by_hand(
-        &self,
-        chosen: Chosen,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn decide_by_hand(&self, chosen: Chosen, moment: &Moment) -> Ruling<Event> {
         let step = self.awaits(None)?;
         let turn = match &step.what {
             What::Opening => 0,
@@ -267,8 +244,8 @@ impl State {
             timing: Timing::default(),
             condensed: 0,
         };
-        let event = Event::Decided { decided: decided.clone(), at };
-        Ok(self.then(event, |state| state.after_decision(&decided, at, nonce)))
+        let event = Event::Decided { decided: decided.clone(), at: moment.at };
+        Ok(self.then(event, |state| state.after_decision(&decided, moment)))
     }
 }
 

@@ -3,23 +3,17 @@
 use jiff::Timestamp;
 
 use super::{Estimate, Event, Said, Stage, State, Why, check};
-use crate::ids::Nonce;
+use crate::form::{Moment, Ruling};
 use crate::limits;
-use crate::reject::Reject;
 
 impl State {
-    pub(super) fn start(
-        &self,
-        estimate: Option<Estimate>,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn start(&self, estimate: Option<Estimate>, moment: &Moment) -> Ruling<Event> {
         match self.stage {
             Stage::Draft => {
                 check::seats(&self.facilitator, &self.participants)?;
                 check::budget(self)?;
-                let started = Event::Started { estimate, at };
-                Ok(self.then(started, |state| state.choose_next(at, nonce)))
+                let started = Event::Started { estimate, at: moment.at };
+                Ok(self.then(started, |state| state.choose_next(moment)))
             }
             Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {
                 Err(self.not_now("This discussion has been started; resume it."))
@@ -31,7 +25,7 @@ impl State {
         }
     }
 
-    pub(super) fn pause(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    pub(super) fn pause(&self, at: Timestamp) -> Ruling<Event> {
         match &self.stage {
             // Nobody's words are lost when the discussion rests while a person thinks.
             Stage::Active(step) if self.awaited().is_some() => {
@@ -49,13 +43,13 @@ impl State {
         }
     }
 
-    pub(super) fn resume(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    pub(super) fn resume(&self, moment: &Moment) -> Ruling<Event> {
         match &self.stage {
             // The step under way was never broken off.
-            Stage::Pausing(_) => Ok(vec![Event::Resumed { at }]),
+            Stage::Pausing(_) => Ok(vec![Event::Resumed { at: moment.at }]),
             Stage::Paused(step) | Stage::Stopped(step) | Stage::Failed { next: step, .. } => {
-                let resumed = Event::Resumed { at };
-                Ok(self.then(resumed, |state| state.begin_again(step, at, nonce)))
+                let resumed = Event::Resumed { at: moment.at };
+                Ok(self.then(resumed, |state| state.begin_again(step, moment)))
             }
             Stage::Active(_) => Err(self.not_now("This discussion is under way.")),
             Stage::Draft => Err(self.not_now("This discussion has not been started; start it.")),
@@ -63,7 +57,8 @@ impl State {
         }
     }
 
-    pub(super) fn stop(&self, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    /// Breaks off what is under way.
+    pub(super) fn break_off(&self, at: Timestamp) -> Ruling<Event> {
         match &self.stage {
             Stage::Active(step) | Stage::Pausing(step) | Stage::Paused(step) => {
                 Ok(vec![Event::Stopped { next: step.clone(), at }])
@@ -75,17 +70,17 @@ impl State {
         }
     }
 
-    pub(super) fn conclude(&self, at: Timestamp, nonce: Nonce) -> Result<Vec<Event>, Reject> {
+    pub(super) fn conclude(&self, moment: &Moment) -> Ruling<Event> {
         if let Some(why) = self.no_conclusion() {
             return Err(self.not_now(why));
         }
         if let Stage::Pausing(step) = &self.stage
             && step.what.is_synthesis()
         {
-            return Ok(vec![Event::Resumed { at }]);
+            return Ok(vec![Event::Resumed { at: moment.at }]);
         }
-        let asked = Event::ConcludeAsked { at };
-        Ok(self.then(asked, |state| vec![state.begin_synthesis(Why::Asked, at, nonce)]))
+        let asked = Event::ConcludeAsked { at: moment.at };
+        Ok(self.then(asked, |state| vec![state.begin_synthesis(Why::Asked, moment)]))
     }
 
     /// Why a conclusion cannot be asked for now.
@@ -104,12 +99,7 @@ impl State {
         }
     }
 
-    pub(super) fn interject(
-        &self,
-        by: String,
-        text: String,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn interject(&self, by: String, text: String, at: Timestamp) -> Ruling<Event> {
         if let Some(why) = self.no_interjection() {
             return Err(self.not_now(why));
         }

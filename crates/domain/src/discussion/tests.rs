@@ -10,10 +10,23 @@ mod records;
 mod reports;
 mod steering;
 
+pub use super::Command as Own;
 use super::*;
 use crate::call::FailureKind;
+use crate::form::story::{self, Told, apply, ask, due};
 use crate::limits;
 use crate::reject::Wrong;
+
+pub type Command = Told<Own>;
+
+pub fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+    nonce: Nonce,
+) -> Result<Vec<Event>, Reject> {
+    story::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
+}
 
 pub fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).expect("a time")
@@ -76,9 +89,9 @@ pub struct Held {
 
 impl Held {
     pub fn new(create: Create) -> Held {
-        let command = Command::Create(Box::new(create));
+        let command = Command::Own(Own::Create(Box::new(create)));
         let events = decide(None, command, at(0), nonce()).expect("a discussion");
-        let state = events.iter().fold(None, apply);
+        let state = events.iter().fold(None, apply::<State>);
         Held { state: state.expect("a discussion"), events, second: 0 }
     }
 
@@ -244,23 +257,23 @@ fn a_stopped_turn_keeps_its_words_and_is_begun_again() {
     held.tell(Command::Settle { call: call.clone(), outcome: partial.clone() }).expect("the text");
     check(&held, "stopped 1 []\n1 continue ann by parsed\n2 turn/1#1 cut off: Some(\"Te\")");
     assert_eq!(held.tell(Command::Settle { call, outcome: partial }), Err(Reject::Stale));
-    let held = held.told(Command::Resume);
+    let held = held.told(Command::Own(Own::Resume));
     check(&held, "active 1 [turn/1#2]\n1 continue ann by parsed\n2 turn/1#1 cut off: Some(\"Te\")");
 }
 
 #[test]
 fn a_pause_waits_for_the_turn_and_resumes_with_the_next_step() {
-    let held = Held::new(draft()).picks("ann").told(Command::Pause);
+    let held = Held::new(draft()).picks("ann").told(Command::Own(Own::Pause));
     check(&held, "pausing 1 [turn/1#1]\n1 continue ann by parsed");
     let held = held.says("Tea.");
     check(&held, "paused 1 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.");
-    let held = held.told(Command::Resume);
+    let held = held.told(Command::Own(Own::Resume));
     check(&held, "active 1 [evaluation/1#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.");
 }
 
 #[test]
 fn a_conclusion_that_is_asked_for_breaks_the_turn_off() {
-    let held = Held::new(draft()).picks("ann").told(Command::Conclude);
+    let held = Held::new(draft()).picks("ann").told(Command::Own(Own::Conclude));
     check(&held, "active 0 [synthesis#1]\n1 continue ann by parsed\n2 turn/1#1 cut off: None");
     let held = held.says("Nothing was said.");
     assert_eq!(held.state.status(), "concluded");
@@ -268,10 +281,11 @@ fn a_conclusion_that_is_asked_for_breaks_the_turn_off() {
 
 #[test]
 fn what_is_said_during_a_step_comes_after_it() {
-    let interject = |text: &str| Command::Interject { by: "Eve".into(), text: text.into() };
+    let interject =
+        |text: &str| Command::Own(Own::Interject { by: "Eve".into(), text: text.into() });
     let held = Held::new(draft()).picks("ann").told(interject("Cocoa?"));
     check(&held, "active 1 [turn/1#1]\n1 continue ann by parsed");
-    let held = held.told(Command::Pause).says("Tea.").told(interject("Water?"));
+    let held = held.told(Command::Own(Own::Pause)).says("Tea.").told(interject("Water?"));
     check(
         &held,
         "paused 1 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
@@ -287,7 +301,7 @@ fn when_nobody_answers_the_discussion_has_failed_and_can_go_on() {
         "failed 2 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.\n\
          3 continue bob by parsed\n4 turn 2 bob failed: It took too long.",
     );
-    let held = held.told(Command::Resume).picks("ann").says("Tea.").says("Tea it is.");
+    let held = held.told(Command::Own(Own::Resume)).picks("ann").says("Tea.").says("Tea it is.");
     assert_eq!(held.state.status(), "concluded");
 }
 
@@ -298,6 +312,6 @@ fn another_model_concludes_when_the_facilitators_fails() {
     assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#2]"));
     let held = held.fails().fails();
     assert_eq!(held.state.status(), "failed", "{}", held.shown());
-    let held = held.told(Command::Resume);
+    let held = held.told(Command::Own(Own::Resume));
     assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#4]"));
 }

@@ -5,6 +5,7 @@ mod golden;
 use super::*;
 use crate::agent::{Bounds, ModelChoice, built_in};
 use crate::call::Workspace;
+use crate::form::story::apply;
 
 fn given(name: &str) -> Given {
     Given {
@@ -50,6 +51,11 @@ fn told(commands: Vec<Command>) -> Option<State> {
 fn names(state: Option<&State>) -> Vec<(String, String)> {
     let stored = all(state).into_iter().filter(|agent| !agent.built_in);
     stored.map(|agent| (agent.id.0.clone(), agent.name.clone())).collect()
+}
+
+fn decide(state: Option<&State>, command: Command) -> Result<Vec<Event>, Reject> {
+    let (at, nonce) = (crate::Timestamp::UNIX_EPOCH, crate::Nonce(String::new()));
+    State::decide(state, command, &Moment { at, nonce, actor: "operator".into() })
 }
 
 #[track_caller]

@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 
 use super::*;
+use crate::form::story::apply;
 use crate::whiteboard::tests::{
-    agent, annotate, at, board as opened, challenges, content, moves, note_id, post, post_id,
-    posts, reached, register, told, votes,
+    Command, Own, agent, annotate, at, board as opened, challenges, content, decide, moves,
+    note_id, post, post_id, posts, reached, register, told, votes,
 };
 use crate::whiteboard::{
-    Admission, Choice, Command, Finding, Open, PostId, PostKind, Role, Shown, apply, decide, madr,
-    summarize,
+    Admission, Choice, Finding, Open, PostId, PostKind, Role, Shown, madr, summarize,
 };
 
 /// Who reads along: the four who joined, one who did not, and a stranger.
@@ -45,8 +45,8 @@ struct Session {
 
 impl Session {
     fn new(open: Open) -> Self {
-        let log = decide(None, Command::Open(open), at(0)).unwrap();
-        let state = log.iter().fold(None, apply).unwrap();
+        let log = decide(None, Command::Own(Own::Open(open)), at(0)).unwrap();
+        let state = log.iter().fold(None, apply::<State>).unwrap();
         let mut session = Session {
             state,
             log: vec![],
@@ -74,7 +74,7 @@ impl Session {
         for (lens, told) in self.lenses.iter_mut().zip(&mut self.told) {
             told.extend(lens.pass(event.clone(), place));
         }
-        let room = Room::Whiteboard(self.state.clone());
+        let room = crate::Room::Whiteboard(self.state.clone());
         self.listed.extend(room.is_listed(&event).then_some(place));
         let words = room.searchable(&event);
         self.found.extend((!words.is_empty()).then(|| words + "\n"));
@@ -85,7 +85,7 @@ impl Session {
         let viewer = viewer(name);
         let board = board(&self.state, &viewer);
         let place = VIEWERS.iter().position(|known| *known == name).unwrap();
-        let room = Room::Whiteboard(self.state.clone());
+        let room = crate::Room::Whiteboard(self.state.clone());
         let once = [
             page(&board),
             format!("{:?}", summarize(&board)),
@@ -463,25 +463,29 @@ fn command(state: &State, (who, what, pick): (usize, usize, usize), n: i64) -> C
     };
     let kinds = [PostKind::Proposal, PostKind::Informational];
     let choices = [Choice::Accept, Choice::Reject, Choice::Defer];
-    let noted =
-        |note| Command::Annotate { agent: agent(who), post: target.clone(), note, body: mark(n) };
+    let noted = |note| {
+        Command::Own(Own::Annotate { agent: agent(who), post: target.clone(), note, body: mark(n) })
+    };
     match what {
         0..=1 => {
             let role = if pick.is_multiple_of(2) { Role::Specialist } else { Role::Operator };
             let domain = Some(mark(n));
             let shown = [Shown::Nothing, Shown::Invitation(0), Shown::Personal][pick % 3];
             let name = if pick % 5 < 3 { format!("late-{n}") } else { "zoe".to_owned() };
-            Command::Register { agent: agent(&name), role, domain, shown }
+            Command::Own(Own::Register { agent: agent(&name), role, domain, shown })
         }
-        2 => Command::RenewToken { agent: agent(who) },
+        2 => Command::Own(Own::RenewToken { agent: agent(who) }),
         3 => {
             let role = if pick.is_multiple_of(2) { Role::Specialist } else { Role::Operator };
             let newcomer = (!pick.is_multiple_of(3)).then(|| (agent("zoe"), role));
-            Command::Invite { agent: agent(who), newcomer }
+            Command::Own(Own::Invite { agent: agent(who), newcomer })
         }
         4..=7 => {
             let content = content(kinds[pick % 2], &mark(n));
-            Command::Post { agent: agent(who), content: Content { body: "So.".into(), ..content } }
+            Command::Own(Own::Post {
+                agent: agent(who),
+                content: Content { body: "So.".into(), ..content },
+            })
         }
         8..=10 => noted(Note::Validation { result: Finding::Confirmed }),
         11..=14 => noted(Note::Challenge),
@@ -490,16 +494,16 @@ fn command(state: &State, (who, what, pick): (usize, usize, usize), n: i64) -> C
         18 => noted(Note::Withdrawal { challenge: None }),
         19 => noted(Note::Withdrawal { challenge: Some(challenge()) }),
         20..=21 => noted(Note::Resolution { challenge: challenge() }),
-        22..=28 => Command::Vote {
+        22..=28 => Command::Own(Own::Vote {
             agent: agent(who),
             post: target.clone(),
             choice: choices[pick % 3],
             reason: Some(mark(n)),
-        },
+        }),
         _ => {
             let ways = state.phase.next();
             let to = ways.get(pick % ways.len().max(1)).copied().unwrap_or(Phase::Archived);
-            Command::Transition { agent: agent("fay"), to, note: Some(mark(n)) }
+            Command::Own(Own::Transition { agent: agent("fay"), to, note: Some(mark(n)) })
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::Action;
 use super::{Event, Member, Phase, Role, State, check};
+use crate::form::{Report, Ruling};
 use crate::ids::AgentName;
 use crate::limits;
 use crate::reject::{Reject, renewed};
@@ -80,7 +81,7 @@ impl State {
         domain: Option<String>,
         shown: Shown,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         // Before anybody is looked up: a refusal must not tell who is registered.
         self.admit(&agent, role, shown)?;
         let domain = domain.map(|d| d.trim().to_owned()).filter(|domain| !domain.is_empty());
@@ -147,7 +148,7 @@ impl State {
         agent: AgentName,
         newcomer: Option<(AgentName, Role)>,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         self.gate(&agent, Action::Invite)?;
         if self.admission.is_open() {
             let message = "Anybody may register on this board; it needs no invitations.";
@@ -165,7 +166,7 @@ impl State {
         name: AgentName,
         role: Role,
         at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         if let Some(member) = self.member(&name) {
             return Err(already(member));
         }
@@ -181,7 +182,7 @@ impl State {
         Ok(vec![Event::Invited { agent: name, role, by, at }])
     }
 
-    fn renew_invitation(&self, by: AgentName, at: Timestamp) -> Result<Vec<Event>, Reject> {
+    fn renew_invitation(&self, by: AgentName, at: Timestamp) -> Ruling<Event> {
         if by != self.opened_by {
             let opener = &self.opened_by;
             return Err(Reject::Forbidden(format!(
@@ -198,11 +199,7 @@ impl State {
         Ok(vec![Event::InvitationRenewed { generation, by, at }])
     }
 
-    pub(super) fn renew_token(
-        &self,
-        agent: AgentName,
-        at: Timestamp,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(super) fn renew_token(&self, agent: AgentName, at: Timestamp) -> Ruling<Event> {
         let unknown = || Reject::Unknown(format!("There is no agent {agent} on this board."));
         let member = self.member(&agent).ok_or_else(unknown)?;
         if self.is_over() {

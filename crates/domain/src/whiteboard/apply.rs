@@ -8,11 +8,14 @@ use super::{
 };
 use crate::ids::AgentName;
 
-pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
-    if let Event::Opened { name, topic, project, by, principal, admission, debate, deadlines, at } =
-        event
-    {
-        return Some(State {
+impl State {
+    pub(crate) fn opened(event: &Event) -> Option<State> {
+        let Event::Opened { name, topic, project, by, principal, admission, debate, deadlines, at } =
+            event
+        else {
+            return None;
+        };
+        Some(State {
             name: name.clone(),
             topic: topic.clone(),
             project: project.clone(),
@@ -29,11 +32,8 @@ pub fn apply(state: Option<State>, event: &Event) -> Option<State> {
             members: vec![Member::new(by.clone(), Role::Facilitator, None, *at)],
             posts: vec![],
             steps: vec![],
-        });
+        })
     }
-    let mut state = state?;
-    state.take(event);
-    Some(state)
 }
 
 impl Member {
@@ -43,7 +43,7 @@ impl Member {
 }
 
 impl State {
-    fn take(&mut self, event: &Event) {
+    pub(crate) fn follow(&mut self, event: &Event) {
         match event {
             Event::Opened { .. } => {}
             Event::Registered { agent, role, domain, at } => {

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 
 use super::{Content, Event, Member, Open, Phase};
+use crate::form::Ruling;
 use crate::ids::AgentName;
 use crate::limits;
 use crate::names::{are_same, check_agent_name, check_room_name};
 use crate::reject::{Reject, Wrong, name, settled, size, text};
 
-pub fn open(open: Open, at: Timestamp) -> Result<Vec<Event>, Reject> {
+pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
     let mut wrong = vec![];
     if let Err(problem) = check_room_name(&open.name) {
         wrong.push(Wrong::new("boardId", problem));

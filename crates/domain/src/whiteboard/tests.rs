@@ -12,7 +12,9 @@ mod properties;
 mod records;
 mod summaries;
 
+pub(crate) use super::Command as Own;
 use super::*;
+use crate::form::story::{self, Told, apply, due};
 use crate::view::{self, Viewer};
 
 /// Gives the commands of a story one by one. All of them must be accepted.
@@ -34,7 +36,7 @@ fn check_refused(from: Phase, story: Vec<Command>, command: Command, reject: Rej
 #[track_caller]
 pub(crate) fn told(open: Open, before: Vec<Command>, story: Vec<Command>) -> (State, Vec<Event>) {
     let (mut state, mut log) = (None, vec![]);
-    let before = [Command::Open(open)].into_iter().chain(before).zip(-99..);
+    let before = [Command::Own(Own::Open(open))].into_iter().chain(before).zip(-99..);
     for (command, n) in before.chain(story.into_iter().zip(1..)) {
         let told = format!("command {n}: {command:?}");
         let events = decide(state.as_ref(), command, at(n));
@@ -43,6 +45,20 @@ pub(crate) fn told(open: Open, before: Vec<Command>, story: Vec<Command>) -> (St
         log.extend(events.into_iter().filter(|_| n > 0));
     }
     (state.expect("a story begins with a board"), log)
+}
+
+pub(crate) type Command = Told<Own>;
+
+pub(crate) fn decide(
+    state: Option<&State>,
+    command: Command,
+    at: Timestamp,
+) -> Result<Vec<Event>, Reject> {
+    story::decide(
+        state,
+        command,
+        &Moment { at, nonce: crate::Nonce(String::new()), actor: "operator".into() },
+    )
 }
 
 pub(crate) fn at(n: i64) -> Timestamp {
@@ -100,13 +116,13 @@ pub(crate) fn note_id(id: &str) -> AnnotationId {
 }
 
 pub(crate) fn register(name: &str, role: Role) -> Command {
-    Command::Register { agent: agent(name), role, domain: None, shown: Shown::Nothing }
+    Command::Own(Own::Register { agent: agent(name), role, domain: None, shown: Shown::Nothing })
 }
 
 fn register_for(name: &str, domain: &str) -> Command {
     let domain = Some(domain.into());
     let (role, shown) = (Role::Specialist, Shown::Nothing);
-    Command::Register { agent: agent(name), role, domain, shown }
+    Command::Own(Own::Register { agent: agent(name), role, domain, shown })
 }
 
 pub(crate) fn content(kind: PostKind, title: &str) -> Content {
@@ -127,12 +143,12 @@ pub(crate) fn post(name: &str, kind: PostKind, title: &str) -> Command {
 }
 
 pub(crate) fn posts(name: &str, content: Content) -> Command {
-    Command::Post { agent: agent(name), content }
+    Command::Own(Own::Post { agent: agent(name), content })
 }
 
 pub(crate) fn annotate(name: &str, post: &str, note: Note) -> Command {
     let body = format!("{name} on {post}.");
-    Command::Annotate { agent: agent(name), post: post_id(post), note, body }
+    Command::Own(Own::Annotate { agent: agent(name), post: post_id(post), note, body })
 }
 
 fn validates(name: &str, post: &str, result: Finding) -> Command {
@@ -156,11 +172,11 @@ fn resolves(name: &str, post: &str, challenge: &str) -> Command {
 }
 
 pub(crate) fn votes(name: &str, post: &str, choice: Choice) -> Command {
-    Command::Vote { agent: agent(name), post: post_id(post), choice, reason: None }
+    Command::Own(Own::Vote { agent: agent(name), post: post_id(post), choice, reason: None })
 }
 
 pub(crate) fn moves(name: &str, to: Phase) -> Command {
-    Command::Transition { agent: agent(name), to, note: None }
+    Command::Own(Own::Transition { agent: agent(name), to, note: None })
 }
 
 fn elapses(phase: &str) -> Command {
@@ -265,7 +281,7 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
         debate: Visibility::OwnAndRelated,
         ..with_deadlines(&[(Phase::Blind, 60_000)])
     };
-    let log = decide(None, Command::Open(open.clone()), at(1));
+    let log = decide(None, Command::Own(Own::Open(open.clone())), at(1));
     let opened = Event::Opened {
         name: "adr-1".into(),
         topic: "Which tool?".into(),
@@ -340,10 +356,10 @@ fn a_board_that_cannot_be_is_refused_with_every_wrong_field() {
         ("deadlines.debateSeconds", "is given twice"),
         ("deadlines.resolveSeconds", "must be from 1 to 7776000"),
     ]);
-    assert_eq!(decide(None, Command::Open(open), at(1)), Err(reject));
+    assert_eq!(decide(None, Command::Own(Own::Open(open)), at(1)), Err(reject));
     let long = Open { topic: "t".repeat(limits::TOPIC_BYTES + 1), ..board() };
     let reject = invalid(&[("topic", "is 4097 bytes long; at most 4096 are allowed")]);
-    assert_eq!(decide(None, Command::Open(long), at(1)), Err(reject));
+    assert_eq!(decide(None, Command::Own(Own::Open(long)), at(1)), Err(reject));
 }
 
 #[test]
@@ -366,7 +382,7 @@ fn nothing_happens_on_a_board_that_is_not_open() {
 fn a_board_is_opened_once_also_after_archiving() {
     for phase in Phase::ALL {
         let reject = not_now(phase, "This whiteboard has been opened already.", &[]);
-        check_refused(phase, vec![], Command::Open(board()), reject);
+        check_refused(phase, vec![], Command::Own(Own::Open(board())), reject);
     }
 }
 
@@ -426,12 +442,12 @@ fn a_role_and_a_domain_are_kept() {
     for other in [
         register("cyd", Role::Specialist),
         register_for("cyd", "tools"),
-        Command::Register {
+        Command::Own(Own::Register {
             agent: agent("cyd"),
             role: Role::Operator,
             domain: Some("docs".into()),
             shown: Shown::Nothing,
-        },
+        }),
     ] {
         check_refused(Phase::Blind, vec![register_for("cyd", "docs")], other, reject.clone());
     }
@@ -542,10 +558,12 @@ fn a_specialist_does_not_lead() {
 
 #[test]
 fn a_move_may_carry_a_note() {
-    let noted = |note: &str| Command::Transition {
-        agent: agent("fay"),
-        to: Phase::Read,
-        note: Some(note.into()),
+    let noted = |note: &str| {
+        Command::Own(Own::Transition {
+            agent: agent("fay"),
+            to: Phase::Read,
+            note: Some(note.into()),
+        })
     };
     let event = Event::Transitioned {
         to: Phase::Read,
@@ -878,8 +896,8 @@ fn a_withdrawn_post_takes_resolutions_and_nothing_else() {
 #[test]
 fn an_annotation_says_something_unless_it_withdraws() {
     let silent = |command| match command {
-        Command::Annotate { agent, post, note, .. } => {
-            Command::Annotate { agent, post, note, body: " ".into() }
+        Command::Own(Own::Annotate { agent, post, note, .. }) => {
+            Command::Own(Own::Annotate { agent, post, note, body: " ".into() })
         }
         other => panic!("{other:?} is no annotation"),
     };
@@ -895,12 +913,12 @@ fn an_annotation_says_something_unless_it_withdraws() {
     };
     let story = vec![silent(withdraws("ada", "ada/1", None))];
     check(Phase::Debate, story, vec![event], Phase::Debate);
-    let long = Command::Annotate {
+    let long = Command::Own(Own::Annotate {
         agent: agent("ben"),
         post: post_id("ada/1"),
         note: Note::Challenge,
         body: "b".repeat(65_537),
-    };
+    });
     let reject = invalid(&[("body", "is 65537 bytes long; at most 65536 are allowed")]);
     check_refused(Phase::Debate, vec![], long, reject);
 }
@@ -930,11 +948,13 @@ fn a_second_vote_replaces_the_first_and_the_log_keeps_both() {
 
 #[test]
 fn a_vote_may_have_a_reason() {
-    let because = |reason: &str| Command::Vote {
-        agent: agent("ben"),
-        post: post_id("ada/1"),
-        choice: Choice::Accept,
-        reason: Some(reason.into()),
+    let because = |reason: &str| {
+        Command::Own(Own::Vote {
+            agent: agent("ben"),
+            post: post_id("ada/1"),
+            choice: Choice::Accept,
+            reason: Some(reason.into()),
+        })
     };
     let event = |n, reason: Option<&str>| Event::Voted {
         post: post_id("ada/1"),
@@ -1028,9 +1048,12 @@ fn a_deadline_that_is_not_due_is_stale() {
 
 #[test]
 fn a_deadline_beyond_the_end_of_time_is_the_end_of_time() {
-    let opened =
-        decide(None, Command::Open(with_deadlines(&[(Phase::Blind, 1_000)])), Timestamp::MAX);
-    let state = opened.unwrap().iter().fold(None, apply).unwrap();
+    let opened = decide(
+        None,
+        Command::Own(Own::Open(with_deadlines(&[(Phase::Blind, 1_000)]))),
+        Timestamp::MAX,
+    );
+    let state = opened.unwrap().iter().fold(None, apply::<State>).unwrap();
     assert_eq!(state.deadline(), Some(Timestamp::MAX));
 }
 
@@ -1046,17 +1069,21 @@ pub(crate) fn worked_example() -> (Open, Vec<Command>) {
         by: agent("facilitator-claude"),
         ..board()
     };
-    let says = |name: &str, post: &str, note: Note, body: &str| Command::Annotate {
-        agent: agent(name),
-        post: post_id(post),
-        note,
-        body: body.into(),
+    let says = |name: &str, post: &str, note: Note, body: &str| {
+        Command::Own(Own::Annotate {
+            agent: agent(name),
+            post: post_id(post),
+            note,
+            body: body.into(),
+        })
     };
-    let vote = |name: &str, post: &str, choice: Choice, reason: &str| Command::Vote {
-        agent: agent(name),
-        post: post_id(post),
-        choice,
-        reason: Some(reason.into()),
+    let vote = |name: &str, post: &str, choice: Choice, reason: &str| {
+        Command::Own(Own::Vote {
+            agent: agent(name),
+            post: post_id(post),
+            choice,
+            reason: Some(reason.into()),
+        })
     };
     let proposal = |title: &str, body: &str| Content {
         body: body.into(),
@@ -1114,11 +1141,11 @@ pub(crate) fn worked_example() -> (Open, Vec<Command>) {
             Note::Resolution { challenge: note_id("mdbook-advocate/a1") },
             "There are no examples yet.",
         ),
-        Command::Transition {
+        Command::Own(Own::Transition {
             agent: agent("facilitator-claude"),
             to: Phase::Archived,
             note: Some("We go with mkdocs-material.\nAsk again in a year.".into()),
-        },
+        }),
     ];
     (open, story)
 }
@@ -1158,5 +1185,5 @@ pub(crate) fn then<T>(mut story: Vec<T>, more: impl IntoIterator<Item = T>) -> V
 
 #[test]
 fn its_statuses_are_its_phases() {
-    assert_eq!(super::STATUSES, Phase::ALL.map(Phase::name));
+    assert_eq!(*State::STATUSES, Phase::ALL.map(Phase::name));
 }

@@ -334,7 +334,7 @@ impl Session {
     /// Who drives it after this append, and the epoch if that is who asked for it.
     fn drive(&mut self, append: &Append, others: &BTreeSet<String>) -> Option<u64> {
         self.wake_at = append.wake_at;
-        if append.epoch.is_some() {
+        if append.epoch.is_some() && append.expected > 0 {
             self.driver = append.driver.clone();
             return append.driver.is_some().then_some(self.row.epoch);
         }

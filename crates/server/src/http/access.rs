@@ -8,9 +8,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::routes::{Routes, routes};
 use super::sessions::Empty;
 use crate::App;
 use crate::auth::{self, Access, Source, Tries};
@@ -19,8 +18,8 @@ use crate::idempotency::Change;
 use crate::listen::Peer;
 use crate::views::{Reply, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get, enter, leave))
+pub fn routes() -> Routes {
+    Routes::new().routes(routes!(get, enter, leave))
 }
 
 #[derive(Serialize, ToSchema)]

@@ -10,9 +10,8 @@ use plenary_domain::agent::Agent;
 use plenary_domain::limits;
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::routes::{Routes, routes};
 use super::sessions::{DetailName, Empty};
 use super::within;
 use crate::App;
@@ -21,8 +20,8 @@ use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::views::agents::StoredAgent;
 use crate::views::{Nothing, Reply, page, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, edit, remove))
+pub fn routes() -> Routes {
+    Routes::new().routes(routes!(list, add)).routes(routes!(get, edit, remove))
 }
 
 #[derive(Deserialize, IntoParams)]

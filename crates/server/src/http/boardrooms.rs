@@ -11,15 +11,14 @@ use plenary_clerk::boardrooms::{
     self, Answer, KIND, NewBallot, NewBoardroom, NewSynthesis, Retry, RoleName, board, numbered,
 };
 use plenary_clerk::identity;
-use plenary_domain::SessionId;
-use plenary_domain::boardroom::{Command, Role, Times, preset};
+use plenary_domain::boardroom::{Command, Role, preset};
+use plenary_domain::{SessionId, room};
 use plenary_engine::{By, Snapshot};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::events::After;
+use super::routes::{Routes, routes};
 use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
@@ -29,8 +28,8 @@ use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
 use crate::views::{self, Beside, BoardroomView, Nothing, Reply, SessionView, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(presets))
         .routes(routes!(list, convene))
         .routes(routes!(export::import))
@@ -129,7 +128,7 @@ async fn convene(
     responses((status = 200, body = Reply<BoardroomView>), ReadProblems))]
 async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
     let snapshot = app.engine.get(session_id(&id)?).await?;
-    show(&app, &snapshot).await
+    show(&app, &snapshot)
 }
 
 /// Removes a board and its record for good. For whoever opened it, and the operator of
@@ -149,7 +148,8 @@ async fn remove(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Prob
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
-    submit(&on.app, &on.at, on.by, Command::Stop).await
+    let id = board_id(&on.app, &on.at).await?;
+    show(&on.app, &on.app.engine.submit(id, on.by, room::Command::Stop).await?)
 }
 
 /// Asks again whoever has no answer, on a board that was stopped or failed.
@@ -157,7 +157,7 @@ async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn resume(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
-    show(&on.app, &boardrooms::resume(&on.app.clerk, session_id(&on.at)?, on.by).await?).await
+    show(&on.app, &boardrooms::resume(&on.app.clerk, session_id(&on.at)?, on.by).await?)
 }
 
 /// Begins the synthesis now, with the answers that are there; who has not
@@ -169,7 +169,7 @@ async fn resume(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
 async fn synthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem> {
     let snapshot =
         boardrooms::synthesize(&on.app.clerk, session_id(&on.at)?, on.by, on.body).await?;
-    show(&on.app, &snapshot).await
+    show(&on.app, &snapshot)
 }
 
 /// Adds a synthesis to a board at rest. Earlier ones are kept.
@@ -180,7 +180,7 @@ async fn synthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem> 
 async fn resynthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem> {
     let snapshot =
         boardrooms::resynthesize(&on.app.clerk, session_id(&on.at)?, on.by, on.body).await?;
-    show(&on.app, &snapshot).await
+    show(&on.app, &snapshot)
 }
 
 /// Asks one advisor again; a new synthesis follows.
@@ -193,7 +193,7 @@ async fn resynthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn retry(on: On<Retry, (String, String)>) -> Result<impl IntoResponse, Problem> {
     let place = (session_id(&on.at.0)?, numbered(&on.at.1));
-    show(&on.app, &boardrooms::retry(&on.app.clerk, place, on.by, on.body).await?).await
+    show(&on.app, &boardrooms::retry(&on.app.clerk, place, on.by, on.body).await?)
 }
 
 /// Stops one advisor and keeps what it has said so far. The others go on; after the last
@@ -217,7 +217,7 @@ async fn stop_advisor(on: On<Empty, (String, String)>) -> Result<impl IntoRespon
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn answer(asking: Asking, on: On<Answer>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
-    show(&on.app, &boardrooms::answer(&on.app.clerk, caller, on.body).await?).await
+    show(&on.app, &boardrooms::answer(&on.app.clerk, caller, on.body).await?)
 }
 
 /// A person's own votes as an advisor, while the ballot is held: by that person, whoever
@@ -228,7 +228,7 @@ async fn answer(asking: Asking, on: On<Answer>) -> Result<impl IntoResponse, Pro
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn cast(asking: Asking, on: On<NewBallot>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
-    show(&on.app, &boardrooms::cast(&on.app.clerk, caller, on.body).await?).await
+    show(&on.app, &boardrooms::cast(&on.app.clerk, caller, on.body).await?)
 }
 
 /// Everything that happens on a board, live. `id` is the version; a reader that
@@ -271,7 +271,7 @@ pub struct Convened {
 async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/boardrooms/{}", opened.id))];
     let seat_tokens = agents::seat_tokens(app, opened).await?;
-    let board = view(app, opened).await?;
+    let board = view(app, opened)?;
     Ok((StatusCode::CREATED, place, reply(Convened { board, seat_tokens })))
 }
 
@@ -281,23 +281,16 @@ async fn submit(
     by: By,
     command: Command,
 ) -> Result<Json<Reply<BoardroomView>>, Problem> {
-    show(app, &boardrooms::submit(&app.clerk, session_id(id)?, by, command).await?).await
+    show(app, &boardrooms::submit(&app.clerk, session_id(id)?, by, command).await?)
 }
 
-async fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Problem> {
-    Ok(reply(view(app, snapshot).await?))
+fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Problem> {
+    Ok(reply(view(app, snapshot)?))
 }
 
-async fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
+fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
     let state = board(snapshot)?;
     let running = |call: &_| app.engine.underway(snapshot.id, call);
-    let mut times = Times::default();
-    let events = app.engine.events(snapshot.id).await?.into_iter();
-    for stored in events.take_while(|stored| stored.version <= snapshot.version) {
-        if let Ok(event) = serde_json::from_str(&stored.payload) {
-            times.take(&event, stored.at);
-        }
-    }
-    let beside = Beside { running: &running, times: &times, prices: &app.clerk.prices };
+    let beside = Beside { running: &running, prices: &app.clerk.prices };
     Ok(views::boardroom(snapshot.id, snapshot.version, state, &beside))
 }

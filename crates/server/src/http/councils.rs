@@ -8,15 +8,14 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_clerk::councils::{self, CouncilClosing, KIND, NewCouncil, NewCouncilPost, council};
 use plenary_domain::council::{self, Command, Stage, Why};
-use plenary_domain::{AgentName, SessionId, Timestamp, limits};
+use plenary_domain::{AgentName, Report, SessionId, Timestamp, limits};
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::boardrooms::export::{Format, FormatName};
 use super::events::After;
+use super::routes::{Routes, routes};
 use super::sessions::{self, Empty, Filter};
 use super::{MARKDOWN, document, json_document, within};
 use crate::App;
@@ -27,8 +26,8 @@ use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
 use crate::views::{Reply, SessionView, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(list, open))
         .routes(routes!(get))
         .routes(routes!(read, post))
@@ -257,16 +256,16 @@ async fn read(
     let mut snapshot = look(&app, &name).await?;
     if wait > 0 {
         let id = snapshot.id;
-        let mut frames = std::pin::pin!(app.engine.watch(id, snapshot.version).await?);
+        let mut changes = app.engine.changes(id);
         let mut time = app.engine.clock().sleep(Duration::from_secs(wait.into()));
-        while waits(council(&snapshot)?, since) {
-            let more = tokio::select! {
-                () = &mut time => break,
-                frame = frames.next() => frame.is_some(),
-            };
+        loop {
             snapshot = app.engine.get(id).await?;
-            if !more {
+            if !waits(council(&snapshot)?, since) {
                 break;
+            }
+            tokio::select! {
+                () = &mut time => break,
+                () = changes.next() => {}
             }
         }
     }

@@ -12,14 +12,13 @@ use plenary_clerk::discussions::{
 };
 use plenary_clerk::identity;
 use plenary_domain::discussion::{self, Command, SeatId};
-use plenary_domain::{SessionId, limits};
+use plenary_domain::{SessionId, limits, room};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::events::After;
+use super::routes::{Routes, routes};
 use super::sessions::{self, Empty, Filter};
 use super::{session_id, within};
 use crate::App;
@@ -30,8 +29,8 @@ use crate::live;
 use crate::views::discussions::{DiscussionView, EntryView, EstimateView};
 use crate::views::{Nothing, Reply, SessionView, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(presets))
         .routes(routes!(list, create))
         .routes(routes!(estimate_new))
@@ -261,7 +260,8 @@ async fn resume(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
 async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
-    submit(&on.app, &on.at, on.by, Command::Stop).await
+    let id = discussion_id(&on.app, &on.at).await?;
+    show(&on.app, &on.app.engine.submit(id, on.by, room::Command::Stop).await?)
 }
 
 /// Goes to the conclusion now, with what has been said.

@@ -8,16 +8,15 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::routes::{Routes, routes};
 use crate::App;
 use crate::error::{Problem, ReadProblems};
 use crate::idempotency::Query;
 use crate::live;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(all))
+pub fn routes() -> Routes {
+    Routes::new().routes(routes!(all))
 }
 
 #[derive(Deserialize, IntoParams)]

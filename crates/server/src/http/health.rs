@@ -12,19 +12,18 @@ use axum::response::IntoResponse;
 use plenary_domain::limits;
 use plenary_engine::ports::StoreError;
 use tokio::sync::Mutex;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::routes::{Routes, routes};
 use crate::App;
 use crate::error::{Problem, ReadProblems};
 use crate::views::{Nothing, Reply, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(healthz))
-        .routes(routes!(readyz))
-        .routes(routes!(metrics))
-        .layer(Extension(Arc::new(Ready::default())))
+pub fn routes() -> Routes {
+    let routes = Routes::new();
+    let mut routes =
+        routes.routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(metrics));
+    routes.router = routes.router.layer(Extension(Arc::new(Ready::default())));
+    routes
 }
 
 /// The process lives.

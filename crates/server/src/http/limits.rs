@@ -7,15 +7,13 @@ use plenary_clerk::mirror;
 use plenary_domain::limits::told::{Limit, Of, TOLD, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use crate::App;
+use super::routes::{Routes, routes};
 use crate::error::ReadProblems;
 use crate::views::{Reply, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get))
+pub fn routes() -> Routes {
+    Routes::new().routes(routes!(get))
 }
 
 /// By what they are about, and by their names.

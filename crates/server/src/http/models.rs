@@ -8,15 +8,14 @@ use plenary_domain::ModelName;
 use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::routes::{Routes, routes};
 use crate::App;
 use crate::error::ReadProblems;
 use crate::views::{Reply, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(models)).routes(routes!(providers)).routes(routes!(tiers))
+pub fn routes() -> Routes {
+    Routes::new().routes(routes!(models)).routes(routes!(providers)).routes(routes!(tiers))
 }
 
 #[derive(Serialize, ToSchema)]

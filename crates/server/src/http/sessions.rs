@@ -4,17 +4,14 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
-use futures::{Stream, StreamExt};
 use plenary_clerk::identity;
 use plenary_domain::room::{self, Command};
 use plenary_domain::{SessionId, limits};
-use plenary_engine::Frame;
 use plenary_engine::ports::ListQuery;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::routes::{Routes, routes};
 use super::{session_id, within};
 use crate::App;
 use crate::agents::{AgentHeader, Asking};
@@ -22,8 +19,8 @@ use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Key, On, Path, Query};
 use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(list))
         .routes(routes!(get, remove))
         .routes(routes!(wait))
@@ -146,34 +143,18 @@ async fn wait(
         return Err(Problem::new(Code::InvalidQuery, problem));
     }
     let id = session(&app, &id).await?;
-    let version = app.engine.get(id).await?.version;
-    let mut frames = std::pin::pin!(app.engine.watch(id, version).await?);
+    let mut changes = app.engine.changes(id);
     let mut time = app.engine.clock().sleep(Duration::from_secs(seconds.into()));
     loop {
         let report = report(&app, id, false).await?;
         if report.is_news_to(query.seen.as_deref()) {
             return Ok(reply(report));
         }
-        let changed = tokio::select! {
+        tokio::select! {
             () = &mut time => return Ok(reply(report)),
-            changed = next_change(&mut frames) => changed,
-        };
-        if !changed {
-            return Err(Problem::no_such_session(id));
+            () = changes.next() => {}
         }
     }
-}
-
-/// False when nothing can change any more, because the session was removed.
-async fn next_change(frames: &mut (impl Stream<Item = Frame> + Unpin)) -> bool {
-    while let Some(frame) = frames.next().await {
-        match frame {
-            Frame::Event(_) => return true,
-            Frame::Removed => return false,
-            Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) => {}
-        }
-    }
-    false
 }
 
 /// Stops what runs at once and keeps what has arrived.

@@ -17,10 +17,9 @@ use plenary_domain::{AgentName, Viewer, limits, view};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::events::After;
+use super::routes::{Routes, routes};
 use super::sessions::{self, Filter};
 use super::within;
 use crate::App;
@@ -34,8 +33,8 @@ use crate::views::whiteboards::{
 };
 use crate::views::{Reply, SessionView, page, reply};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .routes(routes!(list, open))
         .routes(routes!(state))
         .routes(routes!(register))

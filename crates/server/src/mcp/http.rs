@@ -23,13 +23,8 @@ use super::{Door, Reply, Server};
 use crate::auth::{Access, Principal};
 use held::Sessions;
 
-pub fn routes(
-    door: Arc<dyn Door>,
-    document: &Value,
-    access: &Access,
-    most_sessions: usize,
-) -> Router {
-    let server = Server::new(door, document);
+pub fn routes(door: Arc<dyn Door>, access: &Access, most_sessions: usize) -> Router {
+    let server = Server::new(door);
     let mut sessions = SessionConfig::default();
     sessions.keep_alive = Some(Duration::from_millis(limits::MCP_IDLE_MS));
     let mut manager = LocalSessionManager::default();

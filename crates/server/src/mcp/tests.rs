@@ -115,7 +115,8 @@ fn start() -> Told {
         ]),
         ..Fake::default()
     });
-    Told { server: Server::with_rows(door.clone(), &document(), table()), door }
+    let server = Server::with_entries(door.clone(), || entries(&document(), table()));
+    Told { server, door }
 }
 
 impl Told {
@@ -303,8 +304,7 @@ fn schemas_stand_by_themselves() {
 }
 
 fn real() -> Server {
-    let document = serde_json::to_value(crate::document()).unwrap();
-    Server::new(Arc::new(Fake::default()), &document)
+    Server::new(Arc::new(Fake::default()))
 }
 
 /// Clients ask their user before a tool that destroys or reaches out, or refuse it.
@@ -373,7 +373,7 @@ fn every_row_has_its_route_and_is_told_in_full() {
     let server = real();
     let named: Vec<&str> = server.shared.entries.iter().map(|entry| entry.row.name).collect();
     assert_eq!(named, rows().map(|row| row.name).collect::<Vec<_>>(), "a row has no route");
-    for entry in &server.shared.entries {
+    for entry in server.shared.entries.iter() {
         let (row, tool) = (&entry.row, entry.tool());
         assert!(!row.title.is_empty() && row.description.len() > 25, "{}", row.name);
         for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten()

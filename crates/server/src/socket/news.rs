@@ -162,6 +162,8 @@ mod tests {
     use plenary_domain::discussion;
     use serde_json::{Value, json};
 
+    use plenary_domain::{Form, Timestamp};
+
     use super::words;
 
     /// What is told of an event in a discussion of Chair, Ann and Bob.
@@ -176,7 +178,7 @@ mod tests {
             "participants": [seat("ann", "Ann"), seat("bob", "Bob")],
             "maxRounds": 4, "at": at });
         let created: discussion::Event = serde_json::from_value(created).unwrap();
-        let state = discussion::apply(None, &created).unwrap();
+        let state = discussion::State::open(&created, Timestamp::UNIX_EPOCH).unwrap();
         let mut event = event;
         event["at"] = json!(at);
         let event: discussion::Event = serde_json::from_value(event).unwrap();

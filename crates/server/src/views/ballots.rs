@@ -137,8 +137,8 @@ fn point(counted: Counted<'_>) -> PointView {
 
 fn paper(state: &boardroom::State, synthesis: &Synthesis, held: &Held, paper: &Paper) -> PaperView {
     let (status, problem) = match &paper.standing {
-        PaperStanding::Waiting => (PaperStatus::Waiting, None),
-        PaperStanding::Cast { .. } => (PaperStatus::Done, None),
+        PaperStanding::Asked => (PaperStatus::Waiting, None),
+        PaperStanding::Done(_) => (PaperStatus::Done, None),
         PaperStanding::Failed { failure, .. } => {
             (PaperStatus::Failed, Some(failure.message.clone()))
         }

@@ -1,7 +1,7 @@
 //! How calls go: when, at which price, and what is under way.
 
 use plenary_clerk::Prices;
-use plenary_domain::boardroom::{Times, Verdict};
+use plenary_domain::boardroom::Verdict;
 use plenary_domain::{CallId, ModelName, Usage};
 use plenary_engine::{Retrying, Underway};
 use serde::Serialize;
@@ -13,7 +13,6 @@ pub type Running<'a> = &'a dyn Fn(&CallId) -> Option<Underway>;
 /// What is known of a board beside its state.
 pub struct Beside<'a> {
     pub running: Running<'a>,
-    pub times: &'a Times,
     pub prices: &'a Prices,
 }
 

@@ -6,7 +6,7 @@ use plenary_domain::discussion::{
     self, Decided, Entry, Estimate, How, Participant, Range, Said, Seat, SeatId, Sitter, Spoken,
     Stage, State, Step, What,
 };
-use plenary_domain::{Answer, SessionId, Timestamp, Timing, Usage};
+use plenary_domain::{Answer, Report, SessionId, Timestamp, Timing, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;

@@ -1,14 +1,13 @@
 //! What the API offers, to be read by people. No script runs on this page.
 
 use std::fmt::Write;
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use serde_json::Value;
-use utoipa::openapi::OpenApi;
 
 use super::guard;
 use crate::App;
@@ -19,19 +18,17 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'",
 );
 
-pub fn routes(document: Arc<OpenApi>) -> Router<App> {
-    let text = Arc::new(page(&serde_json::to_value(&*document).unwrap_or_default()));
-    let json = Arc::new(document.to_json().unwrap_or_default());
+// Both are made by whoever first asks.
+static PAGE: LazyLock<String> = LazyLock::new(|| page(&crate::document_value()));
+static JSON: LazyLock<String> = LazyLock::new(|| crate::document().to_json().unwrap_or_default());
+
+pub fn routes() -> Router<App> {
     let css = [(header::CONTENT_TYPE, "text/css; charset=utf-8")];
+    let json = [(header::CONTENT_TYPE, "application/json")];
     Router::new()
-        .route("/docs", get(async move || guarded(Html(text.as_str().to_owned()))))
+        .route("/docs", get(async || guarded(Html(PAGE.as_str()))))
         .route("/docs/style.css", get(async move || guarded((css, STYLE))))
-        .route(
-            "/api/openapi.json",
-            get(async move || {
-                ([(header::CONTENT_TYPE, "application/json")], json.as_str().to_owned())
-            }),
-        )
+        .route("/api/openapi.json", get(async move || (json, JSON.as_str())))
 }
 
 fn guarded(answer: impl IntoResponse) -> Response {

@@ -25,6 +25,8 @@ pub struct TestApp {
     pub url: String,
     pub http: reqwest::Client,
     pub store: Arc<SqliteStore>,
+    /// The name under which it drives sessions.
+    pub node: String,
     _folder: tempfile::TempDir,
     _over: oneshot::Sender<()>,
 }
@@ -125,6 +127,7 @@ impl TestApp {
         let mut all = providers(&scripted.url());
         all.extend(more(&scripted.url()));
         let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock);
+        let node = engine.node().to_owned();
         let mut app = App::new(Clerk { engine, tiers, prices });
         (app.web_folder, app.capacity) = (web_folder, capacity);
         let router = plenary_server::router(app, access);
@@ -139,7 +142,7 @@ impl TestApp {
             let _ = ended.await;
         }));
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        TestApp { scripted, url, http, store, _folder: folder, _over: over }
+        TestApp { scripted, url, http, store, node, _folder: folder, _over: over }
     }
 
     pub async fn get(&self, path: &str) -> (u16, Value) {

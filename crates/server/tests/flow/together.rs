@@ -272,7 +272,8 @@ impl Table {
         let events = self.store.store.events(self.board, 0, 1_000).await.unwrap();
         let mut folded = None;
         for event in &events {
-            room::apply(&mut folded, &room::Event::decode(&event.kind, &event.payload).unwrap());
+            let decoded = room::Event::decode(&event.kind, &event.payload).unwrap();
+            room::apply(&mut folded, &decoded, event.at);
         }
         let held = self.engine.get(self.board).await.unwrap();
         assert_eq!((Some(&*held.room), held.version), (folded.as_ref(), events.len() as u64));

@@ -29,7 +29,8 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         .await
         .unwrap();
 
-    assert_eq!((opened, added), (written(1, 1, 1), written(3, 2, 2)));
+    let driven = Appended::Written { version: 1, positions: vec![Some(1)], epoch: Some(1) };
+    assert_eq!((opened, added), (driven, written(3, 2, 2)));
     assert_eq!(
         store.session(id(1)).await.unwrap(),
         Some(SessionRow {

@@ -3,13 +3,11 @@
 
 use jiff::Timestamp;
 
-use super::super::settle::text_of;
-use super::super::{
-    Event, SeatId, Sitter, Stage, Standing, State, Synthesis, SynthesisStanding, later,
-};
+use super::super::{Advisor, Event, SeatId, Sitter, Stage, State, Stopping, Synthesis, later};
 use super::{Ballot, Held, Paper, PaperStanding, Point, Vote, Voter, points, read};
 use crate::boardroom::verdict::{Headings, Verdict};
-use crate::call::{Answer, Call, Failure, FailureKind, Outcome, Work};
+use crate::call::{Call, Failed, FailureKind, Heard, Outcome, Work};
+use crate::form::{Moment, Ruling};
 use crate::ids::{CallId, Nonce};
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
@@ -20,20 +18,16 @@ pub const VOTING: &str =
 impl Paper {
     /// The call that brings this advisor's votes.
     pub fn call_id(&self, synthesis: u32) -> CallId {
-        CallId(format!("ballot/{synthesis}/{}#{}", self.seat.0, self.tries))
+        CallId::new("ballot").of(synthesis).of(self.seat.0).nth(self.tries)
     }
 
     fn deadline_call(&self, synthesis: u32) -> CallId {
-        CallId(format!("ballot-deadline/{synthesis}/{}#{}", self.seat.0, self.tries))
+        CallId::new("ballot-deadline").of(synthesis).of(self.seat.0).nth(self.tries)
     }
 
     fn can_be_asked_again(&self) -> bool {
         matches!(self.standing, PaperStanding::Stopped { .. })
             && self.tries <= limits::RETRIES_BY_HAND
-    }
-
-    fn is_unheard(&self) -> bool {
-        self.standing == PaperStanding::Stopped { partial: None }
     }
 }
 
@@ -66,8 +60,7 @@ impl State {
     /// Whose votes are awaited from a person.
     pub fn awaited_voters(&self) -> Vec<SeatId> {
         let papers = self.balloting().map(|(_, held)| held.papers.as_slice()).unwrap_or_default();
-        let is_awaited =
-            |paper: &&Paper| paper.standing == PaperStanding::Waiting && self.is_person(paper.seat);
+        let is_awaited = |paper: &&Paper| paper.standing.is_asked() && self.is_person(paper.seat);
         papers.iter().filter(is_awaited).map(|paper| paper.seat).collect()
     }
 
@@ -76,8 +69,7 @@ impl State {
         &self,
         synthesis: &Synthesis,
         verdict: &Verdict,
-        at: Timestamp,
-        nonce: Nonce,
+        moment: &Moment,
     ) -> Option<Event> {
         if !self.ballot {
             return None;
@@ -95,8 +87,8 @@ impl State {
             };
             return Some(Event::BallotSkipped { number, reason: reason.into() });
         }
-        let voters = self.voters(synthesis.basis.iter().copied(), at);
-        Some(Event::BallotBegan { number, points, left_out, voters, nonce })
+        let voters = self.voters(synthesis.basis.iter().copied(), moment.at);
+        Some(Event::BallotBegan { number, points, left_out, voters, nonce: moment.nonce.clone() })
     }
 
     /// A person has as long for the votes as was given for the answer.
@@ -112,28 +104,25 @@ impl State {
     }
 
     /// The papers of a ballot that was stopped, if that is where the board was stopped.
-    pub(in crate::boardroom) fn resumed_ballot(
-        &self,
-        at: Timestamp,
-        nonce: Nonce,
-    ) -> Option<Event> {
+    pub(in crate::boardroom) fn resumed_ballot(&self, moment: &Moment) -> Option<Event> {
+        let (number, voters) = self.stopped_voters(moment.at)?;
+        Some(Event::BallotResumed { number, voters, nonce: moment.nonce.clone() })
+    }
+
+    fn stopped_voters(&self, at: Timestamp) -> Option<(u32, Vec<Voter>)> {
         let last = self.syntheses.last().filter(|_| self.stage == Stage::Stopped)?;
         let held = last.held().filter(|held| !held.superseded)?;
         let again = held.papers.iter().filter(|paper| paper.can_be_asked_again());
         let voters = self.voters(again.map(|paper| paper.seat), at);
-        (!voters.is_empty()).then_some(Event::BallotResumed { number: last.number, voters, nonce })
+        (!voters.is_empty()).then_some((last.number, voters))
     }
 
     pub(in crate::boardroom) fn can_resume_ballot(&self) -> bool {
-        self.resumed_ballot(self.convened_at, Nonce(String::new())).is_some()
+        self.stopped_voters(self.convened_at).is_some()
     }
 
     /// A person's own votes.
-    pub(in crate::boardroom) fn cast(
-        &self,
-        seat: SeatId,
-        votes: Vec<Vote>,
-    ) -> Result<Vec<Event>, Reject> {
+    pub(in crate::boardroom) fn cast(&self, seat: SeatId, votes: Vec<Vote>) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         if let Sitter::Model(_) = advisor.seat.sitter {
             return Err(self.not_now("A model sits there, not a person."));
@@ -154,48 +143,42 @@ impl State {
         call: &CallId,
         (number, seat): (u32, SeatId),
         outcome: Outcome,
-    ) -> Result<Vec<Event>, Reject> {
+    ) -> Ruling<Event> {
         let held = self.synthesis(number).and_then(Synthesis::held).ok_or(Reject::Stale)?;
         let paper = held.paper(seat).filter(|paper| paper.call_id(number) == *call);
         let paper = paper.filter(|_| !self.is_person(seat)).ok_or(Reject::Stale)?;
-        let event = match (&paper.standing, outcome) {
-            (PaperStanding::Waiting, Outcome::Answered(answer)) => {
-                read_paper(number, seat, &held.points, answer)
-            }
-            (PaperStanding::Waiting, Outcome::Failed { failure, partial }) => {
-                Event::BallotFailed { number, seat, failure, partial }
-            }
-            (PaperStanding::Stopped { partial: None }, outcome) => {
-                Event::BallotStopped { number, seat, partial: text_of(outcome) }
-            }
-            (PaperStanding::Waiting, Outcome::Stopped { .. } | Outcome::Elapsed)
-            | (PaperStanding::Stopped { partial: Some(_) }, _)
-            | (PaperStanding::Cast { .. } | PaperStanding::Failed { .. }, _) => {
-                return Err(Reject::Stale);
+        let failed = match paper.standing.hear(outcome)? {
+            Heard::Answered(answer) => match read::read(&answer.text, &held.points) {
+                Ok(votes) => {
+                    let answer = Some(answer);
+                    return Ok(vec![Event::BallotCast { number, seat, votes, answer }]);
+                }
+                Err(why) => {
+                    let message = format!("The votes could not be read. {why}");
+                    Failed::new(FailureKind::Malformed, message, answer.attempts, answer.text)
+                }
+            },
+            Heard::Failed(failed) => failed,
+            Heard::HandedBack(partial) => {
+                return Ok(vec![Event::BallotStopped { number, seat, partial }]);
             }
         };
-        Ok(vec![event])
+        Ok(vec![State::ballot_failed(number, seat, failed)])
     }
 
-    /// A person's time is over. The caller has seen that the call is due.
-    pub(in crate::boardroom) fn ballot_late(number: u32, seat: SeatId) -> Event {
-        let failure = Failure {
-            kind: FailureKind::TimedOut,
-            message: "No votes came in time.".into(),
-            attempts: 1,
-        };
-        Event::BallotFailed { number, seat, failure, partial: String::new() }
+    pub(in crate::boardroom) fn ballot_failed(number: u32, seat: SeatId, failed: Failed) -> Event {
+        let Failed { failure, partial } = failed;
+        Event::BallotFailed { number, seat, failure, partial }
     }
 
     fn is_person(&self, seat: SeatId) -> bool {
-        let sitter = self.advisor(seat).map(|advisor| &advisor.seat.sitter);
-        matches!(sitter, Some(Sitter::Person { .. }))
+        self.advisor(seat).is_some_and(Advisor::is_person)
     }
 
     pub(in crate::boardroom) fn ballots_due(&self) -> Vec<Call> {
         let Some((synthesis, held)) = self.balloting() else { return vec![] };
         let number = synthesis.number;
-        let waiting = held.papers.iter().filter(|p| p.standing == PaperStanding::Waiting);
+        let waiting = held.papers.iter().filter(|p| p.standing.is_asked());
         let due = waiting.filter_map(|paper| match (self.is_person(paper.seat), paper.until) {
             (false, _) => Some(Call { id: paper.call_id(number), work: Work::Ask }),
             (true, Some(until)) => {
@@ -204,22 +187,6 @@ impl State {
             (true, None) => None,
         });
         due.collect()
-    }
-}
-
-fn read_paper(number: u32, seat: SeatId, points: &[Point], answer: Answer) -> Event {
-    match read::read(&answer.text, points) {
-        Ok(votes) => Event::BallotCast { number, seat, votes, answer: Some(answer) },
-        Err(why) => Event::BallotFailed {
-            number,
-            seat,
-            failure: Failure {
-                kind: FailureKind::Malformed,
-                message: format!("The votes could not be read. {why}"),
-                attempts: answer.attempts,
-            },
-            partial: answer.text,
-        },
     }
 }
 
@@ -276,7 +243,7 @@ impl State {
             seat: voter.seat,
             tries: 1,
             until: voter.until,
-            standing: PaperStanding::Waiting,
+            standing: PaperStanding::Asked,
         };
         synthesis.ballot = Some(Ballot::Held(Held {
             points: points.to_vec(),
@@ -306,7 +273,7 @@ impl State {
             if let Some(voter) = voters.iter().find(|voter| voter.seat == paper.seat) {
                 paper.tries += 1;
                 paper.until = voter.until;
-                paper.standing = PaperStanding::Waiting;
+                paper.standing = PaperStanding::Asked;
             }
         }
         self.stage = Stage::Balloting;
@@ -336,8 +303,8 @@ impl State {
     ) {
         let papers = self.held_mut(number).map(|held| &mut held.papers);
         let mut papers = papers.into_iter().flatten();
-        if let Some(paper) = papers.find(|paper| paper.seat == seat && paper.is_unheard()) {
-            paper.standing = PaperStanding::Stopped { partial: Some(text.to_owned()) };
+        if let Some(paper) = papers.find(|paper| paper.seat == seat) {
+            paper.standing.hand_back(text);
         }
     }
 
@@ -345,11 +312,7 @@ impl State {
         let persons: Vec<SeatId> = self.awaited_voters();
         let held = self.syntheses.last_mut().and_then(Synthesis::held_mut);
         for paper in held.into_iter().flat_map(|held| &mut held.papers) {
-            if paper.standing == PaperStanding::Waiting {
-                // A person has no call that could hand a partial text back.
-                let partial = persons.contains(&paper.seat).then(String::new);
-                paper.standing = PaperStanding::Stopped { partial };
-            }
+            paper.standing.stop(Stopping::ByHand, persons.contains(&paper.seat));
         }
     }
 
@@ -367,9 +330,7 @@ impl State {
     /// Whether a ballot on this synthesis, or the word that there is none, could follow.
     pub(in crate::boardroom) fn could_ballot(&self, number: u32) -> Result<(), &'static str> {
         let fresh = self.syntheses.last().is_some_and(|last| {
-            last.number == number
-                && last.ballot.is_none()
-                && matches!(last.standing, SynthesisStanding::Done { .. })
+            last.number == number && last.ballot.is_none() && last.standing.done().is_some()
         });
         let is_so = self.ballot && self.stage == Stage::Closed && fresh;
         if is_so { Ok(()) } else { Err("no ballot could follow there") }
@@ -394,8 +355,8 @@ impl State {
         }
         let basis = self.synthesis(number).map(|s| s.basis.as_slice()).unwrap_or_default();
         let votes = |seat| {
-            let standing = self.advisor(seat).map(|advisor| &advisor.standing);
-            basis.contains(&seat) && matches!(standing, Some(Standing::Done(_)))
+            let answer = self.advisor(seat).and_then(|advisor| advisor.standing.done());
+            basis.contains(&seat) && answer.is_some()
         };
         let all_may = voters.iter().all(|voter| votes(voter.seat));
         if voters.is_empty() || !all_may || !are_different(voters) {
@@ -430,7 +391,7 @@ impl State {
     ) -> Result<(), &'static str> {
         let held = self.balloting().filter(|(synthesis, _)| synthesis.number == number);
         let paper = held.and_then(|(_, held)| Some((held, held.paper(seat)?)));
-        match paper.filter(|(_, paper)| paper.standing == PaperStanding::Waiting) {
+        match paper.filter(|(_, paper)| paper.standing.is_asked()) {
             None => Err("this advisor was not being asked for votes"),
             Some((held, _)) if votes.is_some_and(|votes| !wrong_votes(held, votes).is_empty()) => {
                 Err("votes are on points of the ballot, one on each")
@@ -445,7 +406,7 @@ impl State {
         seat: SeatId,
     ) -> Result<(), &'static str> {
         let paper = self.synthesis(number).and_then(Synthesis::held).and_then(|h| h.paper(seat));
-        let is_so = paper.is_some_and(Paper::is_unheard);
+        let is_so = paper.is_some_and(|paper| paper.standing.is_unheard());
         if is_so { Ok(()) } else { Err("this advisor's ballot had not been stopped") }
     }
 
@@ -455,7 +416,7 @@ impl State {
         for synthesis in &self.syntheses {
             let number = synthesis.number;
             let papers = synthesis.held().map(|held| held.papers.as_slice()).unwrap_or_default();
-            let unheard = papers.iter().filter(|paper| paper.is_unheard());
+            let unheard = papers.iter().filter(|paper| paper.standing.is_unheard());
             events.extend(unheard.map(|paper| Event::BallotStopped {
                 number,
                 seat: paper.seat,

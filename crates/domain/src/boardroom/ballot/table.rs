@@ -31,8 +31,8 @@ fn write_votes(out: &mut Document, state: &State, held: &Held) {
     let row = |counted: super::Counted<'_>| {
         let vote = |paper: &Paper| match (&paper.standing, paper.vote_on(counted.point)) {
             (_, Some(vote)) => vote.vote.word(),
-            (PaperStanding::Cast { .. }, None) => "not voted",
-            (PaperStanding::Waiting, None) => "awaited",
+            (PaperStanding::Done(_), None) => "not voted",
+            (PaperStanding::Asked, None) => "awaited",
             (PaperStanding::Failed { .. }, None) => "failed",
             (PaperStanding::Stopped { .. }, None) => "stopped",
         };

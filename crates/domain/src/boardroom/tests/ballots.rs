@@ -164,7 +164,7 @@ fn handed_back(number: u32, seat: u8, partial: &str) -> Event {
 }
 
 fn votes_of(seat: u8, votes: Vec<Vote>) -> Command {
-    Command::CastBallot { seat: SeatId(seat), votes }
+    Command::Own(Own::CastBallot { seat: SeatId(seat), votes })
 }
 
 fn ballot_log() -> Vec<Event> {
@@ -282,14 +282,16 @@ fn a_stop_ends_the_ballot_and_keeps_the_synthesis_and_the_votes() {
     let log = then(ballot_log(), [cast(1, 1, ONE), Event::Stopped, handed_back(1, 2, "{\"poi")]);
     check(voting(pair()), story.clone(), log, ("stopped", &[]));
     let (state, _) = told(voting(pair()), story);
-    assert!(matches!(state.syntheses[0].standing, SynthesisStanding::Done { .. }));
+    assert!(matches!(state.syntheses[0].standing, SynthesisStanding::Done(_)));
     assert_eq!(state.allowed(), ["resume", "synthesize", "resynthesize", "retry", "export"]);
 }
 
 #[test]
 fn a_stopped_ballot_is_resumed_with_those_who_had_not_voted() {
-    let story =
-        then(to_closed(), [answers("ballot/1/1#1", &paper(ONE)), Command::Stop, Command::Resume]);
+    let story = then(
+        to_closed(),
+        [answers("ballot/1/1#1", &paper(ONE)), Command::Stop, Command::Own(Own::Resume)],
+    );
     let log = then(ballot_log(), [cast(1, 1, ONE), Event::Stopped, resumed(6, 1, &[(2, None)])]);
     check(voting(pair()), story.clone(), log.clone(), ("balloting", &["ballot/1/2#2"]));
     // What the first try brings now comes too late.
@@ -305,7 +307,8 @@ fn a_stopped_ballot_is_resumed_with_those_who_had_not_voted() {
 
 #[test]
 fn once_an_advisor_was_asked_again_the_old_ballot_is_not_resumed() {
-    let story = then(to_closed(), [Command::Stop, retry(1), Command::Stop, Command::Resume]);
+    let story =
+        then(to_closed(), [Command::Stop, retry(1), Command::Stop, Command::Own(Own::Resume)]);
     let (state, log) = told(voting(pair()), story);
     assert_eq!(log.last(), Some(&retried(1)));
     assert_eq!((state.status(), due_ids(&state)), ("answering", ids(&["advisor/1#3"])));
@@ -345,7 +348,7 @@ fn while_the_advisors_vote_nothing_else_begins() {
         check_refused(voting(pair()), to_closed(), command, not_now(voting_now));
     }
     let resume = not_now("The board has not been stopped.");
-    check_refused(voting(pair()), to_closed(), Command::Resume, resume);
+    check_refused(voting(pair()), to_closed(), Command::Own(Own::Resume), resume);
     let model = not_now("A model sits there, not a person.");
     check_refused(voting(pair()), to_closed(), votes_of(1, votes(ONE)), model);
 }
@@ -388,7 +391,7 @@ fn without_a_deadline_the_board_waits_for_the_person() {
     // A stop leaves nothing to be handed back.
     let (state, _) = told(board(), then(story, [Command::Stop]));
     let held = state.syntheses[0].held().expect("a ballot");
-    let stopped = PaperStanding::Stopped { partial: Some(String::new()) };
+    let stopped = PaperStanding::Stopped { why: Stopping::ByHand, partial: Some(String::new()) };
     assert_eq!(held.papers[1].standing, stopped);
 }
 

@@ -37,10 +37,10 @@ fn a_synthesis_is_asked_for_with_an_absent_advisor_and_an_instruction() {
         answers("advisor/3#1", "Not yet.\n\n"),
         Command::Stop,
         hands_back("advisor/4#1", "In my exp"),
-        Command::Synthesize {
+        Command::Own(Own::Synthesize {
             model: Some(model("m/other")),
             instruction: Some(" For a board of directors. ".into()),
-        },
+        }),
     ];
     let (state, _) = told(board, story);
     insta::assert_snapshot!(page(&state, "synthesis/1#1"));

@@ -10,7 +10,7 @@ use proptest::test_runner::Config;
 use serde_json::json;
 
 use super::*;
-use crate::boardroom::ballot::{Held, Paper, PaperStanding};
+use crate::boardroom::ballot::{Held, Paper};
 use crate::call::Speaker;
 
 fn quick(cases: u32) -> Config {
@@ -158,6 +158,8 @@ struct Drive {
     n: usize,
     state: State,
     log: Vec<Event>,
+    /// When each event of the log was written.
+    written: Vec<Timestamp>,
     /// Calls that were ever due, and whether they still are.
     calls: BTreeMap<CallId, bool>,
     /// Calls whose outcome was accepted.
@@ -168,10 +170,13 @@ struct Drive {
 
 impl Drive {
     fn new(board: Convene) -> Self {
-        let log = decide(None, Command::Convene(board), at(0), secret(0)).expect("a good board");
-        let state = log.iter().fold(None, apply).expect("a board");
-        let calls = BTreeMap::new();
-        let mut drive = Drive { n: 0, state, log, calls, settled: BTreeSet::new(), halted: false };
+        let log = decide(None, Command::Own(Own::Convene(board)), at(0), secret(0))
+            .expect("a good board");
+        let fold = |state, event| State::apply(state, event, at(0));
+        let state = log.iter().fold(None, fold).expect("a board");
+        let (calls, settled) = (BTreeMap::new(), BTreeSet::new());
+        let written = vec![at(0); log.len()];
+        let mut drive = Drive { n: 0, state, log, written, calls, settled, halted: false };
         drive.look();
         drive
     }
@@ -181,10 +186,10 @@ impl Drive {
         let Some(command) = self.command(step) else { return };
         let begins = matches!(
             command,
-            Command::Synthesize { .. }
-                | Command::Resynthesize { .. }
-                | Command::Retry { .. }
-                | Command::Resume
+            Command::Own(Own::Synthesize { .. })
+                | Command::Own(Own::Resynthesize { .. })
+                | Command::Own(Own::Retry { .. })
+                | Command::Own(Own::Resume)
         );
         match decide(Some(&self.state), command.clone(), at(self.n), secret(self.n)) {
             Ok(events) => {
@@ -218,20 +223,20 @@ impl Drive {
             Step::Stop => Command::Stop,
             Step::StopAdvisor { seat } => stop_one(seat),
             Step::Synthesize { other: o } => {
-                Command::Synthesize { model: other(o), instruction: None }
+                Command::Own(Own::Synthesize { model: other(o), instruction: None })
             }
             Step::Resynthesize { other: o } => {
                 let instruction = Some("In French.".into());
-                Command::Resynthesize { model: other(o), instruction }
+                Command::Own(Own::Resynthesize { model: other(o), instruction })
             }
             Step::Retry { seat, other: o } => {
-                Command::Retry { seat: SeatId(seat), model: other(o) }
+                Command::Own(Own::Retry { seat: SeatId(seat), model: other(o) })
             }
-            Step::Resume => Command::Resume,
+            Step::Resume => Command::Own(Own::Resume),
             Step::Reply { seat } => reply(seat, &hostile(self.n)),
             Step::CastBallot { seat, choice } => {
                 let vote = Vote { point: 1, vote: choice, reason: hostile(self.n) };
-                Command::CastBallot { seat: SeatId(seat), votes: vec![vote] }
+                Command::Own(Own::CastBallot { seat: SeatId(seat), votes: vec![vote] })
             }
         })
     }
@@ -261,7 +266,10 @@ impl Drive {
             if let Event::SynthesisBegan { basis, absent, .. } = &event {
                 assert_is_partition(&self.state, basis, absent);
             }
-            self.state = apply(Some(self.state.clone()), &event).expect("a board");
+            let at = at(self.n);
+            let state = Some(self.state.clone());
+            self.state = State::apply(state, &event, at).expect("a board");
+            self.written.push(at);
             self.log.push(event);
         }
         assert_syntheses_are_kept(&earlier, &self.state.syntheses);
@@ -274,8 +282,8 @@ impl Drive {
                 outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial },
                 ..
             } => partial,
-            Command::Reply { text, .. } => text,
-            Command::CastBallot { votes, .. } => &votes[0].reason,
+            Command::Own(Own::Reply { text, .. }) => text,
+            Command::Own(Own::CastBallot { votes, .. }) => &votes[0].reason,
             _ => return,
         };
         let mark = format!("mark-{}-", self.n);
@@ -310,10 +318,11 @@ impl Drive {
     /// The log, read anew from its JSON, is the board; and it can be taken over.
     fn end(self) {
         let mut again = None;
-        for event in self.log.iter().cloned().map(crate::Event::Boardroom) {
+        for (event, at) in self.log.iter().zip(self.written) {
+            let event = crate::Event::Boardroom(event.clone());
             let read = crate::Event::decode("boardroom", &event.encode().unwrap());
             assert_eq!(read.as_ref(), Ok(&event));
-            crate::room::apply(&mut again, &event);
+            crate::room::apply(&mut again, &event, at);
         }
         let again = again.expect("a board");
         assert_eq!(again, crate::Room::Boardroom(self.state.clone()));
@@ -321,12 +330,12 @@ impl Drive {
         assert_eq!(again.summary().active, !due(&self.state).is_empty());
 
         let taken = imported(self.log).expect("a log of ours can be taken over");
-        let state = taken.iter().fold(None, apply).expect("a board");
+        let state = taken.iter().fold(None, apply::<State>).expect("a board");
         assert_is_lawful(&state);
         assert_eq!((due(&state), state.is_awaited()), (vec![], false));
-        let unheard = |a: &Advisor| matches!(a.standing, Standing::Stopped { partial: None, .. });
+        let unheard = |a: &Advisor| a.standing.is_unheard();
         assert!(!state.advisors.iter().any(unheard));
-        let unheard = |paper: &Paper| paper.standing == PaperStanding::Stopped { partial: None };
+        let unheard = |paper: &Paper| paper.standing.is_unheard();
         assert!(!state.syntheses.iter().flat_map(papers).any(unheard));
         assert!(imported(taken).is_ok(), "what was taken over can be taken over again");
     }
@@ -339,7 +348,7 @@ fn assert_is_lawful(state: &State) {
     let writing = |s: &&Synthesis| s.standing == SynthesisStanding::Asked;
     let written = state.syntheses.iter().filter(writing).count();
     let last = state.syntheses.last().map(|synthesis| &synthesis.standing);
-    let is_waiting = |paper: &&Paper| paper.standing == PaperStanding::Waiting;
+    let is_waiting = |paper: &&Paper| paper.standing.is_asked();
     let waiting = state.syntheses.iter().flat_map(papers).filter(is_waiting).count();
     assert_eq!(waiting > 0, state.stage == Stage::Balloting, "{state:?}");
     match &state.stage {
@@ -355,14 +364,14 @@ fn assert_is_lawful(state: &State) {
         }
         Stage::Balloting => {
             assert_eq!((awaited, written), (0, 0), "{state:?}");
-            assert!(matches!(last, Some(SynthesisStanding::Done { .. })), "{state:?}");
+            assert!(matches!(last, Some(SynthesisStanding::Done(_))), "{state:?}");
             let waits = !state.awaited_voters().is_empty();
             assert!(waits || !due(state).is_empty(), "the board hangs: {state:?}");
             assert!(due(state).len() <= waiting, "{state:?}");
         }
         Stage::Closed => {
             assert_eq!((awaited, written), (0, 0), "{state:?}");
-            assert!(matches!(last, Some(SynthesisStanding::Done { .. })), "{state:?}");
+            assert!(matches!(last, Some(SynthesisStanding::Done(_))), "{state:?}");
             assert!(due(state).is_empty());
         }
         Stage::Stopped => {
@@ -450,12 +459,12 @@ fn assert_syntheses_are_kept(earlier: &[Synthesis], later: &[Synthesis]) {
             SynthesisStanding::Asked => {
                 assert_eq!((was.number, &was.basis), (is.number, &is.basis))
             }
-            SynthesisStanding::Stopped { partial: None } => {
+            SynthesisStanding::Stopped { partial: None, .. } => {
                 assert!(matches!(is.standing, SynthesisStanding::Stopped { .. }));
             }
-            SynthesisStanding::Done { .. }
+            SynthesisStanding::Done(_)
             | SynthesisStanding::Failed { .. }
-            | SynthesisStanding::Stopped { partial: Some(_) } => {
+            | SynthesisStanding::Stopped { partial: Some(_), .. } => {
                 assert_eq!((&was.standing, &was.basis), (&is.standing, &is.basis));
                 for (was, is) in papers(was).iter().zip(papers(is)) {
                     let is_cast = was.votes().is_some();
@@ -479,7 +488,7 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
         ("stop", state.stage != Stage::Stopped && taken(Command::Stop)),
         ("synthesize", taken(synthesize())),
         ("resynthesize", taken(resynthesize())),
-        ("resume", taken(Command::Resume)),
+        ("resume", taken(Command::Own(Own::Resume))),
         ("retry", seats().any(|seat| taken(retry(seat)))),
         ("reply", seats().any(|seat| taken(reply(seat, "Hi.")))),
         ("ballot", seats().any(|seat| taken(one_vote(seat)))),
@@ -492,7 +501,7 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
 
 fn one_vote(seat: u8) -> Command {
     let vote = Vote { point: 1, vote: Choice::Accept, reason: String::new() };
-    Command::CastBallot { seat: SeatId(seat), votes: vec![vote] }
+    Command::Own(Own::CastBallot { seat: SeatId(seat), votes: vec![vote] })
 }
 
 /// The words of every due call hold the material that they should hold, each
@@ -636,10 +645,10 @@ proptest! {
         let (_, log) = told(Convene { ballot: true, ..with_quorum(1, pair()) }, vec![]);
         let picked = picks.into_iter().map(|pick| pool[pick % pool.len()].clone());
         let record: Vec<Event> = log.into_iter().chain(picked).collect();
-        let raw = record.iter().fold(None, apply);
+        let raw = record.iter().fold(None, apply::<State>);
         prop_assert!(raw.is_some_and(|state| state.allowed().contains(&"export")));
         if let Ok(events) = imported(record) {
-            let state = events.iter().fold(None, apply).expect("a board");
+            let state = events.iter().fold(None, apply::<State>).expect("a board");
             assert_is_lawful(&state);
             prop_assert_eq!(due(&state), vec![]);
         }

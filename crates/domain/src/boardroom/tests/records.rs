@@ -68,7 +68,7 @@ fn filled(text: &str) -> State {
         },
         IMPORTED(),
     ];
-    events.iter().fold(None, apply).expect("a board")
+    events.iter().fold(None, apply::<State>).expect("a board")
 }
 
 fn check_said(text: &str) {
@@ -113,9 +113,9 @@ proptest! {
 fn an_imported_board_says_so_wherever_the_record_is_from() {
     let (_, log) = told(pair(), to_closed());
     for from in [None, Some(SessionId(uuid::Uuid::nil()))] {
-        let command = Command::Import { from, events: log.clone() };
+        let command = Command::Own(Own::Import { from, events: log.clone() });
         let events = decide(None, command, at(99), nonce(99)).expect("a good record");
-        let state = events.iter().fold(None, apply).expect("a board");
+        let state = events.iter().fold(None, apply::<State>).expect("a board");
         assert_eq!(state.imported, Some(Imported { from, at: at(99) }));
         let note = format!("*Imported at {}. Nobody has verified", at(99));
         assert!(state.report(true).contains(&note) && state.report(false).starts_with(&note));
@@ -227,6 +227,6 @@ fn a_persons_name_shows_all_that_it_holds() {
             "must not hold U+202E, which turns the direction of the text; it is character 4",
         ),
     ];
-    let refused = decide(None, Command::Convene(board), at(0), nonce(0));
+    let refused = decide(None, Command::Own(Own::Convene(board)), at(0), nonce(0));
     assert_eq!(refused, Err(Reject::Invalid(wrong)));
 }

@@ -49,7 +49,7 @@ fn a_board_with_nobody_left_fails_and_can_be_resumed() {
     check(pair(), story.clone(), events.clone(), ("failed", &[]));
     check(
         pair(),
-        then(story, [hands_back("advisor/2#1", "I th"), Command::Resume]),
+        then(story, [hands_back("advisor/2#1", "I th"), Command::Own(Own::Resume)]),
         then(events, [stopped(2, "I th"), retried(1), retried(2)]),
         ("answering", &["advisor/1#2", "advisor/2#2"]),
     );

@@ -4,20 +4,19 @@ use super::*;
 
 /// The times of a story whose command number `n` was given at `at(n)`.
 fn times(board: Convene, story: Vec<Command>) -> Vec<(String, usize, Option<usize>)> {
-    let (mut state, mut times) = (None, Times::default());
-    for (n, command) in [Command::Convene(board)].into_iter().chain(story).enumerate() {
-        for event in decide(state.as_ref(), command, at(n), nonce(n)).expect("a lawful story") {
-            times.take(&event, at(n));
-            state = apply(state, &event);
-        }
-    }
+    let (state, _) = told(board, story);
     let second = |time: Timestamp| (time.as_second() - at(0).as_second()) as usize;
-    let advisors = times.advisors.iter().map(|(seat, span)| (format!("advisor {}", seat.0), span));
-    let syntheses =
-        times.syntheses.iter().map(|(number, span)| (format!("synthesis {number}"), span));
-    let row =
-        |(name, span): (String, &Span)| (name, second(span.started_at), span.ended_at.map(second));
-    advisors.chain(syntheses).map(row).collect()
+    let row = |(name, span): (String, Option<Span>)| {
+        let span = span?;
+        Some((name, second(span.started_at), span.ended_at.map(second)))
+    };
+    spans(&state).into_iter().filter_map(row).collect()
+}
+
+fn spans(state: &State) -> Vec<(String, Option<Span>)> {
+    let advisors = state.advisors.iter().map(|a| (format!("advisor {}", a.seat.id.0), a.span));
+    let syntheses = state.syntheses.iter().map(|s| (format!("synthesis {}", s.number), s.span));
+    advisors.chain(syntheses).collect()
 }
 
 #[track_caller]
@@ -79,9 +78,13 @@ fn a_synthesis_ends_when_nobody_takes_over() {
 #[test]
 fn a_record_from_elsewhere_has_no_times() {
     let (_, log) = told(pair(), to_closed());
-    let imported = Command::Import { from: None, events: log };
+    let imported = Command::Own(Own::Import { from: None, events: log });
     let events = decide(None, imported, at(9), nonce(9)).expect("a good record");
-    let mut times = Times::default();
-    events.iter().for_each(|event| times.take(event, at(9)));
-    assert_eq!(times, Times::default());
+    let state = events.iter().fold(None, apply::<State>).expect("a board");
+    assert!(spans(&state).iter().all(|(_, span)| span.is_none()));
+    // Who is asked again here has them.
+    let asked = Event::AdvisorRetried { seat: SeatId(1), model: None };
+    let state = State::apply(Some(state), &asked, at(10)).expect("a board");
+    let span = Span { started_at: at(10), ended_at: None };
+    assert_eq!(state.advisors[0].span, Some(span));
 }

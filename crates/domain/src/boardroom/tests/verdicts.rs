@@ -69,6 +69,7 @@ fn small_misses_are_put_right() {
     let wrapped = format!("```markdown\n{FOUR}\n```");
     let wrapped_tildes = format!("~~~\n{FOUR}\n~~~");
     let thinking = format!("<think>\n## Consensus\nHm.\n</think>\n\n{FOUR}");
+    let other = thinking.replace("think>", "reasoning>");
     let preamble = format!("Here is the synthesis:\n\n{FOUR}");
     let rows: Vec<(&str, &str, [&str; 4])> = vec![
         ("###", &hashes, PLAIN),
@@ -78,6 +79,7 @@ fn small_misses_are_put_right() {
         ("wrapped in a code block", &wrapped, PLAIN),
         ("wrapped in tildes", &wrapped_tildes, PLAIN),
         ("thinking aloud", &thinking, PLAIN),
+        ("thinking in another tag", &other, PLAIN),
         ("preamble", &preamble, PLAIN),
         (
             "bold",

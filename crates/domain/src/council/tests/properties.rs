@@ -177,8 +177,9 @@ impl Drive {
     fn new(models: usize) -> Self {
         let mut open = council(&SENDERS[..models], &["bo", "di"]);
         open.charter = "Charter.\n<<<end>>>".into();
-        let log = decide(None, Command::Open(open), at(0), secret(0)).expect("a good council");
-        let state = log.iter().fold(None, apply).expect("a council");
+        let log =
+            decide(None, Command::Own(Own::Open(open)), at(0), secret(0)).expect("a good council");
+        let state = log.iter().fold(None, apply::<State>).expect("a council");
         let (calls, settled) = (BTreeMap::new(), BTreeSet::new());
         Drive { n: 0, state, log, models, sketch: Sketch::default(), calls, settled }
     }
@@ -208,12 +209,12 @@ impl Drive {
                 let words =
                     if *all { format!("@all {}", hostile(self.n)) } else { hostile(self.n) };
                 let body = mentioning(to, &words);
-                Command::Post {
+                Command::Own(Own::Post {
                     sender: SENDERS[*sender].into(),
                     proved: true,
                     body,
                     reply_to: *reply_to,
-                }
+                })
             }
             Step::Settle { ending } => {
                 let call = due_ids(&self.state).first()?.clone();
@@ -331,12 +332,12 @@ impl Drive {
                 outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial },
                 ..
             } => partial,
-            Command::Post { body, .. } => body,
+            Command::Own(Own::Post { body, .. }) => body,
             Command::Settle { outcome: Outcome::Elapsed, .. }
-            | Command::Open(_)
-            | Command::RenewToken { .. }
+            | Command::Own(Own::Open(_))
+            | Command::Own(Own::RenewToken { .. })
             | Command::Stop
-            | Command::Close { .. } => return,
+            | Command::Own(Own::Close { .. }) => return,
         };
         let mark = format!("mark-{}-", self.n);
         if said.contains(&mark) {
@@ -386,7 +387,7 @@ impl Drive {
         };
         let log: Vec<Event> = self.log.iter().map(read).collect();
         assert_eq!(log, self.log);
-        let again = log.iter().fold(None, apply).expect("a council");
+        let again = log.iter().fold(None, apply::<State>).expect("a council");
         assert_eq!(again, self.state);
         assert!(!markdown(&again).is_empty());
 
@@ -511,7 +512,7 @@ proptest! {
         let picked = picks.into_iter().map(|pick| pool[pick % pool.len()].clone());
         let (_, log) = told(four(), vec![]);
         let log: Vec<Event> = log.into_iter().chain(picked).collect();
-        let state = log.iter().fold(None, apply).expect("a council");
+        let state = log.iter().fold(None, apply::<State>).expect("a council");
         prop_assert!(state.allowed().contains(&"export"));
         prop_assert!(due(&state).len() <= 1);
         for call in due(&state) {

@@ -16,7 +16,7 @@ fn filled(text: &str) -> State {
         post("bo", &format!("@ann\n\n{text}")),
         settle("answer/ann/1", Outcome::Failed { failure, partial: text.into() }),
         reply("di", &format!("@bo\n\n{text}"), 1),
-        Command::Close { summary: Some(text.into()), by: None },
+        Command::Own(Own::Close { summary: Some(text.into()), by: None }),
     ];
     told(council, story).0
 }

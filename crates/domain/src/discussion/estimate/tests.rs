@@ -2,9 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::super::tests::{Held, answered, at, draft, person, seat, takes_part};
-use super::super::{Command, Role};
+use super::super::Role;
+use super::super::tests::{
+    Command, Held, Own, answered, at, decide, draft, nonce, person, seat, takes_part,
+};
 use super::*;
+use crate::form::Report;
 
 /// The topic has 14 bytes and each persona 24 or 26, so that a prompt has 250 + 38/4
 /// (Ann, Bob) or 250 + 40/4 tokens before anybody speaks: 259 and 260.
@@ -106,7 +109,8 @@ fn what_is_not_known_of_one_speaker_is_not_known() {
 #[test]
 fn what_cannot_be_created_is_not_foreseen() {
     let check = |create: Create| {
-        let refused = crate::discussion::check::create(create.clone(), at(0), Nonce("n".into()));
+        let refused =
+            decide(None, Command::Own(Own::Create(Box::new(create.clone()))), at(0), nonce());
         assert_eq!(foresee(create, at(0), none, none), Err(refused.unwrap_err()));
     };
     check(Create { topic: " ".into(), ..draft() });

@@ -82,7 +82,7 @@ fn the_budget_of_the_discussion_is_everybodys() {
 fn a_turn_that_was_stopped_too_often_is_not_begun_again() {
     // A stopped call has read its prompt of 259 tokens; a second one passes 500.
     let create = pair(with_budget("Ann", 500), seat("Bob"));
-    let held = Held::new(create).picks("ann").told(Command::Stop).told(Command::Resume);
+    let held = Held::new(create).picks("ann").told(Command::Stop).told(Command::Own(Own::Resume));
     assert_eq!(held.shown().lines().next(), Some("active 1 [opening#2]"), "{}", held.shown());
 }
 
@@ -91,7 +91,7 @@ fn a_budget_lies_within_its_limits() {
     let wrong = Wrong::new("budgetTokens", "must be 1000 to 1000000000000");
     for budget in [0, 999, 1_000_000_000_001, u64::MAX] {
         let create = Create { budget_tokens: Some(budget), ..draft() };
-        let decided = decide(None, Command::Create(Box::new(create)), at(0), nonce());
+        let decided = decide(None, Command::Own(Own::Create(Box::new(create))), at(0), nonce());
         assert_eq!(decided, Err(Reject::Invalid(vec![wrong.clone()])), "{budget}");
     }
 }
@@ -102,7 +102,7 @@ fn a_budget_that_has_no_room_for_a_turn_does_not_start() {
     let create = Create { budget_tokens: Some(2_000), context, ..draft() };
     let problem = "no participant's budget has room for one turn, which reads about 2259 tokens";
     let wrong = Err(Reject::Invalid(vec![Wrong::new("budgetTokens", problem)]));
-    assert_eq!(decide(None, Command::Create(Box::new(create)), at(0), nonce()), wrong);
+    assert_eq!(decide(None, Command::Own(Own::Create(Box::new(create))), at(0), nonce()), wrong);
 }
 
 /// A provider may have read the prompt of a call that failed, and says nothing of it.
@@ -118,7 +118,7 @@ fn failures_count_by_what_was_read_and_said() {
     // The facilitator's first decision used 110; the question of turn 1 has 10 bytes.
     let held = held.fails();
     assert_eq!(used(&held, "chair"), (2, 110 + 260 + 10 / 4 + 1));
-    let held = held.told(Command::Conclude).fails();
+    let held = held.told(Command::Own(Own::Conclude)).fails();
     let (calls, tokens) = used(&held, "chair");
     assert_eq!((calls, tokens > 110 + 2 * 260), (3, true), "{tokens}");
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn rounds(rounds: u32) -> Command {
-    Command::Edit(Edit { max_rounds: Some(rounds), ..Edit::default() })
+    Command::Own(Own::Edit(Edit { max_rounds: Some(rounds), ..Edit::default() }))
 }
 
 fn invalid(wrong: &[(&str, &str)]) -> Result<Vec<Event>, Reject> {
@@ -25,10 +25,10 @@ fn a_draft_can_be_changed_wholly() {
     };
     let dan = takes_part(seat("Dan"), Role::Participant);
     let held = sitting()
-        .told(Command::Edit(edit))
-        .told(Command::ChangeFacilitator(Box::new(seat("Zoe"))))
-        .told(Command::AddParticipant(Box::new(dan)))
-        .told(Command::RemoveParticipant(SeatId("ann".into())));
+        .told(Command::Own(Own::Edit(edit)))
+        .told(Command::Own(Own::ChangeFacilitator(Box::new(seat("Zoe")))))
+        .told(Command::Own(Own::AddParticipant(Box::new(dan))))
+        .told(Command::Own(Own::RemoveParticipant(SeatId("ann".into()))));
     let state = &held.state;
     assert_eq!((state.name.as_str(), &*state.topic, state.max_rounds), ("Hot", "Tea?", 9));
     assert_eq!((state.format, state.facilitator.name.as_str()), (Format::Review, "Zoe"));
@@ -39,7 +39,7 @@ fn a_draft_can_be_changed_wholly() {
 
 #[test]
 fn what_is_not_given_stays() {
-    let held = sitting().told(Command::Edit(Edit::default()));
+    let held = sitting().told(Command::Own(Own::Edit(Edit::default())));
     let before = sitting().state;
     assert_eq!(held.state, State { changed_at: at(1), ..before });
 }
@@ -51,12 +51,12 @@ fn once_started_only_name_and_rounds_change() {
     let message = "Topic and format can be changed in a draft only; the name and the number of \
                    rounds can be changed until the conclusion.";
     let topic = Edit { topic: Some("Tea?".into()), ..Edit::default() };
-    refused(&mut held, Command::Edit(topic), message);
+    refused(&mut held, Command::Own(Own::Edit(topic)), message);
     let message = "The facilitator can be changed in a draft only.";
-    refused(&mut held, Command::ChangeFacilitator(Box::new(seat("Zoe"))), message);
+    refused(&mut held, Command::Own(Own::ChangeFacilitator(Box::new(seat("Zoe")))), message);
     let message = "Who takes part can be changed in a draft only.";
-    refused(&mut held, Command::RemoveParticipant(SeatId("ann".into())), message);
-    let mut held = held.told(Command::Conclude).says("Nothing.");
+    refused(&mut held, Command::Own(Own::RemoveParticipant(SeatId("ann".into()))), message);
+    let mut held = held.told(Command::Own(Own::Conclude)).says("Nothing.");
     refused(&mut held, rounds(9), "This discussion is concluded and stays as it is.");
 }
 
@@ -77,8 +77,8 @@ fn rounds_cannot_be_fewer_than_began() {
 
 #[test]
 fn a_resting_discussion_with_no_rounds_left_goes_to_its_conclusion() {
-    let held = Held::new(draft()).picks("ann").told(Command::Pause).says("Tea.");
-    let held = held.told(rounds(1)).told(Command::Resume);
+    let held = Held::new(draft()).picks("ann").told(Command::Own(Own::Pause)).says("Tea.");
+    let held = held.told(rounds(1)).told(Command::Own(Own::Resume));
     check(
         &held,
         "active 1 [synthesis#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
@@ -91,7 +91,7 @@ fn more_rounds_take_a_failed_discussion_on() {
     let one = Create { max_rounds: 1, ..draft() };
     let held = Held::new(one).picks("ann").fails();
     check(&held, "failed 1 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.");
-    let held = held.told(rounds(2)).told(Command::Resume);
+    let held = held.told(rounds(2)).told(Command::Own(Own::Resume));
     assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
 }
 
@@ -99,7 +99,9 @@ fn more_rounds_take_a_failed_discussion_on() {
 fn nobody_sits_twice() {
     let agent = |name: &str, id: &str| Seat { agent: Some(AgentId(id.into())), ..seat(name) };
     let mut held = sitting();
-    let add = |seat: Seat| Command::AddParticipant(Box::new(takes_part(seat, Role::Participant)));
+    let add = |seat: Seat| {
+        Command::Own(Own::AddParticipant(Box::new(takes_part(seat, Role::Participant))))
+    };
     let leads = "Chair leads the discussion and cannot take part too";
     assert_eq!(held.tell(add(seat("CHAIR"))), invalid(&[("participant", leads)]));
     assert_eq!(held.tell(add(seat("Ann"))), invalid(&[("participant", "Ann takes part already")]));
@@ -107,21 +109,21 @@ fn nobody_sits_twice() {
     let twin = agent("Eli", "critic");
     assert_eq!(held.tell(add(twin.clone())), invalid(&[("participant", "Dan takes part already")]));
     let problem = "Dan takes part and cannot lead the discussion too";
-    let lead = |seat: Seat| Command::ChangeFacilitator(Box::new(seat));
+    let lead = |seat: Seat| Command::Own(Own::ChangeFacilitator(Box::new(seat)));
     assert_eq!(held.tell(lead(twin)), invalid(&[("facilitator", problem)]));
     let same_name = Seat { id: SeatId("other".into()), ..seat("bob") };
     let problem = "Bob takes part and cannot lead the discussion too";
     assert_eq!(held.tell(lead(same_name)), invalid(&[("facilitator", problem)]));
     let unknown = Reject::Unknown("Nobody with the id \"eve\" takes part.".into());
-    assert_eq!(held.tell(Command::RemoveParticipant(SeatId("eve".into()))), Err(unknown));
+    assert_eq!(held.tell(Command::Own(Own::RemoveParticipant(SeatId("eve".into())))), Err(unknown));
 }
 
 #[test]
 fn a_draft_that_only_observers_are_left_in_does_not_start() {
-    let gone = |id: &str| Command::RemoveParticipant(SeatId(id.into()));
+    let gone = |id: &str| Command::Own(Own::RemoveParticipant(SeatId(id.into())));
     let mut held = sitting().told(gone("ann")).told(gone("bob"));
     let problem = "at least one participant who speaks is needed; observers only listen";
-    let start = Command::Start { estimate: None };
+    let start = Command::Own(Own::Start { estimate: None });
     assert_eq!(held.tell(start), invalid(&[("participants", problem)]));
 }
 
@@ -148,7 +150,7 @@ fn all_that_is_wrong_is_named_at_once() {
         ..draft()
     };
     let Err(Reject::Invalid(wrong)) =
-        decide(None, Command::Create(Box::new(create)), at(0), nonce())
+        decide(None, Command::Own(Own::Create(Box::new(create))), at(0), nonce())
     else {
         panic!("it was taken");
     };
@@ -175,11 +177,13 @@ fn all_that_is_wrong_is_named_at_once() {
 #[test]
 fn what_was_never_created_is_not_known() {
     let missing = Err(Reject::Unknown("There is no such discussion.".into()));
-    assert_eq!(decide(None, Command::Stop, at(0), nonce()), missing);
+    assert_eq!(decide(None, Command::Own(Own::Pause), at(0), nonce()), missing);
+    let nothing = Err(Reject::Unknown("There is no such session.".into()));
+    assert_eq!(decide(None, Command::Stop, at(0), nonce()), nothing);
     let settle = Command::Settle { call: CallId("opening#1".into()), outcome: Outcome::Elapsed };
     assert_eq!(decide(None, settle, at(0), nonce()), Err(Reject::Stale));
     let mut held = sitting();
-    let again = Command::Create(Box::new(draft()));
+    let again = Command::Own(Own::Create(Box::new(draft())));
     refused(&mut held, again, "This discussion has been created already.");
 }
 

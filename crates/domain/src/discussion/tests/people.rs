@@ -13,25 +13,25 @@ fn led_by_fay(reply_within_ms: Option<u64>) -> Create {
 }
 
 fn reply(seat: Option<&str>, text: &str) -> Command {
-    Command::Reply { seat: seat.map(|id| SeatId(id.into())), text: text.into() }
+    Command::Own(Own::Reply { seat: seat.map(|id| SeatId(id.into())), text: text.into() })
 }
 
 fn chooses(next: &str) -> Command {
-    Command::Decide {
+    Command::Own(Own::Decide {
         decision: Choice::Continue,
         next: Some(SeatId(next.into())),
         question: Some(format!("Well, {next}?")),
         reasoning: None,
-    }
+    })
 }
 
 fn synthesizes() -> Command {
-    Command::Decide {
+    Command::Own(Own::Decide {
         decision: Choice::Synthesize,
         next: None,
         question: None,
         reasoning: Some("Enough.".into()),
-    }
+    })
 }
 
 #[test]
@@ -76,22 +76,22 @@ fn a_person_who_does_not_come_is_passed_over() {
 
 #[test]
 fn a_discussion_rests_at_once_while_a_person_is_awaited() {
-    let held = Held::new(with_gus(Some(60_000))).picks("gus").told(Command::Pause);
+    let held = Held::new(with_gus(Some(60_000))).picks("gus").told(Command::Own(Own::Pause));
     check(&held, "paused 1 []\n1 continue gus by parsed");
-    let mut held = held.told(Command::Resume);
+    let mut held = held.told(Command::Own(Own::Resume));
     check(&held, "active 1 [turn/1#2]\n1 continue gus by parsed");
     // The whole time is given anew, and the end of the old wait means nothing.
     let until = at(63);
     assert_eq!(due(&held.state)[0].work, Work::Sleep { until });
     let call = CallId("turn/1#1".into());
     assert_eq!(held.tell(Command::Settle { call, outcome: Outcome::Elapsed }), Err(Reject::Stale));
-    let held = held.told(Command::Stop).told(Command::Resume);
+    let held = held.told(Command::Stop).told(Command::Own(Own::Resume));
     check(&held, "active 1 [turn/1#3]\n1 continue gus by parsed");
 }
 
 #[test]
 fn what_is_said_while_a_person_is_awaited_is_heard_at_once() {
-    let eve = Command::Interject { by: " Eve ".into(), text: "Milk?".into() };
+    let eve = Command::Own(Own::Interject { by: " Eve ".into(), text: "Milk?".into() });
     let held = Held::new(with_gus(None)).picks("gus").told(eve);
     check(&held, "active 1 []\n1 continue gus by parsed\n2 Eve interjects: Milk?");
 }
@@ -119,12 +119,12 @@ fn a_person_who_leads_is_told_what_is_wrong() {
     refused(&mut held, reply(None, "Ann, please."), message);
     let early = Wrong::new("decision", "nobody has spoken yet; choose who speaks first");
     assert_eq!(held.tell(synthesizes()), Err(Reject::Invalid(vec![early])));
-    let blank = Command::Decide {
+    let blank = Command::Own(Own::Decide {
         decision: Choice::Continue,
         next: Some(SeatId("otto".into())),
         question: None,
         reasoning: Some("x".repeat(limits::REASONING_BYTES + 1)),
-    };
+    });
     let wrong = vec![
         Wrong::new("nextParticipantId", "must be who speaks next: ann, bob"),
         Wrong::new("question", "must not be empty"),

@@ -165,21 +165,21 @@ fn secret(n: usize) -> Nonce {
 fn every_command(state: &State) -> Vec<(&'static str, Command)> {
     let next = state.speakers().first().map(|p| p.seat.id.clone());
     vec![
-        ("start", Command::Start { estimate: None }),
-        ("pause", Command::Pause),
-        ("resume", Command::Resume),
+        ("start", Command::Own(Own::Start { estimate: None })),
+        ("pause", Command::Own(Own::Pause)),
+        ("resume", Command::Own(Own::Resume)),
         ("stop", Command::Stop),
-        ("conclude", Command::Conclude),
-        ("interject", Command::Interject { by: "Eve".into(), text: "And milk?".into() }),
-        ("reply", Command::Reply { seat: None, text: "Tea.".into() }),
+        ("conclude", Command::Own(Own::Conclude)),
+        ("interject", Command::Own(Own::Interject { by: "Eve".into(), text: "And milk?".into() })),
+        ("reply", Command::Own(Own::Reply { seat: None, text: "Tea.".into() })),
         (
             "decide",
-            Command::Decide {
+            Command::Own(Own::Decide {
                 decision: Choice::Continue,
                 next,
                 question: Some("Why?".into()),
                 reasoning: None,
-            },
+            }),
         ),
     ]
 }
@@ -200,7 +200,7 @@ struct Drive {
 
 impl Drive {
     fn new(create: Create) -> Option<Drive> {
-        let command = Command::Create(Box::new(create));
+        let command = Command::Own(Own::Create(Box::new(create)));
         // Nobody speaks, or nobody has the tokens for it.
         let log = decide(None, command, at(0), secret(0)).ok()?;
         let state = apply(None, log.first()?)?;
@@ -228,7 +228,7 @@ impl Drive {
             Ok(events) => {
                 assert!(!events.is_empty(), "{command:?} is taken and does nothing");
                 assert_does_what_it_says(&self.state, &command, &events);
-                if let Command::Interject { text, .. } = command {
+                if let Command::Own(Own::Interject { text, .. }) = command {
                     self.interjected.push(text);
                 }
                 self.take(events);
@@ -257,9 +257,11 @@ impl Drive {
                 let mut all = every_command(&self.state);
                 all.swap_remove(pick % 5).1
             }
-            Step::Interject => Command::Interject { by: "Eve".into(), text: hostile(self.n) },
+            Step::Interject => {
+                Command::Own(Own::Interject { by: "Eve".into(), text: hostile(self.n) })
+            }
             Step::Rounds(rounds) => {
-                Command::Edit(Edit { max_rounds: Some(*rounds), ..Edit::default() })
+                Command::Own(Own::Edit(Edit { max_rounds: Some(*rounds), ..Edit::default() }))
             }
             Step::Restart => return None,
         })
@@ -267,15 +269,17 @@ impl Drive {
 
     fn by_hand(&self, ending: Ending) -> Option<Command> {
         let step = self.state.awaited()?;
-        let decided = |decision, next| Command::Decide {
-            decision,
-            next,
-            question: Some(hostile(self.n)),
-            reasoning: Some(hostile(self.n)),
+        let decided = |decision, next| {
+            Command::Own(Own::Decide {
+                decision,
+                next,
+                question: Some(hostile(self.n)),
+                reasoning: Some(hostile(self.n)),
+            })
         };
         Some(match (&step.what, ending) {
             (What::Turn { .. } | What::Synthesis { .. }, _) => {
-                Command::Reply { seat: None, text: hostile(self.n) }
+                Command::Own(Own::Reply { seat: None, text: hostile(self.n) })
             }
             (_, Ending::Continues(pick)) => {
                 decided(Choice::Continue, Some(SeatId(self.named(pick).to_lowercase())))
@@ -367,7 +371,7 @@ impl Drive {
         };
         let log: Vec<Event> = self.log.iter().map(read).collect();
         assert_eq!(log, self.log);
-        let again = log.iter().fold(None, apply).expect("a discussion");
+        let again = log.iter().fold(None, apply::<State>).expect("a discussion");
         assert_eq!(again, self.state);
         assert_eq!(due(&again), due(&self.state));
         for call in due(&again) {
@@ -410,17 +414,17 @@ impl Drive {
                 Some(What::Opening | What::Evaluation { .. }) | None => Ending::Continues(self.n),
             };
             let command = match self.state.status() {
-                "draft" => Command::Start { estimate: None },
+                "draft" => Command::Own(Own::Start { estimate: None }),
                 "concluded" => break,
                 "active" | "pausing" => match self.by_hand(Ending::Synthesizes) {
                     // Nobody can synthesize an opening.
-                    Some(Command::Decide { .. }) if self.ended == 0 => {
+                    Some(Command::Own(Own::Decide { .. })) if self.ended == 0 => {
                         every_command(&self.state).pop().expect("a decision").1
                     }
                     Some(command) => command,
                     None => self.command(&Step::Settle(ending)).expect("a call is due"),
                 },
-                _ => Command::Resume,
+                _ => Command::Own(Own::Resume),
             };
             let events = decide(Some(&self.state), command, at(self.n as i64), secret(self.n));
             self.take(events.expect("it goes on"));
@@ -449,7 +453,7 @@ fn assert_does_what_it_says(state: &State, command: &Command, events: &[Event]) 
             assert!(!is_late || state.transcript.iter().any(is_known), "{call} has no place");
             assert!(state.status() != "pausing" || began.is_none(), "{events:?}");
         }
-        Command::Resume if state.is_over() => {
+        Command::Own(Own::Resume) if state.is_over() => {
             let what = &state.step().expect("a step").what;
             let exactly = match what {
                 What::Opening | What::Turn { .. } => true,
@@ -465,7 +469,7 @@ fn assert_does_what_it_says(state: &State, command: &Command, events: &[Event]) 
                 state.budget_tokens.is_none() && !seats.into_iter().any(|seat| has_budget(seat));
             assert!(!(exactly && is_free) || began == Some(what), "{what:?} {began:?}");
         }
-        Command::Conclude => {
+        Command::Own(Own::Conclude) => {
             let concludes = state.status() == "pausing"
                 && state.step().is_some_and(|step| step.what.is_synthesis());
             assert!(concludes || began.is_some_and(What::is_synthesis), "{events:?}");

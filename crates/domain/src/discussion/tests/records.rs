@@ -23,7 +23,7 @@ fn filled(text: &str) -> State {
         .says(text)
         .says(&decides("bob"))
         .settled(Outcome::Failed { failure: failure(), partial: text.into() })
-        .told(Command::Interject { by: "Zoe".into(), text: text.into() })
+        .told(Command::Own(Own::Interject { by: "Zoe".into(), text: text.into() }))
         .says(&decides(""))
         .settled(Outcome::Failed { failure: failure(), partial: text.into() })
         .says(text);
@@ -77,7 +77,7 @@ fn names_that_look_the_same_are_refused() {
     let joins = |name: &str| {
         let seat = Seat { id: SeatId("other".into()), name: name.into(), ..seat("Other") };
         Held::new(Create { start: None, ..draft() })
-            .tell(Command::AddParticipant(Box::new(takes_part(seat, Role::Participant))))
+            .tell(Command::Own(Own::AddParticipant(Box::new(takes_part(seat, Role::Participant)))))
             .map(|_| ())
     };
     let refused =

@@ -24,7 +24,7 @@ fn how_far_it_is_and_what_can_be_done() {
     let held = Held::new(Create { start: None, ..draft() });
     let edit = "Edit it, or change who takes part.";
     check(&held, (0, 4, "The discussion is a draft."), &["Start it.", edit]);
-    let held = held.told(Command::Start { estimate: None });
+    let held = held.told(Command::Own(Own::Start { estimate: None }));
     let runs = [WAIT, PAUSE, STOP, CONCLUDE, INTERJECT];
     check(&held, (0, 4, "Chair opens the discussion."), &runs);
     let held = held.picks("ann");
@@ -32,7 +32,7 @@ fn how_far_it_is_and_what_can_be_done() {
     let held = held.says("Tea.");
     let words = "Round 1 of at most 3 is over: Chair decides how to go on.";
     check(&held, (1, 4, words), &runs);
-    let held = held.told(Command::Pause);
+    let held = held.told(Command::Own(Own::Pause));
     let words = format!("{words} Then it pauses.");
     check(&held, (1, 4, &words), &[WAIT, RESUME, STOP, CONCLUDE, INTERJECT]);
     let held = held.picks("bob");
@@ -41,7 +41,7 @@ fn how_far_it_is_and_what_can_be_done() {
     let held = held.told(Command::Stop);
     let words = "Stopped after 1 of at most 3 rounds.";
     check(&held, (1, 4, words), &[RESUME, CONCLUDE, INTERJECT]);
-    let held = held.told(Command::Conclude);
+    let held = held.told(Command::Own(Own::Conclude));
     check(&held, (1, 4, "Chair writes the conclusion."), &[WAIT, PAUSE, STOP]);
     let held = held.fails();
     let words = "The model of Ann writes the conclusion in the facilitator's place.";
@@ -59,7 +59,7 @@ fn who_is_awaited_is_named() {
     let held = Held::new(fay);
     let words = "Waiting for Fay, a person, until 1970-01-01T00:01:00Z, to open the discussion.";
     check(&held, (0, 4, words), &["Fay has to decide.", PAUSE, STOP, CONCLUDE, INTERJECT]);
-    let held = held.told(Command::Conclude);
+    let held = held.told(Command::Own(Own::Conclude));
     let words = "Waiting for Fay, a person, until 1970-01-01T00:01:01Z, to conclude.";
     check(&held, (0, 4, words), &["Fay has to reply.", PAUSE, STOP]);
     assert_eq!(held.state.report(false), format!("*No conclusion yet. {words}*"));
@@ -74,12 +74,12 @@ fn a_failure_says_why() {
 
 #[test]
 fn the_document_of_a_discussion_that_was_steered() {
-    let eve = Command::Interject { by: "Eve".into(), text: "And milk?".into() };
+    let eve = Command::Own(Own::Interject { by: "Eve".into(), text: "And milk?".into() });
     let held = Held::new(draft()).says("Let me think.").told(eve).says("Tea.\n\nGreen.");
     let held = held.picks("bob").told(Command::Stop);
     let call = CallId("turn/2#1".into());
     let outcome = Outcome::Stopped { partial: "Cof\nfe".into() };
-    let held = held.told(Command::Settle { call, outcome }).told(Command::Resume).fails();
+    let held = held.told(Command::Settle { call, outcome }).told(Command::Own(Own::Resume)).fails();
     let held = held.picks("ann").says("Black.").fails().says("Tea it is.");
     insta::assert_snapshot!(held.state.report(true));
 }

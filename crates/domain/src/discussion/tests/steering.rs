@@ -9,13 +9,16 @@ fn in_every_state() -> Vec<(&'static str, Held)> {
     vec![
         ("draft", Held::new(Create { start: None, ..draft() })),
         ("active", start().picks("ann")),
-        ("concluding", start().told(Command::Conclude)),
-        ("pausing", start().picks("ann").told(Command::Pause)),
-        ("pausing, concluding", start().told(Command::Conclude).told(Command::Pause)),
-        ("paused", start().picks("ann").told(Command::Pause).says("Tea.")),
+        ("concluding", start().told(Command::Own(Own::Conclude))),
+        ("pausing", start().picks("ann").told(Command::Own(Own::Pause))),
+        (
+            "pausing, concluding",
+            start().told(Command::Own(Own::Conclude)).told(Command::Own(Own::Pause)),
+        ),
+        ("paused", start().picks("ann").told(Command::Own(Own::Pause)).says("Tea.")),
         ("stopped", start().picks("ann").told(Command::Stop)),
         ("failed", silent),
-        ("concluded", start().told(Command::Conclude).says("Nothing.")),
+        ("concluded", start().told(Command::Own(Own::Conclude)).says("Nothing.")),
     ]
 }
 
@@ -40,7 +43,7 @@ fn check_everywhere(command: Command, expect: [(&str, &str); 9]) {
 #[test]
 fn start_in_every_state() {
     check_everywhere(
-        Command::Start { estimate: None },
+        Command::Own(Own::Start { estimate: None }),
         [
             ("draft", "active 1 [opening#1]"),
             ("active", "This discussion is under way."),
@@ -58,7 +61,7 @@ fn start_in_every_state() {
 #[test]
 fn pause_in_every_state() {
     check_everywhere(
-        Command::Pause,
+        Command::Own(Own::Pause),
         [
             ("draft", "This discussion has not been started."),
             ("active", "pausing 1 [turn/1#1]"),
@@ -76,7 +79,7 @@ fn pause_in_every_state() {
 #[test]
 fn resume_in_every_state() {
     check_everywhere(
-        Command::Resume,
+        Command::Own(Own::Resume),
         [
             ("draft", "This discussion has not been started; start it."),
             ("active", "This discussion is under way."),
@@ -112,7 +115,7 @@ fn stop_in_every_state() {
 #[test]
 fn conclude_in_every_state() {
     check_everywhere(
-        Command::Conclude,
+        Command::Own(Own::Conclude),
         [
             ("draft", "Nothing has been said; start it first."),
             ("active", "active 0 [synthesis#1]"),
@@ -130,7 +133,7 @@ fn conclude_in_every_state() {
 #[test]
 fn interject_in_every_state() {
     check_everywhere(
-        Command::Interject { by: "Eve".into(), text: "Milk?".into() },
+        Command::Own(Own::Interject { by: "Eve".into(), text: "Milk?".into() }),
         [
             ("draft", "This discussion has not been started; edit its topic."),
             ("active", "active 1 [turn/1#1]"),
@@ -148,12 +151,12 @@ fn interject_in_every_state() {
 #[test]
 fn a_stopped_conclusion_is_written_when_it_is_asked_for_whatever_the_rounds_are() {
     let one = Create { max_rounds: 1, ..draft() };
-    let more = Command::Edit(Edit { max_rounds: Some(2), ..Edit::default() });
+    let more = Command::Own(Own::Edit(Edit { max_rounds: Some(2), ..Edit::default() }));
     let stopped = || Held::new(one.clone()).picks("ann").says("Tea.").told(Command::Stop);
-    let held = stopped().told(more.clone()).told(Command::Conclude);
+    let held = stopped().told(more.clone()).told(Command::Own(Own::Conclude));
     assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#2]"));
     // Resumed it goes on, because a round remains now.
-    let held = stopped().told(more).told(Command::Resume);
+    let held = stopped().told(more).told(Command::Own(Own::Resume));
     assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
     let held = held.picks("bob").says("Coffee.");
     assert_eq!(held.shown().lines().next(), Some("active 2 [synthesis#2]"));
@@ -166,13 +169,13 @@ fn an_interjection_in_the_name_of_a_model_is_refused() {
         Wrong::new("by", "a model here is called that; use your own name"),
         Wrong::new("text", "must not be empty"),
     ];
-    let command = Command::Interject { by: " ANN ".into(), text: " ".into() };
+    let command = Command::Own(Own::Interject { by: " ANN ".into(), text: " ".into() });
     assert_eq!(held.tell(command), Err(Reject::Invalid(wrong)));
 }
 
 #[test]
 fn interjections_have_a_limit_that_is_said_beforehand() {
-    let eve = |n: usize| Command::Interject { by: "Eve".into(), text: format!("{n}") };
+    let eve = |n: usize| Command::Own(Own::Interject { by: "Eve".into(), text: format!("{n}") });
     let mut held = Held::new(draft());
     for n in 0..limits::INTERJECTIONS {
         held = held.told(eve(n));
@@ -187,7 +190,7 @@ fn after_a_resumed_failure_every_model_is_asked_for_the_conclusion_again() {
     let one = Create { max_rounds: 1, ..draft() };
     let held = Held::new(one).picks("ann").says("Tea.").fails().fails().fails();
     assert_eq!(held.state.status(), "failed");
-    let held = held.told(Command::Resume).fails().says("Tea it is.");
+    let held = held.told(Command::Own(Own::Resume)).fails().says("Tea it is.");
     assert_eq!(held.shown().lines().last(), Some("= ann: Tea it is."));
     let note = "Not heard: Bob (was not asked). Written by the model of Ann: the facilitator's \
                 failed.";
@@ -196,7 +199,7 @@ fn after_a_resumed_failure_every_model_is_asked_for_the_conclusion_again() {
 
 #[test]
 fn a_late_answer_of_a_step_that_was_cut_off_is_kept_and_decides_nothing() {
-    let mut held = Held::new(draft()).told(Command::Stop).told(Command::Resume);
+    let mut held = Held::new(draft()).told(Command::Stop).told(Command::Own(Own::Resume));
     let call = CallId("opening#1".into());
     let late = Command::Settle { call, outcome: answered("Bob first.") };
     held.tell(late.clone()).expect("the text");

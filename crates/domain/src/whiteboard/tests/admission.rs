@@ -17,16 +17,16 @@ fn joined(phase: Phase) -> Vec<Command> {
 }
 
 fn registers(name: &str, role: Role, shown: Shown) -> Command {
-    Command::Register { agent: agent(name), role, domain: None, shown }
+    Command::Own(Own::Register { agent: agent(name), role, domain: None, shown })
 }
 
 fn invites(by: &str, newcomer: Option<(&str, Role)>) -> Command {
     let newcomer = newcomer.map(|(name, role)| (agent(name), role));
-    Command::Invite { agent: agent(by), newcomer }
+    Command::Own(Own::Invite { agent: agent(by), newcomer })
 }
 
 fn renews(name: &str) -> Command {
-    Command::RenewToken { agent: agent(name) }
+    Command::Own(Own::RenewToken { agent: agent(name) })
 }
 
 #[track_caller]
@@ -228,7 +228,7 @@ fn a_token_is_made_anew_so_many_times() {
 fn a_board_of_the_first_release_is_open() {
     let line =
         r#"{"at":"2027-01-15T08:00:00Z","by":"fay","name":"adr-1","topic":"?","type":"opened"}"#;
-    let state = apply(None, &serde_json::from_str(line).unwrap()).unwrap();
+    let state: State = apply(None, &serde_json::from_str(line).unwrap()).unwrap();
     assert_eq!((state.invitation(), state.principal()), (None, None));
 }
 
@@ -243,8 +243,8 @@ proptest! {
     ) {
         const NAMES: [&str; 4] = ["fay", "eve", "mal", "ada"];
         let roles = [Role::Specialist, Role::Facilitator, Role::Operator];
-        let log = decide(None, Command::Open(guarded()), at(0)).unwrap();
-        let mut state = log.iter().fold(None, apply).unwrap();
+        let log = decide(None, Command::Own(Own::Open(guarded())), at(0)).unwrap();
+        let mut state = log.iter().fold(None, apply::<State>).unwrap();
         let mut invited: Vec<(AgentName, Role)> = vec![];
         let mut made = 0;
         for (n, (what, who, role, shown)) in (1..).zip(steps) {
@@ -268,7 +268,7 @@ proptest! {
                     Event::Registered { agent, role, .. } => {
                         let by_name = invited.contains(&(agent.clone(), *role));
                         let shown = match command {
-                            Command::Register { shown, .. } => shown,
+                            Command::Own(Own::Register { shown, .. }) => shown,
                             _ => Shown::Nothing,
                         };
                         let blind = state.phase == Phase::Blind;

@@ -65,7 +65,7 @@ samples! {
 }
 
 fn opened(open: Open) -> Event {
-    decide(None, Command::Open(open), at(0)).unwrap().remove(0)
+    decide(None, Command::Own(Own::Open(open)), at(0)).unwrap().remove(0)
 }
 
 fn furnished() -> Open {

@@ -438,8 +438,8 @@ struct Drive {
 impl Drive {
     fn new(open: Open) -> Self {
         let model = Model::new(&open);
-        let log = decide(None, Command::Open(open), at(0)).expect("a good board");
-        let state = log.iter().fold(None, apply).expect("a board");
+        let log = decide(None, Command::Own(Own::Open(open)), at(0)).expect("a good board");
+        let state = log.iter().fold(None, apply::<State>).expect("a board");
         Drive { n: 0, state, log, model }
     }
 
@@ -475,7 +475,7 @@ impl Drive {
                 let told = told.map(|done| gists(done, || format!("{who} registered")));
                 let domain = domain.map(Into::into);
                 let shown = Shown::Nothing;
-                (Command::Register { agent: agent(who), role, domain, shown }, told)
+                (Command::Own(Own::Register { agent: agent(who), role, domain, shown }), told)
             }
             Step::Post { who, kind, title } => {
                 let who = NAMES[who];
@@ -489,7 +489,7 @@ impl Drive {
                 let told = self.model.annotate(who, &post, kind, challenge.as_deref(), body);
                 let told = told.map(|id| vec![format!("{who} annotated {post} with {id}")]);
                 let (agent, post) = (agent(who), post_id(&post));
-                (Command::Annotate { agent, post, note, body: body.into() }, told)
+                (Command::Own(Own::Annotate { agent, post, note, body: body.into() }), told)
             }
             Step::Vote { who, post, choice } => {
                 let (who, post) = (NAMES[who], picked(model, post));
@@ -513,7 +513,7 @@ impl Drive {
                 let command = settles(&format!("deadline/{}", phase.name()), outcome);
                 (command, told.map(|to| vec![format!("the clock moved to {to}")]))
             }
-            Step::OpenAgain => (Command::Open(board()), Err("not now")),
+            Step::OpenAgain => (Command::Own(Own::Open(board())), Err("not now")),
         }
     }
 
@@ -601,7 +601,7 @@ impl Drive {
             let event = crate::Event::Whiteboard(event);
             let read = crate::Event::decode("whiteboard", &event.encode().unwrap());
             assert_eq!(read.as_ref(), Ok(&event));
-            crate::room::apply(&mut again, &event);
+            crate::room::apply(&mut again, &event, super::at(0));
         }
         let again = again.expect("a board");
         assert_eq!(again.due(), due(&self.state));

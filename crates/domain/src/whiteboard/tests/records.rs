@@ -33,12 +33,12 @@ fn the_record_of_a_tie_with_a_refuted_and_a_withdrawn_proposal() {
         votes("ben", "fay/1", Choice::Accept),
         challenges("ada", "ben/1"),
         challenges("ben", "olga/1"),
-        Command::Annotate {
+        Command::Own(Own::Annotate {
             agent: agent("olga"),
             post: post_id("olga/1"),
             note: Note::Withdrawal { challenge: None },
             body: String::new(),
-        },
+        }),
         moves("olga", Phase::Resolve),
         moves("olga", Phase::Archived),
     ];
@@ -48,11 +48,11 @@ fn the_record_of_a_tie_with_a_refuted_and_a_withdrawn_proposal() {
 
 #[test]
 fn the_record_of_a_board_that_goes_on() {
-    let noted = Command::Transition {
+    let noted = Command::Own(Own::Transition {
         agent: agent("fay"),
         to: Phase::Debate,
         note: Some("All are checked.".into()),
-    };
+    });
     let target = Content {
         target_file: Some("docs/`odd` name.md".into()),
         target_location: Some("12-40".into()),
@@ -75,11 +75,13 @@ fn the_record_of_a_board_without_a_proposal() {
 
 /// An archived board where every text is this one.
 fn filled(text: &str) -> State {
-    let says = |name: &str, note: Note| Command::Annotate {
-        agent: agent(name),
-        post: post_id("ada/1"),
-        note,
-        body: text.into(),
+    let says = |name: &str, note: Note| {
+        Command::Own(Own::Annotate {
+            agent: agent(name),
+            post: post_id("ada/1"),
+            note,
+            body: text.into(),
+        })
     };
     let content = |kind| Content {
         kind,
@@ -89,7 +91,8 @@ fn filled(text: &str) -> State {
         target_location: Some(text.into()),
         ..content(kind, "A")
     };
-    let to = |to| Command::Transition { agent: agent("fay"), to, note: Some(text.into()) };
+    let to =
+        |to| Command::Own(Own::Transition { agent: agent("fay"), to, note: Some(text.into()) });
     let challenge = || note_id("ben/a2");
     let story = vec![
         register_for("ada", text),
@@ -107,12 +110,12 @@ fn filled(text: &str) -> State {
         says("ada", Note::Rebuttal { challenge: Some(challenge()) }),
         says("fay", Note::Withdrawal { challenge: Some(note_id("fay/a1")) }),
         says("ada", Note::Resolution { challenge: challenge() }),
-        Command::Vote {
+        Command::Own(Own::Vote {
             agent: agent("ben"),
             post: post_id("ada/1"),
             choice: Choice::Accept,
             reason: Some(text.into()),
-        },
+        }),
         to(Phase::Resolve),
         to(Phase::Archived),
     ];

@@ -109,7 +109,7 @@ pub async fn export(
                 format: FORMAT,
                 format_version: FORMAT_VERSION,
                 exported_at: app.engine.clock().now(),
-                boardroom: super::view(&app, &snapshot).await?,
+                boardroom: super::view(&app, &snapshot)?,
                 events: app.engine.events(id).await?.into_iter().map(exported).collect(),
             };
             json_document(&format!("boardroom-{id}.json"), &exported)
