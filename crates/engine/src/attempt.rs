@@ -49,7 +49,8 @@ impl Asking<'_> {
                     let answer = self.answer(call, tried, started, &heard);
                     return Ok((Outcome::Answered(answer), Some(end(AttemptState::Done))));
                 }
-                Err(error) => error,
+                Err(Broken::Fenced) => return Err(StoreError::Fenced),
+                Err(Broken::Model(error)) => error,
             };
             let (kind, message, wait) = match error {
                 ModelError::Final { kind, message } => (kind, message, None),
@@ -101,21 +102,25 @@ impl Asking<'_> {
         ask: &Ask,
         started: u64,
         heard: &mut Heard,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), Broken> {
         let clock = &self.engine.clock;
         let request_id = format!("{}/{call}/{number}", self.id);
         let mut pieces = self.engine.models.ask(ask.clone(), request_id);
         let mut watchdog = Watchdog::new(self.engine, ask.patience);
-        let mut draft: Option<BoxFuture<'static, ()>> = None;
+        let mut draft: Option<BoxFuture<'static, Result<(), StoreError>>> = None;
         loop {
             let piece = tokio::select! {
                 biased;
                 piece = pieces.next() => piece,
-                () = when(&mut draft) => {
-                    draft = None;
-                    continue;
-                }
-                error = watchdog.barks() => return Err(error),
+                saved = when(&mut draft) => match saved {
+                    // Nobody pays for an answer that cannot be kept.
+                    Err(StoreError::Fenced) => return Err(Broken::Fenced),
+                    Ok(()) | Err(_) => {
+                        draft = None;
+                        continue;
+                    }
+                },
+                error = watchdog.barks() => return Err(error.into()),
             };
             let (text, reasoning) = match piece {
                 Some(Ok(Piece::Text(text))) => (text, false),
@@ -145,9 +150,9 @@ impl Asking<'_> {
                     watchdog.patient(Duration::ZERO);
                     continue;
                 }
-                Some(Ok(Piece::End)) => return heard.whole(),
-                Some(Err(error)) => return Err(error),
-                None => return Err(cut()),
+                Some(Ok(Piece::End)) => return Ok(heard.whole()?),
+                Some(Err(error)) => return Err(error.into()),
+                None => return Err(cut().into()),
             };
             let now = clock.ticks();
             watchdog.heard(now);
@@ -160,22 +165,37 @@ impl Asking<'_> {
     /// Saves the partial text in a while, beside the stream: a slow disk must not hold
     /// up tokens. It is no task of its own, so that it ends with its call: a save that
     /// came after the outcome would stay for ever.
-    fn save_draft(&self, call: &CallId) -> BoxFuture<'static, ()> {
+    fn save_draft(&self, call: &CallId) -> BoxFuture<'static, Result<(), StoreError>> {
         let wait = self.engine.clock.sleep(Duration::from_millis(limits::DRAFT_MS));
         let (store, room) = (self.engine.store.clone(), self.room.clone());
         let (id, epoch, call) = (self.id, self.epoch, call.clone());
         Box::pin(async move {
             wait.await;
             let text = room.live.text(&call);
-            if let Err(error) = store.save_draft(id, epoch, &call, &text).await {
+            let saved = store.save_draft(id, epoch, &call, &text).await;
+            if let Err(error) = &saved {
                 tracing::warn!(session = %id, %call, %error, "a draft could not be saved");
             }
+            saved
         })
     }
 }
 
+/// Why a request ended without an answer.
+enum Broken {
+    Model(ModelError),
+    /// Another node has the session.
+    Fenced,
+}
+
+impl From<ModelError> for Broken {
+    fn from(error: ModelError) -> Self {
+        Broken::Model(error)
+    }
+}
+
 /// Waits for what is under way, if anything is, else for ever.
-async fn when(under_way: &mut Option<BoxFuture<'static, ()>>) {
+async fn when<T>(under_way: &mut Option<BoxFuture<'static, T>>) -> T {
     match under_way {
         Some(under_way) => under_way.await,
         None => std::future::pending().await,

@@ -53,8 +53,11 @@ impl Engine {
             let claimed = self.store.claim(&self.node.name, &[id]).await?;
             let Some((_, epoch)) = claimed.first() else { return Ok(()) };
             held.work.role = Role::Driving { epoch: *epoch };
-            held.load().await?;
-            held.hand_in_drafts().await?;
+            // One that could not be taken up whole is left for the next look.
+            if let Err(error) = held.take_up().await {
+                held.step_down();
+                return Err(error);
+            }
         }
         held.work.unsettled = true;
         held.reconcile().await;
@@ -178,6 +181,11 @@ fn ended(call: &CallId, number: u32, state: AttemptState) -> Option<AttemptEnd> 
 }
 
 impl Held {
+    async fn take_up(&mut self) -> Result<(), EngineError> {
+        self.load().await?;
+        self.hand_in_drafts().await
+    }
+
     /// A crash may have come between a stop and the partial text that belongs to
     /// it; the draft of such a call is the text.
     async fn hand_in_drafts(&mut self) -> Result<(), EngineError> {

@@ -1913,7 +1913,7 @@ export interface components {
             model: string;
         };
         /** @enum {string} */
-        FailureName: "timedOut" | "idle" | "refused" | "rateLimited" | "tooLong" | "empty" | "misconfigured" | "unreachable" | "malformed";
+        FailureName: "timedOut" | "idle" | "refused" | "rateLimited" | "tooLong" | "empty" | "misconfigured" | "unreachable" | "malformed" | "internal";
         FailureView: {
             kind: components["schemas"]["FailureName"];
             message: string;

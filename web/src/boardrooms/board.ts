@@ -72,6 +72,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   misconfigured: "This model is not set up properly.",
   unreachable: "The connection to the model's server failed.",
   malformed: "What came was not in the form that was asked for.",
+  internal: "Plenary itself failed while it asked the model.",
 };
 
 export function failureInWords(failure: Failure): string {

@@ -54,6 +54,7 @@ const FAILURES: Record<Schemas["FailureName"], string> = {
   misconfigured: "cannot be asked with its settings",
   unreachable: "could not be reached",
   malformed: "answered with something that cannot be read",
+  internal: "could not be asked because Plenary itself failed",
 };
 
 /** "Skeptic ran out of time." */

@@ -16,7 +16,7 @@ fn all(nodes: usize, seeds: std::ops::Range<u64>) {
     // Panics of models are part of it.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !panic.payload_as_str().is_some_and(|what| what == "planned") {
+        if panic.payload_as_str().is_none_or(|what| what != "planned") {
             told(panic);
         }
     }));
@@ -40,15 +40,15 @@ fn all(nodes: usize, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn one_node() {
-    all(1, 0..300);
+    all(1, 0..1_000);
 }
 
 #[test]
 fn two_nodes() {
-    all(2, 0..300);
+    all(2, 0..1_000);
 }
 
 #[test]
 fn three_nodes() {
-    all(3, 0..300);
+    all(3, 0..700);
 }
