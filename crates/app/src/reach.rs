@@ -8,7 +8,7 @@ use std::time::Duration;
 use plenary_engine::ports::{Clock, StoreError};
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Keeping, Providers};
-use plenary_server::{Access, App};
+use plenary_server::{Access, App, Clerk};
 use plenary_store::{Holder, HolderInfo, SqliteStore};
 
 use crate::api::{self, Api, ApiError, Process};
@@ -155,10 +155,10 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let models = Arc::new(Providers::new(config.providers.clone()).keeping(keeping));
     let engine = Engine::new(store.clone(), models, clock);
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
-    let web_folder = config.web_folder.as_deref().map(Arc::from);
-    let capacity = config.serving.capacity();
-    let (tiers, prices) = (tiers.into(), prices.into());
-    Ok(Own { app: App { engine, tiers, prices, web_folder, capacity }, store })
+    let mut app = App::new(Clerk { engine, tiers, prices });
+    app.web_folder = config.web_folder.as_deref().map(Arc::from);
+    app.capacity = config.serving.capacity();
+    Ok(Own { app, store })
 }
 
 fn store_error(config: &Config, error: &StoreError) -> ApiError {

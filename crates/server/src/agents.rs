@@ -7,13 +7,17 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use plenary_domain::whiteboard::{self, Role, Shown};
-use plenary_domain::{AgentName, SessionId, Viewer};
-use plenary_engine::By;
+use plenary_clerk::identity::{self, Caller, PersonsSeat, Proven, Standing};
+use plenary_clerk::whiteboards;
+use plenary_domain::whiteboard::{Role, Shown};
+use plenary_domain::{AgentName, SessionId};
+use plenary_engine::{By, Snapshot};
 use ring::hmac;
-use utoipa::IntoParams;
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
+use crate::auth::Stands;
 use crate::error::{Code, Problem};
 
 const HEADER: &str = "agent-token";
@@ -31,14 +35,20 @@ pub struct AgentHeader {
     token: Option<String>,
 }
 
-/// A token that somebody has sent, not yet compared.
-pub struct AgentToken(Option<String>);
+/// Who asks, with the token that they show, not yet compared.
+pub struct Asking {
+    standing: Standing,
+    token: Option<String>,
+}
 
-impl<S: Send + Sync> FromRequestParts<S> for AgentToken {
+impl<S: Send + Sync> FromRequestParts<S> for Asking {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Some(given) = parts.headers.get(HEADER) else { return Ok(AgentToken(None)) };
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Ok(Stands(standing)) = Stands::from_request_parts(parts, state).await;
+        let Some(given) = parts.headers.get(HEADER) else {
+            return Ok(Asking { standing, token: None });
+        };
         // Also for whoever may do without one: it was meant to say something.
         let token = given
             .to_str()
@@ -48,114 +58,91 @@ impl<S: Send + Sync> FromRequestParts<S> for AgentToken {
             let message = "Agent-Token must be visible ASCII characters without spaces.";
             Problem::new(Code::InvalidHeader, message)
         };
-        token.map(|token| AgentToken(Some(token.to_owned()))).ok_or_else(wrong)
+        let token = Some(token.ok_or_else(wrong)?.to_owned());
+        Ok(Asking { standing, token })
     }
 }
 
-impl AgentToken {
-    /// The agent as which the caller looks at a session.
-    pub async fn viewer(&self, app: &App, session: SessionId) -> Result<Viewer, Problem> {
-        let Some(token) = &self.0 else { return Ok(Viewer::Outsider) };
-        let found = found(app, session, token).await?;
-        found.map(Viewer::Agent).ok_or_else(wrong_token)
-    }
-
-    /// The agent as which the caller acts.
-    pub async fn agent(&self, app: &App, session: SessionId) -> Result<AgentName, Problem> {
-        match self.viewer(app, session).await? {
-            Viewer::Agent(agent) => Ok(agent),
-            Viewer::Outsider => Err(Problem::new(
-                Code::NotYourAgent,
-                "This needs the token of an agent that is registered here.",
-            )
-            .hint(
-                "Register first; then send the `agentToken` that came back as the header \
-                 `Agent-Token`. One that was lost is renewed by the operator of this server.",
-            )),
+impl Asking {
+    /// What the token proves in this session.
+    pub async fn proven(&self, app: &App, session: SessionId) -> Result<Proven, Problem> {
+        match &self.token {
+            Some(given) => proven(app, session, given).await,
+            None => Ok(Proven::Nothing),
         }
     }
 
-    /// Makes sure that the caller is this agent.
-    pub async fn prove(
-        &self,
-        app: &App,
-        session: SessionId,
-        agent: &AgentName,
-    ) -> Result<(), Problem> {
-        match self.viewer(app, session).await? {
-            Viewer::Agent(proved) if proved == *agent => Ok(()),
-            Viewer::Agent(proved) => Err(Problem::new(
-                Code::NotYourAgent,
-                format!("The token is {proved}'s, not {agent}'s."),
-            )),
-            Viewer::Outsider => Err(not_yours(agent)),
-        }
-    }
-
-    /// What whoever registers under this name shows besides it.
-    pub async fn shown(
-        &self,
-        app: &App,
-        session: SessionId,
-        board: &whiteboard::State,
-        (agent, role): (&AgentName, Role),
-        invitation: Option<&str>,
-    ) -> Result<Shown, Problem> {
-        if self.is(app, session, &Proof::Agent(agent, board.renewals(agent))).await? {
-            return Ok(Shown::Token);
-        }
-        let (Some(given), Some(newest)) = (invitation, board.invitation()) else {
-            return Ok(Shown::Nothing);
-        };
-        if is(app, session, &Proof::Invited(agent, role), given).await? {
-            return Ok(Shown::Personal);
-        }
-        // Older ones too, so that whoever has one is told that it was replaced.
-        for made in (0..=newest).rev() {
-            if is(app, session, &Proof::Invitation(made), given).await? {
-                return Ok(Shown::Invitation(made));
-            }
-        }
-        Ok(Shown::Other)
-    }
-
-    /// Whose token it is, of these persons.
-    pub async fn seat<'a>(
-        &self,
-        app: &App,
-        session: SessionId,
-        persons: &'a [PersonsSeat],
-    ) -> Result<Option<&'a PersonsSeat>, Problem> {
-        for person in persons {
-            if self.is(app, session, &Proof::Seat(&person.id, &person.name)).await? {
-                return Ok(Some(person));
-            }
-        }
-        match &self.0 {
-            Some(_) => Err(wrong_token()),
-            None => Ok(None),
-        }
-    }
-
-    /// Whether this is the code for that.
-    pub async fn is(
-        &self,
-        app: &App,
-        session: SessionId,
-        proof: &Proof<'_>,
-    ) -> Result<bool, Problem> {
-        match &self.0 {
-            Some(given) => is(app, session, proof, given).await,
-            None => Ok(false),
-        }
+    /// The one who asks for a change of this session.
+    pub async fn about(self, app: &App, session: SessionId, by: By) -> Result<Caller, Problem> {
+        let proven = self.proven(app, session).await?;
+        Ok(Caller { session, by, standing: self.standing, proven })
     }
 }
 
-/// A person's seat, by its id in tokens, and the person's name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PersonsSeat {
-    pub id: String,
-    pub name: String,
+async fn proven(app: &App, session: SessionId, given: &str) -> Result<Proven, Problem> {
+    let room = app.engine.get(session).await?.room;
+    if let Some((name, _)) = given.rsplit_once('.') {
+        let agent = AgentName(name.to_owned());
+        if is(app, session, &Proof::Agent(&agent, room.renewals(&agent)), given).await? {
+            return Ok(Proven::Agent(agent));
+        }
+    }
+    if is(app, session, &Proof::Opener, given).await? {
+        return Ok(Proven::Opener);
+    }
+    for person in identity::persons(&room) {
+        if is(app, session, &Proof::Seat(&person.id, &person.name), given).await? {
+            return Ok(Proven::Seat(person));
+        }
+    }
+    Ok(Proven::Stranger)
+}
+
+/// What whoever registers under this name shows besides it.
+pub async fn shown(
+    app: &App,
+    caller: &Caller,
+    (agent, role): (&AgentName, Role),
+    invitation: Option<&str>,
+) -> Result<Shown, Problem> {
+    if caller.proven == Proven::Agent(agent.clone()) {
+        return Ok(Shown::Token);
+    }
+    let session = caller.session;
+    let newest = whiteboards::board(&app.engine.get(session).await?)?.invitation();
+    let (Some(given), Some(newest)) = (invitation, newest) else { return Ok(Shown::Nothing) };
+    if is(app, session, &Proof::Invited(agent, role), given).await? {
+        return Ok(Shown::Personal);
+    }
+    // Older ones too, so that whoever has one is told that it was replaced.
+    for made in (0..=newest).rev() {
+        if is(app, session, &Proof::Invitation(made), given).await? {
+            return Ok(Shown::Invitation(made));
+        }
+    }
+    Ok(Shown::Other)
+}
+
+/// What a person shows to speak for their seat.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatToken {
+    /// The seat: an advisor's number, or a participant's id.
+    seat: String,
+    /// The person's name.
+    person: String,
+    /// Hand it to that person, who sends it as `Agent-Token`.
+    seat_token: String,
+}
+
+/// One for each person's seat.
+pub async fn seat_tokens(app: &App, snapshot: &Snapshot) -> Result<Vec<SeatToken>, Problem> {
+    let mut tokens = vec![];
+    for PersonsSeat { id, name } in identity::persons(&snapshot.room) {
+        let seat_token = code(app, snapshot.id, &Proof::Seat(&id, &name)).await?;
+        tokens.push(SeatToken { seat: id, person: name, seat_token });
+    }
+    Ok(tokens)
 }
 
 /// What a code can be for.
@@ -214,20 +201,6 @@ impl Proof<'_> {
     }
 }
 
-pub fn not_yours(agent: &AgentName) -> Problem {
-    Problem::new(Code::NotYourAgent, format!("{agent} is somebody else's name here.")).hint(
-        "Send the token that registering returned, as the header `Agent-Token` (over MCP as \
-         `agent_token`), or choose another name.",
-    )
-}
-
-fn wrong_token() -> Problem {
-    Problem::new(Code::NotYourAgent, "This agent token does not belong to this session.").hint(
-        "A token is for the board or council that gave it, as it was given last. One that was \
-         lost is renewed by the operator of this server.",
-    )
-}
-
 /// The code for this, after a name and a dot.
 pub async fn code(app: &App, session: SessionId, proof: &Proof<'_>) -> Result<String, Problem> {
     let key = hmac::Key::new(hmac::HMAC_SHA256, &app.engine.secret().await?);
@@ -243,39 +216,6 @@ async fn is(
     given: &str,
 ) -> Result<bool, Problem> {
     Ok(crate::auth::same(given, &code(app, session, proof).await?))
-}
-
-async fn found(app: &App, session: SessionId, given: &str) -> Result<Option<AgentName>, Problem> {
-    let Some((name, _)) = given.rsplit_once('.') else { return Ok(None) };
-    let agent = AgentName(name.to_owned());
-    let renewals = app.engine.get(session).await?.room.renewals(&agent);
-    Ok(is(app, session, &Proof::Agent(&agent, renewals), given).await?.then_some(agent))
-}
-
-/// The same request, made by this agent of this session: what it keys and what the
-/// record says are the agent's own. Two agents that choose the same key learn nothing
-/// of each other, also when they have the same name in different places.
-pub fn by(by: By, session: SessionId, agent: &AgentName) -> By {
-    keyed(by, agent, &format!("as {agent} in {session}"))
-}
-
-/// The same request, made by whoever wants to be this agent. Keys are kept apart from
-/// those of the agent itself, or anybody could try out which ones it has used.
-pub fn claimed(by: By, session: SessionId, agent: &AgentName) -> By {
-    keyed(by, agent, &format!("wants to be {agent} in {session}"))
-}
-
-/// The same request, which opens a place where this agent will be.
-pub fn opened(by: By, agent: &AgentName) -> By {
-    keyed(by, agent, &format!("opens as {agent}"))
-}
-
-fn keyed(by: By, agent: &AgentName, how: &str) -> By {
-    let idempotency = by.idempotency.map(|mut idempotency| {
-        idempotency.principal = format!("{} {how}", idempotency.principal);
-        idempotency
-    });
-    By { actor: agent.0.clone(), idempotency }
 }
 
 #[cfg(test)]

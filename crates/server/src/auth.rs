@@ -3,24 +3,25 @@
 //! reach a loopback server.
 
 mod cookie;
-mod standing;
 mod tries;
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::HttpBody as _;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use plenary_clerk::identity::Standing;
 
 use crate::error::{Code, Problem};
 use crate::listen::Peer;
 use crate::{socket, web};
 
 pub use cookie::{forget, give};
-pub use standing::{Standing, THROUGH};
 pub use tries::{Source, Tries};
 
 /// Where a browser comes in with a token.
@@ -51,6 +52,24 @@ impl Access {
 /// The caller, as the record knows them.
 #[derive(Clone, Debug)]
 pub struct Principal(pub String);
+
+/// Set on requests that an agent makes through MCP. It takes power and gives none, so
+/// anybody may set it.
+pub const THROUGH: &str = "plenary-through";
+
+/// How the caller stands, whatever session it is about.
+pub struct Stands(pub Standing);
+
+impl<S: Send + Sync> FromRequestParts<S> for Stands {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let principal = parts.extensions.get::<Principal>();
+        let principal = principal.map_or_else(String::new, |principal| principal.0.clone());
+        let is_agent = parts.headers.contains_key(THROUGH);
+        Ok(Stands(Standing { principal, is_agent }))
+    }
+}
 
 pub async fn check(
     State(access): State<Arc<Access>>,

@@ -5,6 +5,7 @@ use std::fmt;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use plenary_clerk::ClerkError;
 use plenary_domain::reject::told;
 use plenary_domain::{Reject, Wrong};
 use plenary_engine::EngineError;
@@ -156,11 +157,6 @@ impl Problem {
         }))
     }
 
-    /// What is wrong, and what to do about it.
-    pub fn words(self) -> (String, Option<String>) {
-        (self.0.message, self.0.hint)
-    }
-
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
@@ -199,6 +195,21 @@ impl Problem {
         ProblemBody { success: false, error: *self.0 }
     }
 
+    /// A refusal about stored agents, with what to do about it.
+    fn about_agents(reject: Reject) -> Self {
+        let hint = match &reject {
+            Reject::Unknown(_) => "List them with GET /api/agents.",
+            Reject::NotNow { allowed, .. } if allowed.contains(&"copy") => {
+                "Copy it with POST /api/agents and its id as `copyOf`."
+            }
+            Reject::NotNow { .. } => "Make room with DELETE /api/agents/{id}.",
+            Reject::Invalid(_) | Reject::Forbidden(_) | Reject::NotInvited(_) | Reject::Stale => {
+                return reject.into();
+            }
+        };
+        Problem::from(reject).hint(hint)
+    }
+
     fn internal() -> Self {
         Problem::new(Code::Internal, "Something went wrong inside Plenary.").hint(
             "Please report it, with the server's log. A change may have been carried out all the \
@@ -209,6 +220,76 @@ impl Problem {
     pub fn no_such_session(id: impl std::fmt::Display) -> Self {
         Problem::new(Code::NotFound, format!("There is no session {id}."))
             .hint("List them with GET /api/sessions.")
+    }
+}
+
+impl From<ClerkError> for Problem {
+    fn from(error: ClerkError) -> Self {
+        let not_yours = |message: String| Problem::new(Code::NotYours, message);
+        let not_your_agent = |message: String| Problem::new(Code::NotYourAgent, message);
+        match error {
+            ClerkError::Refused(reject) => reject.into(),
+            ClerkError::Agents(reject) => Problem::about_agents(reject),
+            ClerkError::NoModel(none) => {
+                Problem::new(Code::NoModel, none.problem).hint(none.remedy)
+            }
+            ClerkError::WrongToken => {
+                not_your_agent("This agent token does not belong to this session.".into()).hint(
+                    "A token is for the board or council that gave it, as it was given last. One \
+                     that was lost is renewed by the operator of this server.",
+                )
+            }
+            ClerkError::NoAgent => {
+                not_your_agent("This needs the token of an agent that is registered here.".into())
+                    .hint(
+                        "Register first; then send the `agentToken` that came back as the header \
+                         `Agent-Token`. One that was lost is renewed by the operator of this \
+                         server.",
+                    )
+            }
+            ClerkError::NotYourAgent { agent, proven: Some(proven) } => {
+                not_your_agent(format!("The token is {proven}'s, not {agent}'s."))
+            }
+            ClerkError::NotYourAgent { agent, proven: None } => {
+                not_your_agent(format!("{agent} is somebody else's name here.")).hint(
+                    "Send the token that registering returned, as the header `Agent-Token` (over \
+                     MCP as `agent_token`), or choose another name.",
+                )
+            }
+            ClerkError::NotYours { kind, verb, by_token } => not_yours(format!(
+                "Only whoever opened this {kind}, or the operator of this server, may {verb} it."
+            ))
+            .hint(match by_token {
+                true => {
+                    "Send the `agentToken` that opening it returned as the header `Agent-Token` \
+                     (over MCP as `agent_token`), or come in as whoever opened it."
+                }
+                false => {
+                    "Come in with the access token that it was opened with, or with the operator's."
+                }
+            }),
+            ClerkError::NotYourSeat => not_yours(
+                "Only the person whose seat it is, who opened this session and the operator of \
+                 this server may speak for a person."
+                    .into(),
+            )
+            .hint(
+                "Send the person's `seatToken`, which whoever opened the session was given, as \
+                 the header `Agent-Token`.",
+            ),
+            ClerkError::OtherSeat(own) => not_yours(format!("The token is for {own}.")),
+            ClerkError::NotOperator(what) => {
+                not_yours(format!("Only the operator of this server may {what}.")).hint(
+                    "The operator comes in with the first of the server's access tokens, or from \
+                     the machine itself, and not as an agent.",
+                )
+            }
+            ClerkError::Unreadable(what) => {
+                let message = format!("The {what} was written and cannot be read.");
+                Problem::new(Code::Internal, message)
+            }
+            ClerkError::Engine(error) => error.into(),
+        }
     }
 }
 

@@ -9,7 +9,6 @@ mod events;
 mod health;
 mod limits;
 mod models;
-mod owned;
 mod routes;
 mod sessions;
 mod whiteboards;

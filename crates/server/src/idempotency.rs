@@ -12,6 +12,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value, json};
 use utoipa::IntoParams;
 
+use crate::App;
 use crate::auth::Principal;
 use crate::error::{self, Code, Problem};
 
@@ -63,6 +64,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
             request_hash: hash(&address, &bytes),
         });
         Ok(Change { by: By { actor: principal, idempotency }, body })
+    }
+}
+
+/// A change of what a path names.
+pub struct On<T, P = String> {
+    pub app: App,
+    pub at: P,
+    pub by: By,
+    pub body: T,
+}
+
+impl<T: DeserializeOwned, P: DeserializeOwned + Send> FromRequest<App> for On<T, P> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Path(at) = Path::from_request_parts(&mut parts, app).await?;
+        let request = Request::from_parts(parts, body);
+        let Change { by, body } = Change::from_request(request, app).await?;
+        Ok(On { app: app.clone(), at, by, body })
     }
 }
 

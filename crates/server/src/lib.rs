@@ -1,7 +1,7 @@
 //! The ways in: REST, live events, MCP, Socket.IO, the page.
 //!
 //! This crate must not know SQL or a provider's wire, and holds no rule of any
-//! form: a handler parses, submits, and shows.
+//! form: a handler parses, asks the clerk, and shows.
 
 mod agents;
 mod auth;
@@ -13,9 +13,7 @@ mod live;
 pub mod mcp;
 mod pace;
 mod places;
-mod prices;
 mod socket;
-mod tiers;
 mod views;
 mod web;
 
@@ -31,24 +29,22 @@ pub use auth::Access;
 pub use error::Code;
 pub use listen::serve;
 pub use places::Capacity;
-pub use prices::{Price, Prices};
-pub use tiers::Tiers;
+pub use plenary_clerk::{Clerk, Price, Prices, Tiers};
 
 #[derive(Clone)]
 pub struct App {
+    /// The clerk's own, for what is only read.
     pub engine: Arc<Engine>,
-    pub tiers: Arc<Tiers>,
-    pub prices: Arc<Prices>,
+    clerk: Arc<Clerk>,
     /// Where the interface is served from instead of the binary, by whoever works on it.
     pub web_folder: Option<Arc<Path>>,
     pub capacity: Capacity,
 }
 
 impl App {
-    /// With nothing set about models.
-    pub fn new(engine: Arc<Engine>) -> Self {
-        let (tiers, prices, capacity) = Default::default();
-        App { engine, tiers, prices, web_folder: None, capacity }
+    pub fn new(clerk: Clerk) -> Self {
+        let (engine, clerk) = (clerk.engine.clone(), Arc::new(clerk));
+        App { engine, clerk, web_folder: None, capacity: Capacity::default() }
     }
 }
 

@@ -9,9 +9,11 @@ pub mod whiteboards;
 use std::hash::{Hash, Hasher};
 
 use axum::Json;
+use plenary_clerk::boardrooms::RoleName;
+use plenary_clerk::mirror;
 use plenary_domain::boardroom::{
-    self, Advisor, Headings, Role, SeatId, Sitter, Span, Stage, Standing, Synthesis,
-    SynthesisStanding, Wait, Written,
+    self, Advisor, Headings, SeatId, Sitter, Span, Stage, Standing, Synthesis, SynthesisStanding,
+    Wait, Written,
 };
 use plenary_domain::{Answer, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use plenary_engine::ports::SessionRow;
@@ -22,28 +24,6 @@ use uuid::Uuid;
 
 use ballots::BallotView;
 pub use course::{Beside, RetryingView, Running, SectionsView};
-
-/// An enum of the domain as the document knows it, and the ways between the two.
-macro_rules! mirror {
-    ($(#[$attribute:meta])* $name:ident = $domain:ident { $($variant:ident),+ $(,)? }) => {
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-        $(#[$attribute])*
-        pub enum $name { $($variant),+ }
-
-        impl From<$domain> for $name {
-            fn from(value: $domain) -> Self {
-                match value { $($domain::$variant => $name::$variant),+ }
-            }
-        }
-
-        impl From<$name> for $domain {
-            fn from(value: $name) -> Self {
-                match value { $($name::$variant => $domain::$variant),+ }
-            }
-        }
-    };
-}
-pub(crate) use mirror;
 
 /// Every good answer.
 #[derive(Serialize, ToSchema)]
@@ -196,43 +176,6 @@ pub fn has_happened(before: &str, now: &str) -> bool {
     happened(before) != happened(now)
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RoleName {
-    Advocate,
-    Critic,
-    Analyst,
-    DevilsAdvocate,
-    Expert,
-    Generalist,
-}
-
-impl From<Role> for RoleName {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Advocate => RoleName::Advocate,
-            Role::Critic => RoleName::Critic,
-            Role::Analyst => RoleName::Analyst,
-            Role::DevilsAdvocate => RoleName::DevilsAdvocate,
-            Role::Expert => RoleName::Expert,
-            Role::Generalist => RoleName::Generalist,
-        }
-    }
-}
-
-impl From<RoleName> for Role {
-    fn from(role: RoleName) -> Self {
-        match role {
-            RoleName::Advocate => Role::Advocate,
-            RoleName::Critic => Role::Critic,
-            RoleName::Analyst => Role::Analyst,
-            RoleName::DevilsAdvocate => Role::DevilsAdvocate,
-            RoleName::Expert => Role::Expert,
-            RoleName::Generalist => Role::Generalist,
-        }
-    }
-}
-
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardroomView {
@@ -377,12 +320,9 @@ pub struct SynthesisView {
     said: Said,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum HeadingsView {
-    AsAsked,
-    Repaired,
-    Missing,
+mirror! {
+    #[serde(rename_all = "camelCase")]
+    HeadingsView = Headings { AsAsked, Repaired, Missing }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -459,19 +399,12 @@ pub struct FailureView {
     message: String,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum FailureName {
-    TimedOut,
-    Idle,
-    Refused,
-    RateLimited,
-    TooLong,
-    Empty,
-    Misconfigured,
-    Unreachable,
-    Malformed,
-    Internal,
+mirror! {
+    #[serde(rename_all = "camelCase")]
+    FailureName = FailureKind {
+        TimedOut, Idle, Refused, RateLimited, TooLong, Empty, Misconfigured, Unreachable, Malformed,
+        Internal,
+    }
 }
 
 #[derive(Default, Serialize, ToSchema)]
@@ -604,14 +537,9 @@ fn synthesis(
     let (mut said, headings) = match &synthesis.standing {
         SynthesisStanding::Asked => (Said::underway((beside.running)(&call)), None),
         SynthesisStanding::Done(Written { verdict, answer }) => {
-            let headings = match verdict.headings {
-                Headings::AsAsked => HeadingsView::AsAsked,
-                Headings::Repaired => HeadingsView::Repaired,
-                Headings::Missing => HeadingsView::Missing,
-            };
             sections = SectionsView::of(verdict);
             let cost = beside.cost(&synthesis.model, answer.usage);
-            (Said { cost, ..Said::done(answer, &verdict.text) }, Some(headings))
+            (Said { cost, ..Said::done(answer, &verdict.text) }, Some(verdict.headings.into()))
         }
         SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
         SynthesisStanding::Stopped { partial, .. } => {
@@ -703,17 +631,6 @@ fn usage(usage: Usage) -> UsageView {
 }
 
 fn failure_view(failure: &Failure) -> FailureView {
-    let kind = match failure.kind {
-        FailureKind::TimedOut => FailureName::TimedOut,
-        FailureKind::Idle => FailureName::Idle,
-        FailureKind::Refused => FailureName::Refused,
-        FailureKind::RateLimited => FailureName::RateLimited,
-        FailureKind::TooLong => FailureName::TooLong,
-        FailureKind::Empty => FailureName::Empty,
-        FailureKind::Misconfigured => FailureName::Misconfigured,
-        FailureKind::Unreachable => FailureName::Unreachable,
-        FailureKind::Malformed => FailureName::Malformed,
-        FailureKind::Internal => FailureName::Internal,
-    };
+    let kind = failure.kind.into();
     FailureView { kind, message: failure.message.clone() }
 }

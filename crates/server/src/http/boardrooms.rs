@@ -1,32 +1,32 @@
 //! Boardrooms: convene, follow, stop, synthesize, export.
 
-pub mod ballot;
 pub mod export;
-pub mod seating;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::boardroom::{Advisor, Command, Role, SeatId, Sitter, preset};
-use plenary_domain::{ModelName, SessionId, room};
+use plenary_clerk::boardrooms::{
+    self, Answer, KIND, NewBallot, NewBoardroom, NewSynthesis, Retry, RoleName, board, numbered,
+};
+use plenary_clerk::identity;
+use plenary_domain::boardroom::{Command, Role, preset};
+use plenary_domain::{SessionId, room};
 use plenary_engine::{By, Snapshot};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::events::After;
-use super::owned::{self, Asking, SeatToken};
 use super::routes::{Routes, routes};
 use super::session_id;
 use super::sessions::{self, Empty, Filter};
 use crate::App;
-use crate::agents::{AgentHeader, AgentToken, PersonsSeat};
-use crate::auth::Standing;
-use crate::error::{Code, Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Key, Path, Query};
+use crate::agents::{self, AgentHeader, Asking, SeatToken};
+use crate::error::{Problem, ReadProblems, WriteProblems};
+use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
-use crate::views::{self, Beside, BoardroomView, Nothing, Reply, RoleName, SessionView, reply};
+use crate::views::{self, Beside, BoardroomView, Nothing, Reply, SessionView, reply};
 
 pub fn routes() -> Routes {
     Routes::new()
@@ -41,7 +41,7 @@ pub fn routes() -> Routes {
         .routes(routes!(retry))
         .routes(routes!(stop_advisor))
         .routes(routes!(answer))
-        .routes(routes!(ballot::cast))
+        .routes(routes!(cast))
         .routes(routes!(export::export))
         .routes(routes!(events))
 }
@@ -104,31 +104,22 @@ async fn presets() -> impl IntoResponse {
 /// Boards, newest first.
 #[utoipa::path(get, path = "/api/boardrooms", tag = "boardrooms", params(Filter),
     responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
-async fn list(
-    State(app): State<App>,
-    Query(filter): Query<Filter>,
-) -> Result<impl IntoResponse, Problem> {
-    let kind = Some("boardroom".to_owned());
-    sessions::show(&app, Filter { kind, ..filter }).await
+async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl IntoResponse, Problem> {
+    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter.0 }).await
 }
 
 /// Convenes a board: every advisor is asked at once, and a synthesis follows; with
 /// `ballot`, the advisors then vote on its points.
 /// Answers at once; follow the events, or get the board again.
 #[utoipa::path(post, path = "/api/boardrooms", tag = "boardrooms",
-    request_body = seating::NewBoardroom,
+    request_body = NewBoardroom,
     params(Key),
     responses((status = 201, body = Reply<Convened>), WriteProblems))]
 async fn convene(
     State(app): State<App>,
-    Change { by, body }: Change<seating::NewBoardroom>,
+    Change { by, body }: Change<NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
-    if let Some(earlier) = app.engine.repeated(&by).await? {
-        return created(&app, &earlier).await;
-    }
-    let convene = seating::seat(&app, body).await?;
-    let opened = app.engine.open(by, room::Command::Boardroom(Command::Convene(convene))).await?;
-    created(&app, &opened).await
+    created(&app, &boardrooms::convene(&app.clerk, None, by, body).await?).await
 }
 
 /// A board as it stands, with the text so far of answers under way.
@@ -145,15 +136,10 @@ async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl Into
 #[utoipa::path(delete, path = "/api/boardrooms/{id}", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board.")),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]
-async fn remove(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    standing: Standing,
-    token: AgentToken,
-    Change { body: Empty {}, .. }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = board_id(&app, &id).await?;
-    Asking { app: &app, standing: &standing, token: &token }.remove(id).await?;
+async fn remove(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+    let id = board_id(&on.app, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    identity::remove(&on.app.clerk, &caller).await?;
     Ok(reply(Nothing {}))
 }
 
@@ -161,46 +147,17 @@ async fn remove(
 #[utoipa::path(post, path = "/api/boardrooms/{id}/stop", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn stop(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Change { by, body: Empty {} }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = board_id(&app, &id).await?;
-    let snapshot = app.engine.submit(id, by, room::Command::Stop).await?;
-    show(&app, &snapshot)
+async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+    let id = board_id(&on.app, &on.at).await?;
+    show(&on.app, &on.app.engine.submit(id, on.by, room::Command::Stop).await?)
 }
 
 /// Asks again whoever has no answer, on a board that was stopped or failed.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/resume", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn resume(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Change { by, body: Empty {} }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = board_id(&app, &id).await?;
-    // One that was cut off by a crash has nothing to decide, only to go on with.
-    if app.engine.row(id).await?.active {
-        app.engine.resume(id).await?;
-        let snapshot = app.engine.get(id).await?;
-        return show(&app, &snapshot);
-    }
-    submit(&app, &id.to_string(), by, Command::Resume).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewSynthesis {
-    /// Another model than the board's synthesizer.
-    #[serde(default)]
-    #[schema(min_length = 1)]
-    model: Option<String>,
-    /// What the reader asks of it: "for a board of directors", "in French".
-    #[serde(default)]
-    #[schema(max_length = 8192)]
-    instruction: Option<String>,
+async fn resume(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+    show(&on.app, &boardrooms::resume(&on.app.clerk, session_id(&on.at)?, on.by).await?)
 }
 
 /// Begins the synthesis now, with the answers that are there; who has not
@@ -209,13 +166,10 @@ pub struct NewSynthesis {
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     request_body = NewSynthesis,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn synthesize(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Change { by, body }: Change<NewSynthesis>,
-) -> Result<impl IntoResponse, Problem> {
-    let model = seating::named(&app, body.model).await?;
-    submit(&app, &id, by, Command::Synthesize { model, instruction: body.instruction }).await
+async fn synthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem> {
+    let snapshot =
+        boardrooms::synthesize(&on.app.clerk, session_id(&on.at)?, on.by, on.body).await?;
+    show(&on.app, &snapshot)
 }
 
 /// Adds a synthesis to a board at rest. Earlier ones are kept.
@@ -223,22 +177,10 @@ async fn synthesize(
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     request_body = NewSynthesis,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn resynthesize(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Change { by, body }: Change<NewSynthesis>,
-) -> Result<impl IntoResponse, Problem> {
-    let model = seating::named(&app, body.model).await?;
-    submit(&app, &id, by, Command::Resynthesize { model, instruction: body.instruction }).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Retry {
-    /// Another model for this seat.
-    #[serde(default)]
-    #[schema(min_length = 1)]
-    model: Option<String>,
+async fn resynthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem> {
+    let snapshot =
+        boardrooms::resynthesize(&on.app.clerk, session_id(&on.at)?, on.by, on.body).await?;
+    show(&on.app, &snapshot)
 }
 
 /// Asks one advisor again; a new synthesis follows.
@@ -249,14 +191,9 @@ pub struct Retry {
         Key),
     request_body = Retry,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn retry(
-    State(app): State<App>,
-    Path((id, advisor)): Path<(String, String)>,
-    Change { by, body }: Change<Retry>,
-) -> Result<impl IntoResponse, Problem> {
-    let seat = numbered(&advisor);
-    let model: Option<ModelName> = seating::named(&app, body.model).await?;
-    submit(&app, &id, by, Command::Retry { seat, model }).await
+async fn retry(on: On<Retry, (String, String)>) -> Result<impl IntoResponse, Problem> {
+    let place = (session_id(&on.at.0)?, numbered(&on.at.1));
+    show(&on.app, &boardrooms::retry(&on.app.clerk, place, on.by, on.body).await?)
 }
 
 /// Stops one advisor and keeps what it has said so far. The others go on; after the last
@@ -267,23 +204,9 @@ async fn retry(
         ("advisor" = u8, Path, minimum = 1, maximum = 16, description = "The seat's number."),
         Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn stop_advisor(
-    State(app): State<App>,
-    Path((id, advisor)): Path<(String, String)>,
-    Change { by, body: Empty {} }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    submit(&app, &id, by, Command::StopAdvisor { seat: numbered(&advisor) }).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Answer {
-    /// The seat's number; needed when persons hold several.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 16)]
-    advisor: Option<u8>,
-    #[schema(min_length = 1, max_length = 65536)]
-    text: String,
+async fn stop_advisor(on: On<Empty, (String, String)>) -> Result<impl IntoResponse, Problem> {
+    let seat = numbered(&on.at.1);
+    submit(&on.app, &on.at.0, on.by, Command::StopAdvisor { seat }).await
 }
 
 /// A person's own answer as an advisor: by that person, whoever opened the board, or the
@@ -292,19 +215,20 @@ pub struct Answer {
     params(("id" = uuid::Uuid, Path, description = "The board."), AgentHeader, Key),
     request_body = Answer,
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
-async fn answer(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    standing: Standing,
-    token: AgentToken,
-    Change { by, body }: Change<Answer>,
-) -> Result<impl IntoResponse, Problem> {
-    if let Some(earlier) = app.engine.repeated(&by).await? {
-        return show(&app, &earlier);
-    }
-    let asking = Asking { app: &app, standing: &standing, token: &token };
-    let seat = speaking(&asking, &id, body.advisor, seating::persons_seat).await?;
-    submit(&app, &id, by, Command::Reply { seat, text: body.text }).await
+async fn answer(asking: Asking, on: On<Answer>) -> Result<impl IntoResponse, Problem> {
+    let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
+    show(&on.app, &boardrooms::answer(&on.app.clerk, caller, on.body).await?)
+}
+
+/// A person's own votes as an advisor, while the ballot is held: by that person, whoever
+/// opened the board, or the operator of the server.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/ballot", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board."), AgentHeader, Key),
+    request_body = NewBallot,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn cast(asking: Asking, on: On<NewBallot>) -> Result<impl IntoResponse, Problem> {
+    let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
+    show(&on.app, &boardrooms::cast(&on.app.clerk, caller, on.body).await?)
 }
 
 /// Everything that happens on a board, live. `id` is the version; a reader that
@@ -325,21 +249,10 @@ async fn events(
     Ok(live::respond(frames.map(live::frame)))
 }
 
-/// A seat by its number. One that no seat can have is one that no seat has.
-fn numbered(text: &str) -> SeatId {
-    SeatId(text.parse().unwrap_or(0))
-}
-
 /// The id of a board. A session of another form is no board: what it hides must not
 /// be had by this way.
 async fn board_id(app: &App, text: &str) -> Result<SessionId, Problem> {
-    let id = session_id(text)?;
-    let row = app.engine.row(id).await?;
-    if row.kind == "boardroom" { Ok(id) } else { Err(Problem::no_such_session(id)) }
-}
-
-fn board(snapshot: &Snapshot) -> Result<&plenary_domain::boardroom::State, Problem> {
-    snapshot.room.boardroom().ok_or_else(|| Problem::no_such_session(snapshot.id))
+    Ok(app.clerk.row(session_id(text)?, KIND).await?.id)
 }
 
 /// A board that was convened, and what its persons need.
@@ -357,41 +270,9 @@ pub struct Convened {
 /// A new board, and where it is.
 async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/boardrooms/{}", opened.id))];
-    let seat_tokens = owned::seat_tokens(app, opened.id, persons(board(opened)?)).await?;
+    let seat_tokens = agents::seat_tokens(app, opened).await?;
     let board = view(app, opened)?;
     Ok((StatusCode::CREATED, place, reply(Convened { board, seat_tokens })))
-}
-
-/// The seats that persons hold.
-fn persons(state: &plenary_domain::boardroom::State) -> Vec<PersonsSeat> {
-    let person = |advisor: &Advisor| match &advisor.seat.sitter {
-        Sitter::Person { name, .. } => {
-            Some(PersonsSeat { id: advisor.seat.id.0.to_string(), name: name.clone() })
-        }
-        Sitter::Model(_) => None,
-    };
-    state.advisors.iter().filter_map(person).collect()
-}
-
-/// The seat for which somebody speaks: the one that was named, or their own, or else the
-/// one that is awaited.
-async fn speaking(
-    asking: &Asking<'_>,
-    id: &str,
-    named: Option<u8>,
-    awaited: fn(&Snapshot) -> Result<SeatId, Problem>,
-) -> Result<SeatId, Problem> {
-    let snapshot = asking.app.engine.get(session_id(id)?).await?;
-    let own = asking.seat(&snapshot, &persons(board(&snapshot)?)).await?;
-    match (own, named) {
-        (Some(own), Some(named)) if own.id != named.to_string() => {
-            let message = format!("The token is for advisor {}, {}.", own.id, own.name);
-            Err(Problem::new(Code::NotYours, message))
-        }
-        (Some(own), _) => Ok(numbered(&own.id)),
-        (None, Some(named)) => Ok(SeatId(named)),
-        (None, None) => awaited(&snapshot),
-    }
 }
 
 async fn submit(
@@ -400,9 +281,7 @@ async fn submit(
     by: By,
     command: Command,
 ) -> Result<Json<Reply<BoardroomView>>, Problem> {
-    let command = room::Command::Boardroom(command);
-    let snapshot = app.engine.submit(session_id(id)?, by, command).await?;
-    show(app, &snapshot)
+    show(app, &boardrooms::submit(&app.clerk, session_id(id)?, by, command).await?)
 }
 
 fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Problem> {
@@ -412,6 +291,6 @@ fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Pr
 fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
     let state = board(snapshot)?;
     let running = |call: &_| app.engine.underway(snapshot.id, call);
-    let beside = Beside { running: &running, prices: &app.prices };
+    let beside = Beside { running: &running, prices: &app.clerk.prices };
     Ok(views::boardroom(snapshot.id, snapshot.version, state, &beside))
 }

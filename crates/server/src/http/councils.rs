@@ -6,24 +6,23 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use plenary_domain::council::{self, Command, Member, Stage, Why};
-use plenary_domain::{AgentName, Report, SessionId, Timestamp, Viewer, limits, room};
+use plenary_clerk::councils::{self, CouncilClosing, KIND, NewCouncil, NewCouncilPost, council};
+use plenary_domain::council::{self, Command, Stage, Why};
+use plenary_domain::{AgentName, Report, SessionId, Timestamp, limits};
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::boardrooms::export::{Format, FormatName};
-use super::boardrooms::seating;
 use super::events::After;
-use super::owned::{self, Asking};
 use super::routes::{Routes, routes};
 use super::sessions::{self, Empty, Filter};
 use super::{MARKDOWN, document, json_document, within};
 use crate::App;
-use crate::agents::{self, AgentHeader, AgentToken, Proof};
-use crate::auth::Standing;
-use crate::error::{Code, Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Key, Path, Query};
+use crate::agents::{self, AgentHeader, Asking, Proof};
+use crate::auth::Stands;
+use crate::error::{Problem, ReadProblems, WriteProblems};
+use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
 use crate::views::{Reply, SessionView, reply};
 
@@ -38,50 +37,11 @@ pub fn routes() -> Routes {
         .routes(routes!(events))
 }
 
-const KIND: &str = "council";
-
 /// Councils, newest first.
 #[utoipa::path(get, path = "/api/councils", tag = "councils", params(Filter),
     responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
-async fn list(
-    State(app): State<App>,
-    Query(filter): Query<Filter>,
-) -> Result<impl IntoResponse, Problem> {
-    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter }).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewCouncil {
-    /// The council's name, for ever: small letters, digits, dots, dashes, underscores.
-    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
-    name: String,
-    /// What it is for, and how its members should talk.
-    #[schema(min_length = 1, max_length = 8192)]
-    charter: String,
-    /// Who belongs to it. Others may post too.
-    #[serde(default)]
-    #[schema(max_items = 16)]
-    members: Vec<NewMember>,
-    /// The project that it belongs to; lists filter by it.
-    #[serde(default)]
-    #[schema(max_length = 200)]
-    project: Option<String>,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewMember {
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
-    name: String,
-    /// A member with a model answers by itself when a post is addressed to it.
-    #[serde(default)]
-    #[schema(min_length = 1)]
-    model: Option<String>,
-    /// Who this member is, for the model.
-    #[serde(default)]
-    #[schema(max_length = 8192)]
-    persona: Option<String>,
+async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl IntoResponse, Problem> {
+    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter.0 }).await
 }
 
 /// Opens a council.
@@ -92,23 +52,7 @@ async fn open(
     State(app): State<App>,
     Change { by, body }: Change<NewCouncil>,
 ) -> Result<impl IntoResponse, Problem> {
-    // The models may have gone since the first request.
-    if let Some(earlier) = app.engine.repeated(&by).await? {
-        return created(&app, &earlier).await;
-    }
-    let models = body.members.iter().map(|member| member.model.clone()).collect();
-    let member =
-        |member: NewMember| Member { name: member.name, model: None, persona: member.persona };
-    let open = council::Open {
-        name: body.name,
-        charter: body.charter,
-        members: body.members.into_iter().map(member).collect(),
-        project: body.project,
-        by: None,
-    };
-    let open = seating::seat_council(&app, open, models).await?;
-    let opened = app.engine.open(by, room::Command::Council(Command::Open(open))).await?;
-    created(&app, &opened).await
+    created(&app, &councils::open(&app.clerk, None, by, body).await?).await
 }
 
 /// A council that was opened, by you.
@@ -187,22 +131,6 @@ async fn get(
     Ok(reply(show(&look(&app, &name).await?)?))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewCouncilPost {
-    /// Your name here. The first post under a name claims it; later ones need the
-    /// token that came back with the first.
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
-    sender: String,
-    /// `@name` addresses a member; a post that names nobody, or `@all`, is to all.
-    #[schema(min_length = 1, max_length = 65536)]
-    body: String,
-    /// The sequence of an earlier post.
-    #[serde(default)]
-    #[schema(minimum = 1)]
-    reply_to: Option<u64>,
-}
-
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CouncilPosted {
@@ -225,60 +153,22 @@ pub struct CouncilPosted {
     params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
     request_body = NewCouncilPost,
     responses((status = 200, body = Reply<CouncilPosted>), WriteProblems))]
-async fn post(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<NewCouncilPost>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = app.engine.named(KIND, &name).await?;
-    let sender = AgentName(body.sender.clone());
-    let by = agents::by(by, id, &sender);
-    // Whoever opened the council may send along what proves that, and is no sender by it.
-    let proved = !token.is(&app, id, &Proof::Opener).await?
-        && match token.viewer(&app, id).await? {
-            Viewer::Agent(_) => token.prove(&app, id, &sender).await.map(|()| true)?,
-            Viewer::Outsider => false,
-        };
-    // Whoever repeats their own request comes without the answer, so without a token.
-    let repeated = app.engine.repeated(&by).await?.is_some();
-    if !proved && !repeated && council(&app.engine.get(id).await?)?.is_claimed(&body.sender) {
-        return Err(agents::not_yours(&sender));
-    }
-    let command =
-        Command::Post { sender: body.sender, proved, body: body.body, reply_to: body.reply_to };
-    let snapshot = app.engine.submit(id, by, room::Command::Council(command)).await?;
-    let posted = posted(&app, &snapshot).await?;
-    let state = council(&snapshot)?;
+async fn post(asking: Asking, on: On<NewCouncilPost>) -> Result<impl IntoResponse, Problem> {
+    let id = on.app.engine.named(KIND, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    let posted = councils::post(&on.app.clerk, caller, on.body).await?;
+    let (state, sender) = (council(&posted.snapshot)?, posted.sender);
     // What was made anew since is not for whoever repeats an old request.
-    let renewals = if proved { state.renewals(&sender.0) } else { 0 };
+    let renewals = if posted.proven { state.renewals(&sender.0) } else { 0 };
     Ok(reply(CouncilPosted {
         council: state.name.clone(),
-        sequence: posted.sequence,
+        sequence: posted.post.sequence,
         sender: sender.0.clone(),
-        agent_token: agents::code(&app, id, &Proof::Agent(&sender, renewals)).await?,
-        addressed: posted.addressed.clone(),
-        left_out: posted.left_out.clone(),
+        agent_token: agents::code(&on.app, id, &Proof::Agent(&sender, renewals)).await?,
+        addressed: posted.post.addressed.clone(),
+        left_out: posted.post.left_out.clone(),
         next: state.next(),
     }))
-}
-
-/// The post that a request wrote, also when an earlier one with the same key did.
-async fn posted(app: &App, snapshot: &Snapshot) -> Result<std::sync::Arc<council::Post>, Problem> {
-    let gone = || Problem::new(Code::Internal, "The post was written and cannot be read.");
-    let mut version = snapshot.written.ok_or_else(gone)?;
-    // A turn may have begun with it, in the same write.
-    loop {
-        let stored = app.engine.event(snapshot.id, version).await?;
-        match serde_json::from_str::<council::Event>(&stored.payload) {
-            Ok(council::Event::Posted { sequence, .. }) => {
-                let post = council(snapshot)?.posts_after(sequence.saturating_sub(1), 1);
-                return post.first().cloned().ok_or_else(gone);
-            }
-            Ok(_) if version > 1 => version -= 1,
-            Ok(_) | Err(_) => return Err(gone()),
-        }
-    }
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -425,34 +315,16 @@ fn silent(silence: &council::Silence) -> SilenceView {
     SilenceView { member: silence.member.clone(), upto: silence.upto, why, text }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CouncilClosing {
-    /// What came of it.
-    #[serde(default)]
-    #[schema(max_length = 65536)]
-    summary: Option<String>,
-}
-
 /// Closes a council. An answer that is being written is cut off. For whoever opened it,
 /// and the operator of the server.
 #[utoipa::path(post, path = "/api/councils/{council}/close", tag = "councils",
     params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
     request_body = CouncilClosing,
     responses((status = 200, body = Reply<CouncilView>), WriteProblems))]
-async fn close(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    standing: Standing,
-    token: AgentToken,
-    Change { by, body }: Change<CouncilClosing>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = app.engine.named(KIND, &name).await?;
-    let asking = Asking { app: &app, standing: &standing, token: &token };
-    asking.owns(&app.engine.get(id).await?, "close").await?;
-    let command = Command::Close { summary: body.summary, by: None };
-    let snapshot = app.engine.submit(id, by, room::Command::Council(command)).await?;
-    Ok(reply(show(&snapshot)?))
+async fn close(asking: Asking, on: On<CouncilClosing>) -> Result<impl IntoResponse, Problem> {
+    let id = on.app.engine.named(KIND, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    Ok(reply(show(&councils::close(&on.app.clerk, caller, on.body).await?)?))
 }
 
 /// Whose token was renewed.
@@ -474,19 +346,18 @@ pub struct RenewedSender {
         Key),
     responses((status = 200, body = Reply<RenewedSender>), WriteProblems))]
 async fn renew_token(
-    State(app): State<App>,
-    Path((name, agent)): Path<(String, String)>,
-    standing: Standing,
-    Change { by, body: Empty {} }: Change<Empty>,
+    Stands(standing): Stands,
+    on: On<Empty, (String, String)>,
 ) -> Result<impl IntoResponse, Problem> {
-    owned::operators(&standing, "renew tokens")?;
-    let id = app.engine.named(KIND, &name).await?;
-    let command = room::Command::Council(Command::RenewToken { sender: agent.clone() });
-    let snapshot = app.engine.submit(id, by, command).await?;
-    let sender = AgentName(agent);
-    let proof = Proof::Agent(&sender, council(&snapshot)?.renewals(&sender.0));
-    let agent_token = agents::code(&app, id, &proof).await?;
-    Ok(reply(RenewedSender { council: name, sender: sender.0, agent_token }))
+    standing.operates("renew tokens")?;
+    let (council, sender) = on.at;
+    let id = on.app.engine.named(KIND, &council).await?;
+    let command = Command::RenewToken { sender: sender.clone() };
+    let snapshot = councils::submit(&on.app.clerk, id, on.by, command).await?;
+    let agent = AgentName(sender.clone());
+    let proof = Proof::Agent(&agent, councils::council(&snapshot)?.renewals(&sender));
+    let agent_token = agents::code(&on.app, id, &proof).await?;
+    Ok(reply(RenewedSender { council, sender, agent_token }))
 }
 
 /// A council's record, as JSON or as Markdown to read.
@@ -549,10 +420,6 @@ async fn events(
 async fn look(app: &App, name: &str) -> Result<Snapshot, Problem> {
     let id: SessionId = app.engine.named(KIND, name).await?;
     Ok(app.engine.get(id).await?)
-}
-
-fn council(snapshot: &Snapshot) -> Result<&council::State, Problem> {
-    snapshot.room.council().ok_or_else(|| Problem::no_such_session(snapshot.id))
 }
 
 fn status(state: &council::State) -> CouncilStatus {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use axum::response::IntoResponse;
+use plenary_clerk::mirror;
 use plenary_domain::limits::told::{Limit, Of, TOLD, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::routes::{Routes, routes};
 use crate::error::ReadProblems;
-use crate::views::{Reply, mirror, reply};
+use crate::views::{Reply, reply};
 
 pub fn routes() -> Routes {
     Routes::new().routes(routes!(get))

@@ -1,20 +1,17 @@
 //! Which models can be used now.
 
-mod names;
-
 use axum::extract::State;
 use axum::response::IntoResponse;
+use plenary_clerk::agents::TierName;
+use plenary_clerk::models;
 use plenary_domain::ModelName;
-use plenary_domain::agent::Tier;
 use plenary_engine::ports::{ProviderReport, ProviderState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub(crate) use self::names::Names;
 use super::routes::{Routes, routes};
 use crate::App;
 use crate::error::ReadProblems;
-use crate::views::agents::TierName;
 use crate::views::{Reply, reply};
 
 pub fn routes() -> Routes {
@@ -74,7 +71,7 @@ pub struct TierView {
     responses((status = 200, body = Reply<Vec<ModelView>>), ReadProblems))]
 async fn models(State(app): State<App>) -> impl IntoResponse {
     let view = |name: ModelName| ModelView { provider: name.parts().0.to_owned(), name: name.0 };
-    reply(available(&app.engine.models().catalog().await).into_iter().map(view).collect::<Vec<_>>())
+    reply(models::all(&app.clerk).await.into_iter().map(view).collect::<Vec<_>>())
 }
 
 /// The providers that were looked for, and why some cannot be used.
@@ -89,20 +86,16 @@ async fn providers(State(app): State<App>) -> impl IntoResponse {
 #[utoipa::path(get, path = "/api/tiers", tag = "models",
     responses((status = 200, body = Reply<Vec<TierView>>), ReadProblems))]
 async fn tiers(State(app): State<App>) -> impl IntoResponse {
-    let mut names = Names::new(&app);
-    let mut views = vec![];
-    for tier in Tier::ALL {
-        let (model, problem, hint) = match names.tier(tier).await {
+    let found = models::of_tiers(&app.clerk).await.into_iter();
+    let views = found.map(|(tier, found)| {
+        let (model, problem, hint) = match found {
             Ok(model) => (Some(model.0), None, None),
-            Err(problem) => {
-                let (problem, hint) = problem.words();
-                (None, Some(problem), hint)
-            }
+            Err(none) => (None, Some(none.problem), Some(none.remedy)),
         };
-        let configured = app.tiers.of(tier).is_some();
-        views.push(TierView { tier: tier.into(), model, configured, problem, hint });
-    }
-    reply(views)
+        let configured = app.clerk.tiers.of(tier).is_some();
+        TierView { tier: tier.into(), model, configured, problem, hint }
+    });
+    reply(views.collect::<Vec<_>>())
 }
 
 impl From<ProviderReport> for ProviderView {
@@ -114,18 +107,4 @@ impl From<ProviderReport> for ProviderView {
         let (name, kind, place, note) = (report.name, report.kind, report.place, report.note);
         ProviderView { name, kind, place, ready, models, problem, hint, note }
     }
-}
-
-/// All models of all providers that are ready, in the catalog's order.
-pub fn available(catalog: &[ProviderReport]) -> Vec<ModelName> {
-    let mut names = vec![];
-    for provider in catalog {
-        match &provider.state {
-            ProviderState::Ready { models } => {
-                names.extend(models.iter().map(|model| ModelName::new(&provider.name, model)));
-            }
-            ProviderState::Unusable { .. } => {}
-        }
-    }
-    names
 }

@@ -4,20 +4,19 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
+use plenary_clerk::identity;
 use plenary_domain::room::{self, Command};
 use plenary_domain::{SessionId, limits};
 use plenary_engine::ports::ListQuery;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::owned::Asking;
 use super::routes::{Routes, routes};
 use super::{session_id, within};
 use crate::App;
-use crate::agents::{AgentHeader, AgentToken};
-use crate::auth::Standing;
+use crate::agents::{AgentHeader, Asking};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Key, Path, Query};
+use crate::idempotency::{Key, On, Path, Query};
 use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 
 pub fn routes() -> Routes {
@@ -62,11 +61,8 @@ pub struct Filter {
 /// Everything, newest first, with full-text search.
 #[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(Filter),
     responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
-async fn list(
-    State(app): State<App>,
-    Query(filter): Query<Filter>,
-) -> Result<impl IntoResponse, Problem> {
-    show(&app, filter).await
+async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl IntoResponse, Problem> {
+    show(&app, filter.0).await
 }
 
 pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>, Problem> {
@@ -165,13 +161,10 @@ async fn wait(
 #[utoipa::path(post, path = "/api/sessions/{id}/stop", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "The session."), Key),
     responses((status = 200, body = Reply<SessionReport>), WriteProblems))]
-async fn stop(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Change { by, body: Empty {} }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    let stopped = app.engine.submit(session(&app, &id).await?, by, Command::Stop).await?;
-    Ok(reply(SessionReport::new(app.engine.row(stopped.id).await?, &stopped, false)))
+async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+    let id = session(&on.app, &on.at).await?;
+    let stopped = on.app.engine.submit(id, on.by, Command::Stop).await?;
+    Ok(reply(SessionReport::new(on.app.engine.row(stopped.id).await?, &stopped, false)))
 }
 
 /// Removes a session of any form and its record for good. What runs is ended, and a
@@ -179,15 +172,10 @@ async fn stop(
 #[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]
-async fn remove(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    standing: Standing,
-    token: AgentToken,
-    Change { body: Empty {}, .. }: Change<Empty>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = session(&app, &id).await?;
-    Asking { app: &app, standing: &standing, token: &token }.remove(id).await?;
+async fn remove(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+    let id = session(&on.app, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    identity::remove(&on.app.clerk, &caller).await?;
     Ok(reply(Nothing {}))
 }
 

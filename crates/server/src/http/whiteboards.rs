@@ -3,13 +3,17 @@
 mod admission;
 mod export;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use plenary_domain::whiteboard::{
-    self, AnnotationId, Command, Content, Note, Phase, PostId, Shown,
+use plenary_clerk::ClerkError;
+use plenary_clerk::identity::Caller;
+use plenary_clerk::whiteboards::{
+    self, KIND, Move, NewAgent, NewAnnotation, NewPost, NewVote, NewWhiteboard, PhaseName, board,
 };
-use plenary_domain::{AgentName, SessionId, Viewer, limits, room, view};
+use plenary_domain::whiteboard::Shown;
+use plenary_domain::{AgentName, Viewer, limits, view};
 use plenary_engine::{By, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -19,15 +23,13 @@ use super::routes::{Routes, routes};
 use super::sessions::{self, Filter};
 use super::within;
 use crate::App;
-use crate::agents::{self, AgentHeader, AgentToken, Proof};
-use crate::auth::Standing;
+use crate::agents::{self, AgentHeader, Asking, Proof};
+use crate::auth::Stands;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Key, Path, Query};
+use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
 use crate::views::whiteboards::{
-    self as views, AdmissionName, AgentView, AnnotationType, BoardRole, ConflictView, FindingName,
-    Part, PhaseName, PostType, PostView, SeverityName, VisibilityName, VoteName, WhiteboardSummary,
-    WhiteboardView,
+    self as views, AgentView, ConflictView, Part, PostView, WhiteboardSummary, WhiteboardView,
 };
 use crate::views::{Reply, SessionView, page, reply};
 
@@ -49,85 +51,11 @@ pub fn routes() -> Routes {
         .routes(routes!(events))
 }
 
-const KIND: &str = "whiteboard";
-
 /// Whiteboards, newest first.
 #[utoipa::path(get, path = "/api/whiteboards", tag = "whiteboards", params(Filter),
     responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
-async fn list(
-    State(app): State<App>,
-    Query(filter): Query<Filter>,
-) -> Result<impl IntoResponse, Problem> {
-    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter }).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewWhiteboard {
-    /// The board's name, for ever: small letters, digits, dots, dashes, underscores.
-    #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
-    board_id: String,
-    /// The question to be decided.
-    #[schema(min_length = 1, max_length = 4096)]
-    topic: String,
-    /// Your name here. You are registered as facilitator.
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
-    opened_by: String,
-    /// The project that it belongs to; lists filter by it.
-    #[serde(default)]
-    #[schema(max_length = 200)]
-    project: Option<String>,
-    /// With `invited`, whoever wants to lead needs the invitation that comes back, and
-    /// after the blind phase everybody a personal one; `open` lets anybody register.
-    #[serde(default)]
-    admission: Option<AdmissionName>,
-    /// `own-and-related` hides, while the debate goes on, annotations and votes on
-    /// posts that one has neither written nor acted on.
-    #[serde(default)]
-    debate_visibility: Option<VisibilityName>,
-    /// At the end of a phase's time the board goes on by itself.
-    #[serde(default)]
-    deadlines: Option<Deadlines>,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Deadlines {
-    /// Seconds that the phase lasts at most.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 7_776_000)]
-    blind_seconds: Option<u32>,
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 7_776_000)]
-    read_seconds: Option<u32>,
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 7_776_000)]
-    validate_seconds: Option<u32>,
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 7_776_000)]
-    debate_seconds: Option<u32>,
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 7_776_000)]
-    resolve_seconds: Option<u32>,
-}
-
-impl Deadlines {
-    fn list(&self) -> Vec<whiteboard::Deadline> {
-        let given = [
-            (Phase::Blind, self.blind_seconds),
-            (Phase::Read, self.read_seconds),
-            (Phase::Validate, self.validate_seconds),
-            (Phase::Debate, self.debate_seconds),
-            (Phase::Resolve, self.resolve_seconds),
-        ];
-        given
-            .into_iter()
-            .filter_map(|(phase, seconds)| {
-                let after_ms = u64::from(seconds?) * 1000;
-                Some(whiteboard::Deadline { phase, after_ms })
-            })
-            .collect()
-    }
+async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl IntoResponse, Problem> {
+    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter.0 }).await
 }
 
 /// Who you are on a board from now on.
@@ -157,22 +85,11 @@ pub struct Registered {
     responses((status = 201, body = Reply<Registered>), WriteProblems))]
 async fn open(
     State(app): State<App>,
-    standing: Standing,
+    Stands(standing): Stands,
     Change { by, body }: Change<NewWhiteboard>,
 ) -> Result<impl IntoResponse, Problem> {
-    let opener = AgentName(body.opened_by);
-    let open = whiteboard::Open {
-        name: body.board_id,
-        topic: body.topic,
-        project: body.project,
-        by: opener.clone(),
-        principal: standing.principal().map(str::to_owned),
-        admission: body.admission.unwrap_or(AdmissionName::Open).into(),
-        debate: body.debate_visibility.unwrap_or(VisibilityName::Full).into(),
-        deadlines: body.deadlines.map(|deadlines| deadlines.list()).unwrap_or_default(),
-    };
-    let command = room::Command::Whiteboard(Command::Open(open));
-    let opened = app.engine.open(agents::opened(by, &opener), command).await?;
+    let opener = AgentName(body.opened_by.clone());
+    let opened = whiteboards::open(&app.clerk, None, (by, &standing), body).await?;
     let place = [(header::LOCATION, format!("/api/whiteboards/{}", board(&opened)?.name()))];
     let mut you = registered(&app, &opened, &opener, 0).await?;
     // What was made anew since is not for whoever repeats an old request.
@@ -182,61 +99,21 @@ async fn open(
     Ok((StatusCode::CREATED, place, reply(you)))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewAgent {
-    /// Your name on this board.
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
-    agent_name: String,
-    /// `facilitator` and `operator` may also move the board from phase to phase.
-    role: BoardRole,
-    /// What you know about.
-    #[serde(default)]
-    #[schema(max_length = 300)]
-    domain: Option<String>,
-    /// On a board to which one is invited: the code that you were given. Specialists need
-    /// none in the blind phase.
-    #[serde(default)]
-    #[schema(max_length = 200)]
-    invitation: Option<String>,
-}
-
 /// Registers an agent. A second time with the same role and domain changes nothing;
 /// it needs the agent's token.
 #[utoipa::path(post, path = "/api/whiteboards/{board}/agents", tag = "whiteboards",
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = NewAgent,
     responses((status = 200, body = Reply<Registered>), WriteProblems))]
-async fn register(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<NewAgent>,
-) -> Result<impl IntoResponse, Problem> {
-    let id = app.engine.named(KIND, &name).await?;
-    let agent = AgentName(body.agent_name);
-    let by = agents::claimed(by, id, &agent);
-    // Whoever repeats their own request comes without the answer, so without a token.
-    let repeated = app.engine.repeated(&by).await?;
-    let now = app.engine.get(id).await?;
-    let (state, role) = (board(&now)?, body.role.into());
-    let shown = token.shown(&app, id, state, (&agent, role), body.invitation.as_deref()).await?;
-    if repeated.is_none() {
-        // Whoever may not come in is not told who is in.
-        state.admit(&agent, role, shown)?;
-        if state.member(&agent).is_some() {
-            token.prove(&app, id, &agent).await?;
-        }
-    }
-    let command = Command::Register { agent: agent.clone(), role, domain: body.domain, shown };
-    let snapshot = app.engine.submit(id, by, room::Command::Whiteboard(command)).await?;
-    // Two that come at once: the log says who was first.
-    if repeated.is_none() && snapshot.written.is_none() {
-        token.prove(&app, id, &agent).await?;
-    }
+async fn register(asking: Asking, on: On<NewAgent>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    let (agent, role) = (AgentName(on.body.agent_name.clone()), on.body.role.into());
+    let invitation = on.body.invitation.as_deref();
+    let shown = agents::shown(&on.app, &caller, (&agent, role), invitation).await?;
+    let snapshot = whiteboards::register(&on.app.clerk, caller, shown, on.body).await?;
     // What was made anew since is not for whoever repeats an old request.
     let renewals = if shown == Shown::Token { board(&snapshot)?.renewals(&agent) } else { 0 };
-    Ok(reply(registered(&app, &snapshot, &agent, renewals).await?))
+    Ok(reply(registered(&on.app, &snapshot, &agent, renewals).await?))
 }
 
 async fn registered(
@@ -247,7 +124,8 @@ async fn registered(
 ) -> Result<Registered, Problem> {
     let viewer = Viewer::Agent(agent.clone());
     let glance = view::glance(board(snapshot)?, &viewer);
-    let member = glance.viewer.ok_or_else(|| agents::not_yours(agent))?;
+    let not_yours = || ClerkError::NotYourAgent { agent: agent.clone(), proven: None };
+    let member = glance.viewer.ok_or_else(not_yours)?;
     Ok(Registered {
         board_id: glance.name.to_owned(),
         session_id: snapshot.id.0,
@@ -258,39 +136,6 @@ async fn registered(
         allowed: glance.allowed,
         next: glance.next,
     })
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewPost {
-    /// What kind of post.
-    #[serde(rename = "type")]
-    kind: PostType,
-    /// The point in one line.
-    #[schema(min_length = 1, max_length = 300)]
-    title: String,
-    /// The reasons, with evidence.
-    #[schema(min_length = 1, max_length = 65536)]
-    body: String,
-    /// The file that this is about.
-    #[serde(default)]
-    #[schema(max_length = 500)]
-    target_file: Option<String>,
-    /// Lines (`12-40`) or a symbol of that file.
-    #[serde(default)]
-    #[schema(max_length = 500)]
-    target_location: Option<String>,
-    /// How bad it is, where that applies.
-    #[serde(default)]
-    severity: Option<SeverityName>,
-    /// Findings that several posts may speak of.
-    #[serde(default)]
-    #[schema(max_items = 64)]
-    finding_refs: Vec<String>,
-    /// Files that would have to change too.
-    #[serde(default)]
-    #[schema(max_items = 64)]
-    cascade_targets: Vec<String>,
 }
 
 /// What was written, and what can be done next.
@@ -315,83 +160,9 @@ pub struct Written {
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = NewPost,
     responses((status = 200, body = Reply<Written>), WriteProblems))]
-async fn post(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<NewPost>,
-) -> Result<impl IntoResponse, Problem> {
-    let content = Content {
-        kind: body.kind.into(),
-        title: body.title,
-        body: body.body,
-        target_file: body.target_file,
-        target_location: body.target_location,
-        severity: body.severity.map(Into::into),
-        finding_refs: body.finding_refs,
-        cascade_targets: body.cascade_targets,
-    };
-    let acting = Acting::on(&app, &name, &token, by).await?;
-    acting.write(|agent| Command::Post { agent, content }, None).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewAnnotation {
-    /// The post, as `author/number`.
-    post_id: String,
-    /// `validation` in validate; `challenge`, `corroboration`, `rebuttal` (by the
-    /// author) and `withdrawal` in debate; `resolution` in debate and resolve.
-    #[serde(rename = "type")]
-    kind: AnnotationType,
-    /// May be empty in a withdrawal.
-    #[serde(default)]
-    #[schema(max_length = 65536)]
-    body: String,
-    /// Of a validation.
-    #[serde(default)]
-    result: Option<FindingName>,
-    /// The challenge that a resolution settles, a rebuttal answers, or its challenger
-    /// withdraws.
-    #[serde(default)]
-    challenge_id: Option<String>,
-}
-
-impl NewAnnotation {
-    fn note(&self) -> Result<Note, Problem> {
-        let challenge = self.challenge_id.clone().map(AnnotationId);
-        let wrong =
-            |field: &str, problem: &str| Problem::invalid([(field.to_owned(), problem.to_owned())]);
-        let only = "belongs to a validation only";
-        if self.result.is_some() && self.kind != AnnotationType::Validation {
-            return Err(wrong("result", only));
-        }
-        let note = match (self.kind, challenge) {
-            (AnnotationType::Validation, None) => {
-                let missing = "a validation needs a result: confirmed, refuted or inconclusive";
-                let result = self.result.ok_or_else(|| wrong("result", missing))?;
-                Note::Validation { result: result.into() }
-            }
-            (AnnotationType::Challenge, None) => Note::Challenge,
-            (AnnotationType::Corroboration, None) => Note::Corroboration,
-            (AnnotationType::Rebuttal, challenge) => Note::Rebuttal { challenge },
-            (AnnotationType::Withdrawal, challenge) => Note::Withdrawal { challenge },
-            (AnnotationType::Resolution, Some(challenge)) => Note::Resolution { challenge },
-            (AnnotationType::Resolution, None) => {
-                return Err(wrong("challengeId", "a resolution names the challenge it settles"));
-            }
-            (
-                AnnotationType::Validation
-                | AnnotationType::Challenge
-                | AnnotationType::Corroboration,
-                Some(_),
-            ) => {
-                let problem = "belongs to a rebuttal, a withdrawal or a resolution";
-                return Err(wrong("challengeId", problem));
-            }
-        };
-        Ok(note)
-    }
+async fn post(asking: Asking, on: On<NewPost>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    written(whiteboards::post(&on.app.clerk, caller, on.body).await?)
 }
 
 /// Annotates a post of another, or answers for one's own.
@@ -399,31 +170,9 @@ impl NewAnnotation {
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = NewAnnotation,
     responses((status = 200, body = Reply<Written>), WriteProblems))]
-async fn annotate(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<NewAnnotation>,
-) -> Result<impl IntoResponse, Problem> {
-    let note = body.note()?;
-    let post = PostId(body.post_id);
-    let (on, text) = (post.clone(), body.body);
-    let command = |agent| Command::Annotate { agent, post: on, note, body: text };
-    let acting = Acting::on(&app, &name, &token, by).await?;
-    acting.write(command, Some(post)).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewVote {
-    /// The post, as `author/number`.
-    post_id: String,
-    /// Your choice.
-    vote: VoteName,
-    /// Why, for the record.
-    #[serde(default)]
-    #[schema(max_length = 65536)]
-    reason: Option<String>,
+async fn annotate(asking: Asking, on: On<NewAnnotation>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    written(whiteboards::annotate(&on.app.clerk, caller, on.body).await?)
 }
 
 /// Votes on a post of another, in debate. A second vote replaces the first.
@@ -431,30 +180,9 @@ pub struct NewVote {
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = NewVote,
     responses((status = 200, body = Reply<Written>), WriteProblems))]
-async fn vote(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<NewVote>,
-) -> Result<impl IntoResponse, Problem> {
-    let post = PostId(body.post_id);
-    let choice = body.vote.into();
-    let (on, reason) = (post.clone(), body.reason);
-    let command = |agent| Command::Vote { agent, post: on, choice, reason };
-    let acting = Acting::on(&app, &name, &token, by).await?;
-    acting.write(command, Some(post)).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Move {
-    /// blind → read → validate → debate → resolve → archived; read → debate and
-    /// validate → resolve may be skipped to.
-    target_phase: PhaseName,
-    /// Why, for the record.
-    #[serde(default)]
-    #[schema(max_length = 65536)]
-    note: Option<String>,
+async fn vote(asking: Asking, on: On<NewVote>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    written(whiteboards::vote(&on.app.clerk, caller, on.body).await?)
 }
 
 /// Moves the board on. For facilitators and operators.
@@ -462,16 +190,9 @@ pub struct Move {
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = Move,
     responses((status = 200, body = Reply<WhiteboardSummary>), WriteProblems))]
-async fn transition(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<Move>,
-) -> Result<impl IntoResponse, Problem> {
-    let (to, note) = (body.target_phase.into(), body.note);
-    let acting = Acting::on(&app, &name, &token, by).await?;
-    let viewer = acting.viewer();
-    let snapshot = acting.submit(|agent| Command::Transition { agent, to, note }).await?;
+async fn transition(asking: Asking, on: On<Move>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    let (snapshot, viewer) = whiteboards::transition(&on.app.clerk, caller, on.body).await?;
     Ok(reply(views::summary(&view::board(board(&snapshot)?, &viewer))))
 }
 
@@ -497,12 +218,12 @@ pub struct Reading {
 async fn state(
     State(app): State<App>,
     Path(name): Path<String>,
-    token: AgentToken,
+    asking: Asking,
     Query(query): Query<Reading>,
 ) -> Result<impl IntoResponse, Problem> {
     let bodies = query.detail == Some(sessions::DetailName::Full);
     let (from, limit) = window(query.cursor.as_deref(), query.limit)?;
-    let (snapshot, viewer) = look(&app, &name, &token).await?;
+    let (snapshot, viewer) = look(&app, &name, asking).await?;
     let part = Part { bodies, from, limit };
     Ok(reply(views::whiteboard(snapshot.id, &view::board(board(&snapshot)?, &viewer), part)))
 }
@@ -514,9 +235,9 @@ async fn state(
 async fn summarize(
     State(app): State<App>,
     Path(name): Path<String>,
-    token: AgentToken,
+    asking: Asking,
 ) -> Result<impl IntoResponse, Problem> {
-    let (snapshot, viewer) = look(&app, &name, &token).await?;
+    let (snapshot, viewer) = look(&app, &name, asking).await?;
     Ok(reply(views::summary(&view::board(board(&snapshot)?, &viewer))))
 }
 
@@ -540,11 +261,11 @@ pub struct Window {
 async fn conflicts(
     State(app): State<App>,
     Path(name): Path<String>,
-    token: AgentToken,
+    asking: Asking,
     Query(query): Query<Window>,
 ) -> Result<impl IntoResponse, Problem> {
     let (from, limit) = window(query.cursor.as_deref(), query.limit)?;
-    let (snapshot, _) = look(&app, &name, &token).await?;
+    let (snapshot, _) = look(&app, &name, asking).await?;
     let found = view::board_conflicts(board(&snapshot)?)?;
     let shown = found.iter().skip(from).take(limit).map(views::conflict).collect::<Vec<_>>();
     let next = (from + limit < found.len()).then(|| (from + limit).to_string());
@@ -560,7 +281,7 @@ async fn conflicts(
 async fn events(
     State(app): State<App>,
     Path(name): Path<String>,
-    token: AgentToken,
+    asking: Asking,
     Query(query): Query<After>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -568,7 +289,7 @@ async fn events(
     let id = app.engine.named(KIND, &name).await?;
     // Before the token is compared: one that is made anew meanwhile is not overlooked.
     let before = app.engine.get(id).await?;
-    let viewer = token.viewer(&app, id).await?;
+    let viewer = asking.proven(&app, id).await?.viewer()?;
     let renewals = match &viewer {
         Viewer::Agent(agent) => before.room.renewals(agent),
         Viewer::Outsider => 0,
@@ -578,97 +299,31 @@ async fn events(
     Ok(live::respond(live::seen(app.engine.clone(), frames, (viewer, renewals), after)))
 }
 
-/// One agent's request on one board.
-struct Acting<'a> {
-    app: &'a App,
-    id: SessionId,
-    by: By,
-    agent: AgentName,
+fn written(done: whiteboards::Written) -> Result<Json<Reply<Written>>, Problem> {
+    let (state, viewer) = (board(&done.snapshot)?, done.viewer);
+    let seen = view::post(state, &viewer, &done.post);
+    let seen = seen.ok_or_else(whiteboards::no_such_post)?;
+    let glance = view::glance(state, &viewer);
+    Ok(reply(Written {
+        board_id: glance.name.to_owned(),
+        phase: glance.phase.into(),
+        post_id: seen.post.id.0.clone(),
+        annotation_id: done.annotation.map(|id| id.0),
+        post: views::post(&seen, false),
+        allowed: glance.allowed,
+        next: glance.next,
+    }))
 }
 
-impl<'a> Acting<'a> {
-    async fn on(
-        app: &'a App,
-        name: &str,
-        token: &AgentToken,
-        by: By,
-    ) -> Result<Acting<'a>, Problem> {
-        let id = app.engine.named(KIND, name).await?;
-        let agent = token.agent(app, id).await?;
-        Ok(Acting { app, id, by: agents::by(by, id, &agent), agent })
-    }
-
-    fn viewer(&self) -> Viewer {
-        Viewer::Agent(self.agent.clone())
-    }
-
-    async fn submit(self, command: impl FnOnce(AgentName) -> Command) -> Result<Snapshot, Problem> {
-        let command = room::Command::Whiteboard(command(self.agent));
-        Ok(self.app.engine.submit(self.id, self.by, command).await?)
-    }
-
-    /// Adds to a post, or makes one.
-    async fn write(
-        self,
-        command: impl FnOnce(AgentName) -> Command,
-        post: Option<PostId>,
-    ) -> Result<axum::Json<Reply<Written>>, Problem> {
-        let (app, viewer) = (self.app, self.viewer());
-        let snapshot = self.submit(command).await?;
-        // The event itself says what was written, also by an earlier request with
-        // the same key.
-        let (written, annotation) = match snapshot.written {
-            Some(version) => written(app, snapshot.id, version).await?,
-            None => (None, None),
-        };
-        let state = board(&snapshot)?;
-        let post = written.or(post);
-        let seen = post.and_then(|post| view::post(state, &viewer, &post));
-        let seen = seen.ok_or_else(|| Problem::new(Code::NotFound, "There is no such post."))?;
-        let glance = view::glance(state, &viewer);
-        Ok(reply(Written {
-            board_id: glance.name.to_owned(),
-            phase: glance.phase.into(),
-            post_id: seen.post.id.0.clone(),
-            annotation_id: annotation.map(|id| id.0),
-            post: views::post(&seen, false),
-            allowed: glance.allowed,
-            next: glance.next,
-        }))
-    }
+/// The board that is named, and who asks for a change of it.
+async fn asked(app: &App, name: &str, asking: Asking, by: By) -> Result<Caller, Problem> {
+    asking.about(app, app.engine.named(KIND, name).await?, by).await
 }
 
-async fn written(
-    app: &App,
-    id: SessionId,
-    version: u64,
-) -> Result<(Option<PostId>, Option<AnnotationId>), Problem> {
-    let stored = app.engine.event(id, version).await?;
-    let event = serde_json::from_str::<whiteboard::Event>(&stored.payload);
-    Ok(match event {
-        Ok(whiteboard::Event::Posted { id, .. }) => (Some(id), None),
-        Ok(whiteboard::Event::Annotated { id, post, .. }) => (Some(post), Some(id)),
-        Ok(whiteboard::Event::Voted { post, .. }) => (Some(post), None),
-        Ok(
-            whiteboard::Event::Opened { .. }
-            | whiteboard::Event::Registered { .. }
-            | whiteboard::Event::InvitationRenewed { .. }
-            | whiteboard::Event::Invited { .. }
-            | whiteboard::Event::TokenRenewed { .. }
-            | whiteboard::Event::Transitioned { .. },
-        )
-        | Err(_) => (None, None),
-    })
-}
-
-async fn look(app: &App, name: &str, token: &AgentToken) -> Result<(Snapshot, Viewer), Problem> {
+async fn look(app: &App, name: &str, asking: Asking) -> Result<(Snapshot, Viewer), Problem> {
     let id = app.engine.named(KIND, name).await?;
-    let viewer = token.viewer(app, id).await?;
+    let viewer = asking.proven(app, id).await?.viewer()?;
     Ok((app.engine.get(id).await?, viewer))
-}
-
-fn board(snapshot: &Snapshot) -> Result<&whiteboard::State, Problem> {
-    snapshot.room.whiteboard().ok_or_else(|| Problem::no_such_session(snapshot.id))
 }
 
 /// The first row and how many.

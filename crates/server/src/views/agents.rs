@@ -1,12 +1,10 @@
 //! Stored agents on the wire.
 
+use plenary_clerk::agents::{DiscussionFormat, TierName};
 use plenary_domain::Workspace;
-use plenary_domain::agent::{Agent, ModelChoice, Tier};
-use plenary_domain::discussion::Format;
-use serde::{Deserialize, Serialize};
+use plenary_domain::agent::{Agent, ModelChoice};
+use serde::Serialize;
 use utoipa::ToSchema;
-
-use super::mirror;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -63,16 +61,6 @@ impl WorkspaceView {
     pub fn new(workspace: &Workspace) -> Self {
         WorkspaceView { folder: workspace.folder.clone(), tools: workspace.tools.clone() }
     }
-}
-
-mirror! {
-    #[serde(rename_all = "lowercase")]
-    TierName = Tier { Fast, Balanced, Strong }
-}
-
-mirror! {
-    #[serde(rename_all = "lowercase")]
-    DiscussionFormat = Format { Brainstorm, Review, Deliberation }
 }
 
 impl StoredAgent {

@@ -1,12 +1,12 @@
 //! Votes on the wire.
 
+use plenary_clerk::boardrooms::BallotChoice;
+use plenary_clerk::mirror;
 use plenary_domain::Timestamp;
 use plenary_domain::boardroom::ballot::{Counted, Held, Paper, PaperStanding};
-use plenary_domain::boardroom::{self, Ballot, Choice, Section, Synthesis};
+use plenary_domain::boardroom::{self, Ballot, Section, Synthesis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use super::mirror;
 
 /// The ballot on a synthesis. All lists are empty where there is none.
 #[derive(Default, Serialize, ToSchema)]
@@ -43,11 +43,6 @@ mirror! {
     /// The section of the synthesis that a point stands in.
     #[serde(rename_all = "camelCase")]
     SectionName = Section { Agreement, Divergence, Recommendation }
-}
-
-mirror! {
-    #[serde(rename_all = "camelCase")]
-    BallotChoice = Choice { Accept, Reject, Defer }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -1,12 +1,11 @@
 //! How calls go: when, at which price, and what is under way.
 
+use plenary_clerk::Prices;
 use plenary_domain::boardroom::Verdict;
 use plenary_domain::{CallId, ModelName, Usage};
 use plenary_engine::{Retrying, Underway};
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::prices::Prices;
 
 /// Gives what a call that is under way has brought so far.
 pub type Running<'a> = &'a dyn Fn(&CallId) -> Option<Underway>;

@@ -1,32 +1,18 @@
 //! Discussions as they go out.
 
+use plenary_clerk::discussions::{ChoiceName, FormatName, RoleName};
+use plenary_clerk::{Prices, mirror};
 use plenary_domain::discussion::{
-    self, Choice, Decided, Entry, Estimate, How, Participant, Range, Role, Said, Seat, SeatId,
-    Sitter, Spoken, Stage, State, Step, What,
+    self, Decided, Entry, Estimate, How, Participant, Range, Said, Seat, SeatId, Sitter, Spoken,
+    Stage, State, Step, What,
 };
 use plenary_domain::{Answer, Report, SessionId, Timestamp, Timing, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-pub use super::agents::DiscussionFormat as FormatName;
-
-use crate::prices::Prices;
-
 use super::agents::WorkspaceView;
-use super::{FailureView, RetryingView, Running, UsageView, failure_view, mirror, usage};
-
-mirror! {
-    #[serde(rename_all = "snake_case")]
-    #[schema(as = DiscussionRole)]
-    RoleName = Role { Participant, Observer, DevilAdvocate }
-}
-
-mirror! {
-    #[serde(rename_all = "camelCase")]
-    #[schema(as = Decision)]
-    ChoiceName = Choice { Continue, Synthesize }
-}
+use super::{FailureView, RetryingView, Running, UsageView, failure_view, usage};
 
 mirror! {
     /// `parsed`: the model's answer was as asked for. `repaired`: it could be read after

@@ -1,64 +1,22 @@
 //! Whiteboards on the wire, made from what a viewer may see.
 
-use plenary_domain::view::{self, Board, Seen};
-use plenary_domain::whiteboard::{
-    self, Admission, Choice, Finding, Note, Outcome, Phase, PostKind, Readiness, Role, Severity,
-    Standing, Visibility, conflict,
+use plenary_clerk::mirror;
+use plenary_clerk::whiteboards::{
+    AdmissionName, AnnotationType, BoardRole, FindingName, PhaseName, PostType, SeverityName,
+    VisibilityName, VoteName,
 };
+use plenary_domain::view::{self, Board, Seen};
+use plenary_domain::whiteboard::conflict::Kind;
+use plenary_domain::whiteboard::{self, Note, Outcome, Readiness, Standing, conflict};
 use plenary_domain::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::mirror;
-
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    PhaseName = Phase { Blind, Read, Validate, Debate, Resolve, Archived }
-);
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    BoardRole = Role { Specialist, Facilitator, Operator }
-);
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    PostType = PostKind { Proposal, Claim, Concern, Informational }
-);
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    SeverityName = Severity { Critical, High, Medium, Low }
-);
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    FindingName = Finding { Confirmed, Refuted, Inconclusive }
-);
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    VoteName = Choice { Accept, Reject, Defer }
-);
-mirror!(
-    #[serde(rename_all = "lowercase")]
-    AdmissionName = Admission { Open, Invited }
-);
-mirror!(
-    #[serde(rename_all = "kebab-case")]
-    VisibilityName = Visibility { Full, OwnAndRelated }
-);
 mirror!(
     #[serde(rename_all = "lowercase")]
     StandingName = Standing { Surviving, Excluded, Withdrawn }
 );
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AnnotationType {
-    Validation,
-    Challenge,
-    Corroboration,
-    Rebuttal,
-    Withdrawal,
-    Resolution,
-}
 
 /// A whiteboard as the caller may see it.
 #[derive(Serialize, ToSchema)]
@@ -298,13 +256,10 @@ pub struct ConflictView {
     over: String,
 }
 
-#[derive(Clone, Copy, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConflictKind {
-    DirectOverlap,
-    CascadeCollision,
-    SeverityDisagreement,
-}
+mirror!(
+    #[serde(rename_all = "snake_case")]
+    ConflictKind = Kind { DirectOverlap, CascadeCollision, SeverityDisagreement }
+);
 
 /// How much of a board is asked for.
 #[derive(Clone, Copy)]
@@ -486,11 +441,6 @@ fn outcome(outcome: &Outcome) -> OutcomeView {
 }
 
 pub fn conflict(conflict: &conflict::Conflict) -> ConflictView {
-    let kind = match conflict.kind {
-        conflict::Kind::DirectOverlap => ConflictKind::DirectOverlap,
-        conflict::Kind::CascadeCollision => ConflictKind::CascadeCollision,
-        conflict::Kind::SeverityDisagreement => ConflictKind::SeverityDisagreement,
-    };
     let posts = [conflict.first.0.clone(), conflict.second.0.clone()];
-    ConflictView { kind, posts, over: conflict.over.clone() }
+    ConflictView { kind: conflict.kind.into(), posts, over: conflict.over.clone() }
 }

@@ -10,7 +10,7 @@ use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
-use plenary_server::{Access, App, Capacity, Prices, Tiers};
+use plenary_server::{Access, App, Capacity, Clerk, Prices, Tiers};
 use plenary_store::{Holder, SqliteStore};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -128,8 +128,8 @@ impl TestApp {
         all.extend(more(&scripted.url()));
         let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock);
         let node = engine.node().to_owned();
-        let (tiers, prices) = (tiers.into(), prices.into());
-        let app = App { tiers, prices, web_folder, capacity, ..App::new(engine) };
+        let mut app = App::new(Clerk { engine, tiers, prices });
+        (app.web_folder, app.capacity) = (web_folder, capacity);
         let router = plenary_server::router(app, access);
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         // Small, so that a client which does not read is soon felt by the server.

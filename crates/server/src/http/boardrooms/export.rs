@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use plenary_clerk::boardrooms;
 use plenary_domain::boardroom::{self, Command};
 use plenary_domain::{SessionId, Timestamp, limits, room};
 use plenary_engine::ports::StoredEvent;
@@ -98,7 +99,7 @@ pub async fn export(
 ) -> Result<Response, Problem> {
     let id = session_id(&id)?;
     let snapshot = app.engine.get(id).await?;
-    let state = super::board(&snapshot)?;
+    let state = boardrooms::board(&snapshot)?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
             Ok(document(MARKDOWN, &format!("boardroom-{id}.md"), boardroom::markdown(state)))

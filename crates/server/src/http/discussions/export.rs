@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use plenary_clerk::discussions;
 use plenary_domain::{Timestamp, discussion};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -41,7 +42,7 @@ pub async fn export(
 ) -> Result<Response, Problem> {
     let id = session_id(&id)?;
     let snapshot = app.engine.get(id).await?;
-    let state = super::state(&snapshot)?;
+    let state = discussions::state(&snapshot)?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
             let file = format!("discussion-{id}.md");

@@ -1,36 +1,19 @@
 //! Invitations to a board, and tokens that were lost.
 
-use axum::extract::State;
 use axum::response::IntoResponse;
+use plenary_clerk::whiteboards::{self, BoardRole, KIND, NewInvitation, board};
 use plenary_domain::AgentName;
-use plenary_domain::room;
-use plenary_domain::whiteboard::{Command, Role};
-use serde::{Deserialize, Serialize};
+use plenary_domain::whiteboard::Command;
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Acting, KIND, Registered, board, registered};
-use crate::App;
-use crate::agents::{self, AgentHeader, AgentToken, Proof};
-use crate::auth::Standing;
+use super::{Registered, asked, registered};
+use crate::agents::{self, AgentHeader, Asking, Proof};
+use crate::auth::Stands;
 use crate::error::{Problem, WriteProblems};
-use crate::http::owned;
 use crate::http::sessions::Empty;
-use crate::idempotency::{Change, Key, Path};
-use crate::views::whiteboards::BoardRole;
+use crate::idempotency::{Key, On};
 use crate::views::{Reply, reply};
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewInvitation {
-    /// Who is to register, by the name that they will have. Without one the board's own
-    /// invitation is renewed, and earlier ones are refused.
-    #[serde(default)]
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
-    invite: Option<String>,
-    /// The role in which they are to register: `specialist` when absent.
-    #[serde(default)]
-    role: Option<BoardRole>,
-}
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -54,28 +37,16 @@ pub struct Invitation {
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = NewInvitation,
     responses((status = 200, body = Reply<Invitation>), WriteProblems))]
-pub async fn invite(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<NewInvitation>,
-) -> Result<impl IntoResponse, Problem> {
-    if body.invite.is_none() && body.role.is_some() {
-        let problem = "belongs to the name of whom you `invite`".to_owned();
-        return Err(Problem::invalid([("role".to_owned(), problem)]));
-    }
-    let role = body.role.map_or(Role::Specialist, Role::from);
-    let newcomer = body.invite.map(|invite| (AgentName(invite), role));
-    let acting = Acting::on(&app, &name, &token, by).await?;
-    let invited = newcomer.clone();
-    let snapshot = acting.submit(|agent| Command::Invite { agent, newcomer }).await?;
+pub async fn invite(asking: Asking, on: On<NewInvitation>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    let (snapshot, invited) = whiteboards::invite(&on.app.clerk, caller, on.body).await?;
     let proof = match &invited {
         Some((agent, role)) => Proof::Invited(agent, *role),
         None => Proof::Invitation(board(&snapshot)?.invitation().unwrap_or_default()),
     };
-    let invitation = agents::code(&app, snapshot.id, &proof).await?;
+    let invitation = agents::code(&on.app, snapshot.id, &proof).await?;
     let (invited, role) = invited.map(|(agent, role)| (agent.0, BoardRole::from(role))).unzip();
-    Ok(reply(Invitation { board_id: name, invited, role, invitation }))
+    Ok(reply(Invitation { board_id: on.at, invited, role, invitation }))
 }
 
 /// Renews the token of an agent: earlier ones are refused from now on. For the operator
@@ -87,16 +58,14 @@ pub async fn invite(
         Key),
     responses((status = 200, body = Reply<Registered>), WriteProblems))]
 pub async fn renew_token(
-    State(app): State<App>,
-    Path((name, agent)): Path<(String, String)>,
-    standing: Standing,
-    Change { by, body: Empty {} }: Change<Empty>,
+    Stands(standing): Stands,
+    on: On<Empty, (String, String)>,
 ) -> Result<impl IntoResponse, Problem> {
-    owned::operators(&standing, "renew tokens")?;
-    let id = app.engine.named(KIND, &name).await?;
-    let agent = AgentName(agent);
-    let command = room::Command::Whiteboard(Command::RenewToken { agent: agent.clone() });
-    let snapshot = app.engine.submit(id, by, command).await?;
+    standing.operates("renew tokens")?;
+    let id = on.app.engine.named(KIND, &on.at.0).await?;
+    let agent = AgentName(on.at.1);
+    let command = Command::RenewToken { agent: agent.clone() };
+    let snapshot = whiteboards::submit(&on.app.clerk, id, on.by, command).await?;
     let renewals = board(&snapshot)?.renewals(&agent);
-    Ok(reply(registered(&app, &snapshot, &agent, renewals).await?))
+    Ok(reply(registered(&on.app, &snapshot, &agent, renewals).await?))
 }

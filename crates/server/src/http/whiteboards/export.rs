@@ -2,21 +2,22 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use plenary_clerk::whiteboards::{self, BoardClosing, Move, PhaseName, board};
 use plenary_domain::view::{self, Lens};
-use plenary_domain::whiteboard::{self, Command, Phase};
+use plenary_domain::whiteboard;
 use plenary_domain::{Event, SessionId, Timestamp, Viewer, limits};
 use plenary_engine::Snapshot;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{Acting, board, look};
+use super::{asked, look};
 use crate::App;
-use crate::agents::{AgentHeader, AgentToken};
+use crate::agents::{AgentHeader, Asking};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::http::boardrooms::export::{Format, FormatName};
 use crate::http::{MARKDOWN, document, json_document};
-use crate::idempotency::{Change, Key, Path, Query};
+use crate::idempotency::{Key, On, Path, Query};
 use crate::views::whiteboards::{self as views, Part, WhiteboardSummary, WhiteboardView};
 use crate::views::{Reply, reply};
 
@@ -43,15 +44,6 @@ pub struct SeenEvent {
     event: Value,
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BoardClosing {
-    /// What you want the record to say about the decision.
-    #[serde(default)]
-    #[schema(max_length = 65536)]
-    note: Option<String>,
-}
-
 /// The end of a board.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -75,21 +67,15 @@ pub struct Archived {
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
     request_body = BoardClosing,
     responses((status = 200, body = Reply<Archived>), WriteProblems))]
-pub async fn archive(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    token: AgentToken,
-    Change { by, body }: Change<BoardClosing>,
-) -> Result<impl IntoResponse, Problem> {
-    let acting = Acting::on(&app, &name, &token, by).await?;
-    let viewer = acting.viewer();
-    let (to, note) = (Phase::Archived, body.note);
-    let snapshot = acting.submit(|agent| Command::Transition { agent, to, note }).await?;
-    let exported = exported(&app, &snapshot, viewer.clone()).await?;
+pub async fn archive(asking: Asking, on: On<BoardClosing>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    let end = Move { target_phase: PhaseName::Archived, note: on.body.note };
+    let (snapshot, viewer) = whiteboards::transition(&on.app.clerk, caller, end).await?;
+    let exported = exported(&on.app, &snapshot, viewer.clone()).await?;
     let bytes: usize = exported.events.iter().map(|seen| seen.event.to_string().len()).sum();
     let seen = view::board(board(&snapshot)?, &viewer);
     Ok(reply(Archived {
-        board_id: name,
+        board_id: on.at,
         session_id: snapshot.id.0,
         summary: views::summary(&seen),
         record: whiteboard::madr(&seen),
@@ -108,10 +94,10 @@ pub async fn archive(
 pub async fn export(
     State(app): State<App>,
     Path(name): Path<String>,
-    token: AgentToken,
+    asking: Asking,
     Query(query): Query<Format>,
 ) -> Result<Response, Problem> {
-    let (snapshot, viewer) = look(&app, &name, &token).await?;
+    let (snapshot, viewer) = look(&app, &name, asking).await?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
             let record = whiteboard::madr(&view::board(board(&snapshot)?, &viewer));

@@ -4,129 +4,20 @@ use std::sync::Arc;
 
 use plenary_domain::agent::{self, Agent, Bounds, ModelChoice, Tier};
 use plenary_domain::discussion::{
-    self, Create, Format, Participant, Role, Seat, SeatId, Sitter, State,
+    Command, Create, Format, Participant, Role, Seat, SeatId, Sitter, State,
 };
 use plenary_domain::names::slug;
-use plenary_domain::{ContextFile, ModelName, limits, room};
-use serde::Deserialize;
-use utoipa::ToSchema;
+use plenary_domain::{ContextFile, ModelName, Reject, Wrong, limits, room};
 
-use crate::App;
-use crate::error::Problem;
-use crate::http::agents;
-use crate::http::boardrooms::seating::{NewContext, against_the_rules};
-use crate::http::models::Names;
-use crate::views::agents::TierName;
-use crate::views::discussions::{FormatName, RoleName};
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewDiscussion {
-    /// For lists; made from the topic when absent.
-    #[serde(default)]
-    #[schema(max_length = 200)]
-    name: Option<String>,
-    /// What is discussed.
-    #[schema(min_length = 1, max_length = 65536)]
-    topic: String,
-    /// `deliberation` when absent.
-    #[serde(default)]
-    format: Option<FormatName>,
-    /// The stored agent that leads; one that suits the format when absent.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 120)]
-    moderator_id: Option<String>,
-    /// Who leads, in place of `moderatorId`.
-    #[serde(default)]
-    facilitator: Option<NewSeat>,
-    /// Who takes part; three agents that suit the format when absent.
-    #[serde(default)]
-    #[schema(min_items = 1, max_items = 16)]
-    participants: Option<Vec<NewSeat>>,
-    /// For every seat that names no model itself.
-    #[serde(default)]
-    #[schema(min_length = 1)]
-    model: Option<String>,
-    /// 5 when absent. The facilitator may end earlier.
-    #[serde(default)]
-    #[schema(minimum = 1, maximum = 50)]
-    max_rounds: Option<u32>,
-    /// Tokens that all seats may use together; then it is concluded.
-    #[serde(default)]
-    #[schema(minimum = 1000, maximum = 1_000_000_000_000_u64)]
-    budget_tokens: Option<u64>,
-    /// For lists: what it belongs to.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 200)]
-    project: Option<String>,
-    /// Files that belong to the topic.
-    #[serde(default)]
-    #[schema(max_items = 16)]
-    context: Option<Vec<NewContext>>,
-    /// Starts at once; otherwise it is a draft.
-    #[serde(default)]
-    start: Option<bool>,
-}
-
-impl NewDiscussion {
-    pub fn starts(&self) -> bool {
-        self.start == Some(true)
-    }
-}
-
-/// A stored agent, a model with a name, or a person.
-#[derive(Deserialize, ToSchema, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = NewDiscussionSeat)]
-pub struct NewSeat {
-    /// A stored agent, by id or name.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 120)]
-    agent_id: Option<String>,
-    /// A person's name, in place of an agent or a model.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 120)]
-    person: Option<String>,
-    /// Of a seat that is no stored agent.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 120)]
-    name: Option<String>,
-    /// Of a seat that is no stored agent.
-    #[serde(default)]
-    #[schema(max_length = 16384)]
-    persona: Option<String>,
-    /// `provider/model`, or a bare name that one provider has. It goes before the agent's own.
-    #[serde(default)]
-    #[schema(min_length = 1)]
-    model: Option<String>,
-    /// In place of a model.
-    #[serde(default)]
-    tier: Option<TierName>,
-    /// How long a person has for a reply; without it the discussion waits.
-    #[serde(default)]
-    #[schema(minimum = 1)]
-    reply_within_seconds: Option<u32>,
-    /// `participant` when absent. A facilitator has none.
-    #[serde(default)]
-    role: Option<RoleName>,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewModerator {
-    /// A stored agent, by id or name.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 120)]
-    moderator_id: Option<String>,
-    /// In place of `moderatorId`.
-    #[serde(default)]
-    facilitator: Option<NewSeat>,
-}
+use super::{NewDiscussion, NewModerator, NewSeat, RoleName};
+use crate::boardrooms::NewContext;
+use crate::models::{self, Names};
+use crate::{Clerk, ClerkError, Result, agents};
 
 /// Everybody with a whole seat. Every wrong field is named at once.
-pub async fn seat(app: &App, new: NewDiscussion) -> Result<Create, Problem> {
+pub(super) async fn seat(clerk: &Clerk, new: NewDiscussion) -> Result<Create> {
     let format = new.format.map_or(Format::Deliberation, Format::from);
-    let mut seats = Seats::new(app, new.model.clone());
+    let mut seats = Seats::new(clerk, new.model.clone());
     seats.check_model().await;
     let leader = leader(&mut seats.wrong, new.moderator_id, new.facilitator)
         .unwrap_or_else(|| Leader::Agent(format.usual_facilitator().to_owned()));
@@ -156,33 +47,29 @@ pub async fn seat(app: &App, new: NewDiscussion) -> Result<Create, Problem> {
         project: new.project,
         start: None,
     };
-    let mut wrong = seats.wrong;
-    if wrong.is_empty() {
+    if seats.wrong.is_empty() {
         return Ok(create);
     }
-    // The rules are asked as well, so that one answer names all that is wrong.
-    let command = discussion::Command::Create(Box::new(create));
-    wrong.extend(against_the_rules(app, room::Command::Discussion(command)));
-    Err(Problem::invalid(wrong))
+    let command = room::Command::Discussion(Command::Create(Box::new(create)));
+    Err(clerk.refused(seats.wrong, None, command))
 }
 
-pub async fn moderator(app: &App, new: NewModerator, state: &State) -> Result<Seat, Problem> {
-    let mut seats = Seats::beside(app, state.participants.iter().map(|p| p.seat.as_ref()));
+pub(super) async fn moderator(clerk: &Clerk, new: NewModerator, state: &State) -> Result<Seat> {
+    let mut seats = Seats::beside(clerk, state.participants.iter().map(|p| p.seat.as_ref()));
     let Some(leader) = leader(&mut seats.wrong, new.moderator_id, new.facilitator) else {
-        let problem = "say who leads: the id of an agent".to_owned();
-        return Err(Problem::invalid([("moderatorId".to_owned(), problem)]));
+        return Err(ClerkError::wrong(MODERATOR, "say who leads: the id of an agent"));
     };
     let seat = seats.leader(leader).await?;
-    if seats.wrong.is_empty() { Ok(seat) } else { Err(Problem::invalid(seats.wrong)) }
+    if seats.wrong.is_empty() { Ok(seat) } else { Err(Reject::Invalid(seats.wrong).into()) }
 }
 
-pub async fn participant(app: &App, new: NewSeat, state: &State) -> Result<Participant, Problem> {
+pub(super) async fn participant(clerk: &Clerk, new: NewSeat, state: &State) -> Result<Participant> {
     let taken = state.participants.iter().map(|p| p.seat.as_ref());
-    let mut seats = Seats::beside(app, taken.chain([state.facilitator.as_ref()]));
+    let mut seats = Seats::beside(clerk, taken.chain([state.facilitator.as_ref()]));
     let role = new.role.map_or(Role::Participant, Role::from);
     let seat = Arc::new(seats.seat("", new).await?);
     let participant = Participant { seat, role };
-    if seats.wrong.is_empty() { Ok(participant) } else { Err(Problem::invalid(seats.wrong)) }
+    if seats.wrong.is_empty() { Ok(participant) } else { Err(Reject::Invalid(seats.wrong).into()) }
 }
 
 /// The field that names an agent to lead.
@@ -199,32 +86,28 @@ enum Leader {
     Seat(Box<NewSeat>),
 }
 
-fn leader(
-    wrong: &mut Vec<(String, String)>,
-    id: Option<String>,
-    seat: Option<NewSeat>,
-) -> Option<Leader> {
+fn leader(wrong: &mut Vec<Wrong>, id: Option<String>, seat: Option<NewSeat>) -> Option<Leader> {
     if id.is_some() && seat.is_some() {
         let problem = "give either `moderatorId` or `facilitator`, not both";
-        wrong.push(("moderatorId".to_owned(), problem.to_owned()));
+        wrong.push(Wrong::new(MODERATOR, problem));
     }
     if seat.as_ref().is_some_and(|seat| seat.role.is_some()) {
         let problem = "who leads has no role; roles are for participants";
-        wrong.push(("facilitator.role".to_owned(), problem.to_owned()));
+        wrong.push(Wrong::new("facilitator.role", problem));
     }
     id.map(Leader::Agent).or(seat.map(|seat| Leader::Seat(Box::new(seat))))
 }
 
 /// Makes seats one after the other, and gathers what is wrong with them.
 struct Seats<'a> {
-    app: &'a App,
+    clerk: &'a Clerk,
     names: Names<'a>,
     /// The model of whoever names none.
     model: Option<String>,
     taken: Vec<String>,
     /// Seats that may have any model so far.
     spread: usize,
-    wrong: Vec<(String, String)>,
+    wrong: Vec<Wrong>,
 }
 
 /// Who sits there, before it is known by which model they speak.
@@ -236,15 +119,15 @@ struct Sketch {
 }
 
 impl<'a> Seats<'a> {
-    fn new(app: &'a App, model: Option<String>) -> Self {
-        let names = Names::new(app);
-        Seats { app, names, model, taken: vec![], spread: 0, wrong: vec![] }
+    fn new(clerk: &'a Clerk, model: Option<String>) -> Self {
+        let names = Names::new(clerk);
+        Seats { clerk, names, model, taken: vec![], spread: 0, wrong: vec![] }
     }
 
-    fn beside<'s>(app: &'a App, seats: impl Iterator<Item = &'s Seat>) -> Self {
+    fn beside<'s>(clerk: &'a Clerk, seats: impl Iterator<Item = &'s Seat>) -> Self {
         let taken: Vec<String> = seats.map(|seat| seat.id.0.clone()).collect();
         let spread = taken.len();
-        Seats { taken, spread, ..Seats::new(app, None) }
+        Seats { taken, spread, ..Seats::new(clerk, None) }
     }
 
     fn wrong(&mut self, at: &str, field: &str, problem: impl Into<String>) {
@@ -253,7 +136,7 @@ impl<'a> Seats<'a> {
             (at, "") => at.to_owned(),
             (at, field) => format!("{at}.{field}"),
         };
-        self.wrong.push((field, problem.into()));
+        self.wrong.push(Wrong::new(field, problem));
     }
 
     /// The model for all, looked up once.
@@ -267,14 +150,14 @@ impl<'a> Seats<'a> {
     }
 
     /// The facilitator's seat. What is wrong with it is told of the field that names it.
-    async fn leader(&mut self, new: Leader) -> Result<Seat, Problem> {
+    async fn leader(&mut self, new: Leader) -> Result<Seat> {
         match new {
             Leader::Agent(id) => self.seat(MODERATOR, of_agent(&id, None)).await,
             Leader::Seat(seat) => self.seat("facilitator", *seat).await,
         }
     }
 
-    async fn seat(&mut self, at: &str, new: NewSeat) -> Result<Seat, Problem> {
+    async fn seat(&mut self, at: &str, new: NewSeat) -> Result<Seat> {
         self.check_kinds(at, &new);
         if let Some(person) = &new.person {
             return Ok(self.person(person, new.reply_within_seconds));
@@ -288,7 +171,7 @@ impl<'a> Seats<'a> {
         };
         self.taken.push(id.clone());
         let agent = sketch.agent.as_ref();
-        let window_tokens = self.app.engine.models().window_tokens(&model);
+        let window_tokens = self.clerk.engine.models().window_tokens(&model);
         Ok(Seat {
             id: SeatId(id),
             agent: agent.map(|agent| agent.id.clone()),
@@ -340,9 +223,9 @@ impl<'a> Seats<'a> {
         }
     }
 
-    async fn sketch(&mut self, at: &str, new: &NewSeat) -> Result<Sketch, Problem> {
+    async fn sketch(&mut self, at: &str, new: &NewSeat) -> Result<Sketch> {
         if let Some(written) = &new.agent_id {
-            let all = agents::all(self.app).await?;
+            let all = agents::all(self.clerk).await?;
             match agent::find(&all, written) {
                 Ok(agent) => {
                     return Ok(Sketch {
@@ -366,33 +249,28 @@ impl<'a> Seats<'a> {
     }
 
     /// The seat's own model goes before the one for all, and that before the agent's.
-    async fn model(
-        &mut self,
-        at: &str,
-        new: &NewSeat,
-        choice: &ModelChoice,
-    ) -> Result<ModelName, Problem> {
+    async fn model(&mut self, at: &str, new: &NewSeat, choice: &ModelChoice) -> Result<ModelName> {
         if let Some(written) = &new.model {
             return Ok(match self.names.find(written).await {
                 Ok(model) => model,
                 Err(problem) => {
                     self.wrong(at, "model", problem);
-                    ModelName::new("unknown", "unknown")
+                    models::unknown()
                 }
             });
         }
         if let Some(tier) = new.tier {
-            return self.names.tier(Tier::from(tier)).await;
+            return Ok(self.names.tier(Tier::from(tier)).await?);
         }
         if let Some(model) = &self.model {
             return Ok(ModelName(model.clone()));
         }
         match choice {
             ModelChoice::Model(model) => Ok(model.clone()),
-            ModelChoice::Tier(tier) => self.names.tier(*tier).await,
+            ModelChoice::Tier(tier) => Ok(self.names.tier(*tier).await?),
             ModelChoice::Any => {
                 self.spread += 1;
-                self.names.any(self.spread - 1).await
+                Ok(self.names.any(self.spread - 1).await?)
             }
         }
     }
