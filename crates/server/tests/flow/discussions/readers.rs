@@ -145,10 +145,13 @@ fn durable(frames: &[SseFrame]) -> Vec<(u64, &str)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_come_in_order_and_can_be_taken_up_again() {
-    let app = TestApp::start(agreeable()).await;
+    let gate = Gate::new();
+    let script = agreeable().when(When::says(OPENS), Reply::canned().gate(0, &gate));
+    let app = TestApp::start(script).await;
     let body = with(ann_and_bob(), json!({ "maxRounds": 1 }));
     let talk = Talk::create(&app, body).await;
     let mut events = app.events(&talk.at("events"), Some(0)).await;
+    gate.release();
     let mut reader = Reader::default();
     let frames = until_over(&mut events, &mut reader).await;
     let names = [
