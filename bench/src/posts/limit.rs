@@ -111,6 +111,7 @@ fn append(session: SessionId, expected: u64) -> Outcome<Append> {
             principal: "local as agent-1".into(),
             key: format!("{session}-{expected}"),
             request_hash: "0123456789abcdef".into(),
+            lasting: false,
         }),
         driver: None,
         wake_at: None,

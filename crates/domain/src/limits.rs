@@ -220,9 +220,13 @@ pub const MEASURED_SESSIONS: u32 = 24;
 pub const MEASURED_FRESH_MS: u64 = 30_000;
 /// Commands of one session that are decided and written together.
 pub const COMMANDS_GATHERED: usize = 256;
+/// Bytes of an event up to which readers of all sessions are told it at once; a longer
+/// one is read by each when it comes to it.
+pub const NEWS_BYTES: usize = 4_096;
 /// Commands that may wait for one session.
 pub const COMMANDS_WAITING: usize = 4_096;
-/// Events that one command makes at most, as far as an answer to it is read again.
+/// Events that one command of an earlier version made at most, as far as an answer to it
+/// is read again.
 pub const EVENTS_OF_ONE: u64 = 64;
 /// How long a node lives for others after it was last heard of, how much earlier it
 /// stops by itself, and how often it is heard of.

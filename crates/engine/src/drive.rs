@@ -6,17 +6,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use futures::FutureExt;
-use plenary_domain::room::Command;
+use plenary_domain::room::{Command, Room};
 use plenary_domain::{
-    Ask, Call, CallId, Failure, FailureKind, Outcome, SessionId, Timestamp, Usage, Work,
+    Ask, Call, CallId, Failure, FailureKind, Outcome, SessionId, Timestamp, Usage, Work, limits,
 };
 use tokio::task::JoinHandle;
 
 use crate::attempt;
 use crate::engine::{Engine, EngineError};
 use crate::ports::{AttemptEnd, AttemptState, StoreError};
-use crate::session::{Held, Role, Session};
-use crate::submit::{By, Committed, ENGINE, Step, through, words};
+use crate::session::{Held, Role, Seat, Session};
+use crate::submit::{By, Committed, ENGINE, Step, contained, through, words};
 
 /// How long a store that fails is left alone before it is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -49,6 +49,9 @@ impl Engine {
     /// Becomes the driver unless another living node is, and does what is due.
     pub(crate) async fn take_over(self: &Arc<Self>, id: SessionId) -> Result<(), EngineError> {
         let mut held = self.hold(id).await;
+        if self.node.is_over() {
+            return Ok(());
+        }
         // To claim it once more would fence off the calls that are under way.
         if held.work.role == Role::Following {
             let claimed = self.store.claim(&self.node.name, &[id]).await?;
@@ -67,21 +70,35 @@ impl Engine {
 
     /// Not async, because a call's end may start the next call: the types of the
     /// two futures would contain each other.
-    fn start(self: &Arc<Self>, held: &Held, epoch: u64, call: CallId, ask: Ask) -> JoinHandle<()> {
-        let term = self.node.term.load(Relaxed);
-        let running = Running { id: held.id(), epoch, call, term };
-        tokio::spawn(self.clone().run(held.session.clone(), running, ask))
+    fn start(
+        self: &Arc<Self>,
+        held: &Held,
+        epoch: u64,
+        call: CallId,
+        state: Arc<Room>,
+    ) -> JoinHandle<()> {
+        let (id, term) = (held.id(), self.node.term.load(Relaxed));
+        let running = Running { id, epoch, call, term };
+        let own = Own { session: held.session.clone(), _seat: Seat { engine: self.clone(), id } };
+        tokio::spawn(self.clone().run(own, running, state))
     }
 
     /// One call from its start to its outcome.
-    async fn run(self: Arc<Self>, session: Arc<Session>, running: Running, ask: Ask) {
-        let (id, call) = (running.id, running.call.clone());
+    async fn run(self: Arc<Self>, own: Own, running: Running, state: Arc<Room>) {
+        let session = &own.session;
         let mut over = std::pin::pin!(self.node.term_over.notified());
         over.as_mut().enable();
         if self.node.term.load(Relaxed) != running.term {
             return;
         }
-        let asked = std::panic::AssertUnwindSafe(self.ask(&session, &running, ask)).catch_unwind();
+        let asking = async {
+            let Some(ask) = state.ask(&running.call) else {
+                return Some(broken(session, &running.call, "it has no words"));
+            };
+            drop(state);
+            self.ask(session, &running, ask).await
+        };
+        let asked = std::panic::AssertUnwindSafe(asking).catch_unwind();
         let asked = tokio::select! {
             biased;
             // Whoever held the lease then steps down, and takes this call out.
@@ -90,19 +107,17 @@ impl Engine {
         };
         let outcome = match asked {
             Ok(outcome) => outcome,
-            Err(panic) => Some(broken(&session, &call, &words(&*panic))),
+            Err(panic) => Some(broken(session, &running.call, &words(&*panic))),
         };
         match outcome {
-            Some((outcome, attempt)) => self.hand_in(id, call, outcome, attempt).await,
+            Some((outcome, attempt)) => self.hand_in(session, &running, outcome, attempt).await,
             None => {
-                let mut held = self.hold(id).await;
+                let mut held = self.hold(running.id).await;
                 if held.work.role.epoch() == Some(running.epoch) {
                     held.step_down();
                 }
             }
         }
-        drop(session);
-        self.forget_if_idle(id);
     }
 
     /// A call cannot begin before it is recorded: a store that fails for a while
@@ -135,16 +150,25 @@ impl Engine {
     /// An outcome is worth money: a store that fails for a while is waited for.
     async fn hand_in(
         self: &Arc<Self>,
-        id: SessionId,
-        call: CallId,
-        outcome: Outcome,
-        attempt: Option<AttemptEnd>,
+        session: &Session,
+        running: &Running,
+        mut outcome: Outcome,
+        mut attempt: Option<AttemptEnd>,
     ) {
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut is_broken) = (FIRST_PAUSE, false);
         loop {
-            let settled = self.settle(id, &call, outcome.clone(), attempt.clone()).await;
+            let settled = self.settle(running, outcome.clone(), attempt.clone()).await;
             let Err(error) = settled else { return };
+            let Running { id, call, .. } = running;
             tracing::error!(session = %id, %call, %error, "an outcome could not be kept yet");
+            if let EngineError::Broken(words) = error {
+                // The rules fail on this outcome, and would again; perhaps not on a failure.
+                if std::mem::replace(&mut is_broken, true) {
+                    return;
+                }
+                (outcome, attempt) = broken(session, call, &words);
+                continue;
+            }
             self.clock.sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -152,11 +176,18 @@ impl Engine {
 }
 
 /// A call that this node has begun.
-struct Running {
-    id: SessionId,
-    epoch: u64,
-    call: CallId,
+pub(crate) struct Running {
+    pub id: SessionId,
+    pub epoch: u64,
+    pub call: CallId,
     term: u64,
+}
+
+/// The session of a call. Fields are dropped in this order, also when the call is
+/// cancelled: the session before the seat, which then finds that nobody holds it.
+struct Own {
+    session: Arc<Session>,
+    _seat: Seat,
 }
 
 /// What becomes of a call whose task panicked.
@@ -191,27 +222,42 @@ impl Held {
     /// it; the draft of such a call is the text.
     async fn hand_in_drafts(&mut self) -> Result<(), EngineError> {
         let (store, id) = (self.engine().store.clone(), self.id());
-        let drafts = store.drafts(id).await?;
-        if drafts.is_empty() {
-            return Ok(());
-        }
-        let attempts = store.attempts(id).await?;
-        let due = self.work.state.as_ref().map(|state| state.due()).unwrap_or_default();
-        let mut steps = vec![];
-        for (call, partial) in drafts {
-            if due.iter().any(|due| due.id == call) {
-                continue;
+        // Others may stop a call while those before are handed in, so it is looked again.
+        for _ in 0..limits::DECISIONS {
+            let drafts = store.drafts(id).await?;
+            if drafts.is_empty() {
+                return Ok(());
             }
-            let last = attempts.iter().filter(|row| row.call == call).map(|row| row.number).max();
-            let attempt = ended(&call, last.unwrap_or(0), AttemptState::Stopped);
-            let outcome = Outcome::Stopped { partial };
-            steps.push(Step { command: Command::Settle { call, outcome }, attempt });
+            let attempts = store.attempts(id).await?;
+            let due = self.work.state.as_ref().map(|state| state.due()).unwrap_or_default();
+            let mut steps = vec![];
+            for (call, partial) in drafts {
+                if due.iter().any(|due| due.id == call) {
+                    continue;
+                }
+                let own = attempts.iter().filter(|row| row.call == call);
+                let last = own.map(|row| row.number).max();
+                let attempt = ended(&call, last.unwrap_or(0), AttemptState::Stopped);
+                let outcome = Outcome::Stopped { partial };
+                steps.push(Step { command: Command::Settle { call, outcome }, attempt });
+            }
+            if steps.is_empty() {
+                return Ok(());
+            }
+            match self.commit(&By::actor(ENGINE), steps.clone()).await {
+                Ok(Committed::Written(_)) => {}
+                Ok(_) | Err(EngineError::Rejected(_)) => self.let_end(&steps).await?,
+                Err(error) => return Err(error),
+            }
         }
-        match self.commit(&By::actor(ENGINE), steps.clone()).await {
-            Ok(Committed::Written(_)) => Ok(()),
-            Ok(_) | Err(EngineError::Rejected(_)) => Ok(self.let_end(&steps).await?),
-            Err(error) => Err(error),
-        }
+        Err(EngineError::Contended)
+    }
+
+    /// What an earlier attempt at a call had brought.
+    async fn draft(&self, call: &CallId) -> String {
+        let drafts = self.engine().store.drafts(self.id()).await.unwrap_or_default();
+        let own = drafts.into_iter().find(|(other, _)| other == call);
+        own.map(|(_, text)| text).unwrap_or_default()
     }
 
     /// Nobody waits for these outcomes any more; their attempts have ended all the same.
@@ -227,23 +273,36 @@ impl Held {
     /// event. Only a driver does.
     pub async fn reconcile(&mut self) {
         while std::mem::take(&mut self.work.unsettled) {
-            let Role::Driving { epoch } = self.work.role else { return self.sleep() };
+            if self.engine().node.is_over() {
+                return;
+            }
             let Some(state) = self.work.state.clone() else { return };
-            let (due, now) = (state.due(), self.engine().clock.now());
+            let Ok(mut due) = contained(|| state.due()) else {
+                let session = self.id();
+                return tracing::error!(%session, "the rules failed: nothing of it can go on");
+            };
+            let Role::Driving { epoch } = self.work.role else { return self.sleep(&due) };
+            let now = self.engine().clock.now();
             let mut steps = std::mem::take(&mut self.work.owed);
             steps.extend(self.cancel(&due).await);
             steps.extend(due.iter().filter(|call| is_over(call, now)).map(elapsed));
             if !steps.is_empty() {
                 let ended = match self.commit(&By::actor(ENGINE), steps.clone()).await {
                     Ok(Committed::Written(_)) => continue,
-                    Ok(_) | Err(EngineError::Rejected(_)) => {
-                        self.let_end(&steps).await.map_err(EngineError::from)
+                    Ok(_) | Err(EngineError::Rejected(_)) => self.let_end(&steps).await,
+                    // Trying again would not help these; the others go on without them.
+                    Err(EngineError::Broken(words)) => {
+                        let session = self.id();
+                        tracing::error!(%session, words, "the rules failed on what has ended");
+                        due.retain(|call| !is_over(call, now));
+                        self.let_end(&steps).await
                     }
-                    Err(error) => Err(error),
+                    Err(EngineError::Store(error)) => Err(error),
+                    Err(error) => Err(StoreError::Failed(error.to_string())),
                 };
                 match ended {
                     Ok(()) => {}
-                    Err(EngineError::Store(StoreError::Fenced)) => return self.step_down(),
+                    Err(StoreError::Fenced) => return self.step_down(),
                     Err(error) => {
                         let session = self.id();
                         tracing::error!(%session, %error, "partial text could not be kept yet");
@@ -259,17 +318,15 @@ impl Held {
                 if work != Work::Ask || self.work.running.contains_key(&id) {
                     continue;
                 }
-                let Some(ask) = state.ask(&id) else { continue };
-                let handle = self.engine().start(self, epoch, id.clone(), ask);
+                let handle = self.engine().start(self, epoch, id.clone(), state.clone());
                 self.work.running.insert(id, handle);
             }
         }
     }
 
     /// Nothing is done here; what is due at a time will be.
-    fn sleep(&self) {
-        let Some(state) = &self.work.state else { return };
-        self.engine().come_back(self.id(), first_wake(&state.due()), false);
+    fn sleep(&self, due: &[Call]) {
+        self.engine().come_back(self.id(), first_wake(due), false);
     }
 
     /// Cancels what runs and is no longer due, and waits until it has ended. Dropping
@@ -284,11 +341,10 @@ impl Held {
                 // What it was about to write is written now or never.
                 let _ = handle.await;
             }
-            let live = &self.session.live;
-            // A call that never began has no text.
-            let (number, partial) = match live.end(&call) {
+            // One that has not begun has what there was before a restart.
+            let (number, partial) = match self.session.live.end(&call) {
                 Some((number, partial, _)) => (number, partial),
-                None => (0, String::new()),
+                None => (0, self.draft(&call).await),
             };
             let attempt = ended(&call, number, AttemptState::Stopped);
             let outcome = Outcome::Stopped { partial };

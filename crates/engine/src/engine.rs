@@ -1,7 +1,7 @@
 //! The engine's parts, and the questions that change nothing.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
@@ -16,7 +16,7 @@ use crate::node::Node;
 use crate::ports::{
     Clock, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
 };
-use crate::session::{Recorded, Session};
+use crate::session::{Entry, Recorded, Session};
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
@@ -24,7 +24,9 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub meter: Meter,
     pub(crate) node: Node,
-    pub(crate) all: broadcast::Sender<Arc<StoredEvent>>,
+    pub(crate) all: broadcast::Sender<News>,
+    /// The last position that readers of all sessions were told of.
+    told: AtomicU64,
     pub(crate) names: Names,
     pub(crate) measured: Measured,
     secret: OnceCell<[u8; 32]>,
@@ -46,6 +48,23 @@ pub struct Snapshot {
     pub written: Option<u64>,
     /// The request's own events, the last of which has the version `written`.
     pub recorded: Vec<Recorded>,
+}
+
+/// What readers of all sessions are told of an event: itself or, if it is long, only
+/// where it stands. The line of one who does not read must not hold the answers of all.
+#[derive(Clone)]
+pub(crate) enum News {
+    Event(Arc<StoredEvent>),
+    At(u64),
+}
+
+impl News {
+    pub fn position(&self) -> Option<u64> {
+        match self {
+            News::Event(event) => event.position,
+            News::At(position) => Some(*position),
+        }
+    }
 }
 
 /// Named by what the caller can do next.
@@ -86,6 +105,7 @@ impl Engine {
             clock,
             meter: Meter::default(),
             all,
+            told: AtomicU64::default(),
             names: Names::default(),
             measured: Measured::default(),
             secret: OnceCell::new(),
@@ -196,6 +216,17 @@ impl Engine {
         self.sessions().values().filter(|session| Arc::strong_count(session) > 1).count()
     }
 
+    /// As many sessions have calls under way as may. Whoever only waits or is read does not
+    /// count; the few that somebody works on at this moment do.
+    pub(crate) fn is_full(&self) -> bool {
+        let sessions = self.sessions();
+        let is_busy = |session: &&Arc<Session>| {
+            session.work.try_lock().map_or(true, |work| !work.running.is_empty())
+        };
+        sessions.len() >= limits::SESSIONS
+            && sessions.values().filter(is_busy).count() >= limits::SESSIONS
+    }
+
     /// What a call has brought so far; `None` unless it is under way here.
     pub fn underway(&self, id: SessionId, call: &CallId) -> Option<Underway> {
         let session = self.sessions().get(&id).cloned()?;
@@ -238,14 +269,22 @@ impl Engine {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Everybody may read the counter and the events of all sessions, so neither may tell
+    /// of what is posted blindly.
+    pub(crate) fn count(&self, entries: &[Entry]) {
+        let listed = entries.iter().filter(|entry| entry.stored.position.is_some());
+        self.meter.events.fetch_add(listed.count() as u64, Relaxed);
+    }
+
     pub(crate) fn publish(&self, session: &Session, event: Arc<StoredEvent>) {
         session.live.event(event.clone());
-        // Everybody may read the counter and the events of all sessions, so neither
-        // may tell of what is posted blindly.
-        if event.position.is_some() {
-            self.meter.events.fetch_add(1, Relaxed);
+        let Some(position) = event.position else { return };
+        // What is only read again was told before.
+        if self.told.fetch_max(position, Relaxed) < position {
+            let is_long = event.payload.len() > limits::NEWS_BYTES;
+            let news = if is_long { News::At(position) } else { News::Event(event) };
             // Nobody reading is no error.
-            let _ = self.all.send(event);
+            let _ = self.all.send(news);
         }
     }
 

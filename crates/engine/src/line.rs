@@ -13,7 +13,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 use crate::engine::{EngineError, Snapshot};
 use crate::ports::{Append, Appended, IdempotentAnswer, StoreError};
 use crate::session::{Entry, Held, Recorded};
-use crate::submit::{By, Committed, Given, Step};
+use crate::submit::{By, Committed, Given, Step, contained};
 
 /// In the order in which they came.
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl Held {
 
     /// One outcome for each, in order.
     async fn carry_out(&mut self, waiting: &[Waiting]) -> Vec<Outcome> {
-        if self.work.state.is_none()
+        if self.session.shown().is_none()
             && let Err(error) = self.load().await
         {
             return waiting.iter().map(|_| Err(error.clone().into())).collect();
@@ -164,6 +164,7 @@ impl Held {
         let mut all =
             Gathered { state: self.work.state.as_deref().cloned(), ..Gathered::default() };
         let (mut version, at) = (self.work.version, self.engine().clock.now());
+        let is_shared = self.engine().store.is_shared();
         for Waiting { by, command, .. } in waiting {
             let steps = [Step { command: command.clone(), attempt: None }];
             let decided_on = version;
@@ -171,13 +172,16 @@ impl Held {
                 (Ok(events), Some(state)) if !events.is_empty() => {
                     version += events.len() as u64;
                     let new = events.iter().map(|(new, _)| new);
-                    let append = self.append_of(by, &steps, state, new, at);
+                    let append = contained(|| self.append_of(by, &steps, state, new, at));
+                    let Ok(append) = append else { return Gathered { state: None, ..all } };
                     let append = Append { expected: decided_on, ..append };
                     let events = events.into_iter().map(|(_, event)| event).collect();
                     all.given.push(Given::of(&append, events));
                     all.appends.push(append);
                     all.verdicts.push((Verdict::Events, decided_on));
                 }
+                // Others may have written what it should have been decided on.
+                (Ok(_) | Err(EngineError::Rejected(_)), _) if is_shared => return all,
                 (Ok(_), _) => all.verdicts.push((Verdict::Nothing, decided_on)),
                 (Err(EngineError::Rejected(reject)), _) => {
                     all.verdicts.push((Verdict::Refused(reject), decided_on));
@@ -202,6 +206,7 @@ impl Held {
             let Appended::Written { version, positions, epoch } = appended else { break };
             let own = given.entries(self.id(), version, positions);
             recorded.push(own.iter().map(Entry::recorded).collect());
+            self.engine().count(&own);
             entries.extend(own);
             self.take_role(epoch);
         }

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use crate::engine::{Engine, EngineError};
 use crate::ports::{Clock, StoreError};
 use crate::session::{Held, Role};
+use crate::submit::through;
 
 pub(crate) struct Node {
     pub name: String,
@@ -90,6 +91,10 @@ impl Node {
         self.is_over.store(true, Relaxed);
     }
 
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Relaxed)
+    }
+
     fn unreadable(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,14 +138,15 @@ impl Engine {
                 return Ok(tried.len());
             }
             for id in fresh {
-                // One that cannot be read must not keep the others from going on.
                 self.try_to_take_over(id).await;
             }
         }
     }
 
+    /// One that cannot go on must not keep the others from it, whatever it does.
     async fn try_to_take_over(self: &Arc<Self>, id: SessionId) {
-        if let Err(error) = self.take_over(id).await {
+        let engine = self.clone();
+        if let Err(error) = through(async move { engine.take_over(id).await }).await {
             tracing::error!(session = %id, %error, "a session could not go on");
             if matches!(error, EngineError::Store(StoreError::Unreadable(_))) {
                 self.node.unreadable().insert(id);
@@ -151,7 +157,10 @@ impl Engine {
     async fn waiting(&self) -> Result<Vec<SessionId>, EngineError> {
         let now = self.clock.now();
         let waiting = self.store.waiting(&self.node.name, now, limits::TAKEN_OVER).await?;
-        self.node.wakes().asleep = waiting.wake_at;
+        // Another may have gone to sleep since that was read.
+        if let Some(wake_at) = waiting.wake_at {
+            self.node.sleeps_until(wake_at);
+        }
         Ok(waiting.sessions)
     }
 
@@ -172,7 +181,7 @@ impl Engine {
     /// Renews the lease when half of it is over. Nothing is begun without one.
     pub(crate) async fn ensure_lease(self: &Arc<Self>) -> Result<(), EngineError> {
         let half = self.node.lease_until.load(Relaxed).saturating_sub(limits::LEASE_MS / 2);
-        if self.clock.ticks() < half {
+        if self.clock.ticks() < half || self.node.is_over() {
             return Ok(());
         }
         self.renew().await?;
@@ -201,7 +210,7 @@ impl Engine {
 
     /// Whatever the time asks for.
     fn look_round(self: &Arc<Self>, on_the_beat: bool) {
-        if self.node.is_over.load(Relaxed) {
+        if self.node.is_over() {
             return;
         }
         let now = self.clock.now();
@@ -305,7 +314,7 @@ impl Engine {
                 Some(_) => self.look_at(id),
                 None => {
                     let engine = self.clone();
-                    tokio::spawn(async move { engine.hold(id).await.forget() });
+                    tokio::spawn(async move { engine.hold(id).await.forget_if_removed().await });
                 }
             }
         }
@@ -317,9 +326,8 @@ impl Engine {
         let engine = self.clone();
         tokio::spawn(async move {
             let mut held = engine.hold(id).await;
-            if engine.store.is_shared()
-                && let Err(error) = held.load().await
-            {
+            let is_behind = engine.store.is_shared() || held.session.shown().is_none();
+            if is_behind && let Err(error) = held.load().await {
                 tracing::warn!(session = %id, %error, "a session could not be followed");
             }
             held.work.unsettled = true;
@@ -336,7 +344,9 @@ impl Engine {
     fn look_at_if_owed(self: &Arc<Self>, id: SessionId) {
         let Some(session) = self.sessions().get(&id).cloned() else { return };
         let owed = session.work.try_lock().is_ok_and(|work| {
-            work.role != Role::Following && (work.unsettled || !work.owed.is_empty())
+            let is_in_doubt = work.version > 0 && session.shown().is_none();
+            let is_left = work.unsettled || !work.owed.is_empty();
+            is_in_doubt || work.role != Role::Following && is_left
         });
         if owed {
             self.look_at(id);

@@ -220,6 +220,10 @@ pub struct Idempotency {
     pub key: String,
     /// Tells whether a second request with the key is the same request.
     pub request_hash: String,
+    /// Remembered as long as the session is there, for whoever derives the key from what
+    /// made the command due and may give it again at any time. Others are forgotten after
+    /// some days.
+    pub lasting: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -227,6 +231,8 @@ pub struct IdempotentAnswer {
     pub request_hash: String,
     /// The session that the first request opened or changed.
     pub session: SessionId,
+    /// The versions of its first and its last event.
+    pub first: u64,
     pub version: u64,
 }
 

@@ -13,7 +13,7 @@ use crate::engine::{Engine, EngineError, Snapshot};
 use crate::line::Line;
 use crate::live::Live;
 use crate::ports::{StoreError, StoredEvent};
-use crate::submit::Step;
+use crate::submit::{Step, contained};
 
 /// A session that somebody works on, reads along, or that has calls under way.
 pub(crate) struct Session {
@@ -142,6 +142,13 @@ impl Held {
     /// The only way in which a session moves, whoever wrote the events. They follow on
     /// its version without a gap; `folded` is the state after them, if it is known.
     pub fn advance(&mut self, entries: &[Entry], folded: Option<room::Room>) {
+        self.fold(entries, folded);
+        // Whoever hears of an event and then looks must find it.
+        self.session.show(self.snapshot().ok());
+        self.tell(entries);
+    }
+
+    fn fold(&mut self, entries: &[Entry], folded: Option<room::Room>) {
         let Some(last) = entries.last() else { return };
         let state = folded.or_else(|| {
             let mut state = self.work.state.as_deref().cloned();
@@ -156,40 +163,43 @@ impl Held {
         self.work.version = last.stored.version;
         self.work.state = state.map(Arc::new);
         self.work.unsettled = true;
-        // Whoever hears of an event and then looks must find it.
-        self.session.show(self.snapshot().ok());
+    }
+
+    fn tell(&self, entries: &[Entry]) {
         for entry in entries {
             self.engine().publish(&self.session, entry.stored.clone());
         }
     }
 
-    /// Follows the log to its end.
+    /// Follows the log to its end. A session shows only as a whole: of one that cannot be
+    /// read to its end nothing does. Readers are told of the last page, and read what is
+    /// missing before it by themselves.
     pub async fn load(&mut self) -> Result<(), StoreError> {
-        loop {
-            let store = &self.engine().store;
-            let page = store.events(self.id(), self.work.version, limits::EVENTS_PAGE).await?;
-            let last = page.len() < limits::EVENTS_PAGE as usize;
-            let mut entries = Vec::with_capacity(page.len());
-            let mut unreadable = None;
-            for stored in page {
-                match Entry::read(stored) {
-                    Ok(entry) => entries.push(entry),
-                    Err(error) => {
-                        unreadable = Some(error);
-                        break;
+        let mut newest = vec![];
+        let followed = loop {
+            match self.load_page().await {
+                Ok(page) => {
+                    let last = page.len() < limits::EVENTS_PAGE as usize;
+                    newest = if page.is_empty() { newest } else { page };
+                    if last {
+                        break Ok(());
                     }
                 }
+                Err(error) => break Err(error),
             }
-            self.advance(&entries, None);
-            match unreadable {
-                Some(error) => return Err(error),
-                None if last => {
-                    self.session.show(self.snapshot().ok());
-                    return Ok(());
-                }
-                None => {}
-            }
-        }
+        };
+        self.session.show(self.snapshot().ok().filter(|_| followed.is_ok()));
+        self.tell(&newest);
+        followed
+    }
+
+    async fn load_page(&mut self) -> Result<Vec<Entry>, StoreError> {
+        let store = &self.engine().store;
+        let page = store.events(self.id(), self.work.version, limits::EVENTS_PAGE).await?;
+        let entries = page.into_iter().map(Entry::read).collect::<Result<Vec<_>, _>>()?;
+        let folded = contained(|| self.fold(&entries, None));
+        folded.map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        Ok(entries)
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, EngineError> {
@@ -211,6 +221,14 @@ impl Held {
         for (call, handle) in std::mem::take(&mut self.work.running) {
             handle.abort();
             self.session.live.end(&call);
+        }
+    }
+
+    /// It may only have been on its way into the log when somebody looked.
+    pub async fn forget_if_removed(&mut self) {
+        let is_gone = self.engine().store.versions(&[self.id()]).await;
+        if is_gone.is_ok_and(|versions| versions.is_empty()) {
+            self.forget();
         }
     }
 

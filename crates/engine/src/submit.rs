@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plenary_domain::room::{self, Command, Event, Input};
-use plenary_domain::{CallId, Outcome, Reject, SessionId, Timestamp, Work, limits};
+use plenary_domain::{Outcome, Reject, SessionId, Timestamp, Work, limits};
 
 use tokio::task::JoinHandle;
 
+use crate::drive::Running;
 use crate::engine::{Engine, EngineError, Snapshot};
 use crate::line::Place;
 use crate::ports::{
@@ -73,7 +74,7 @@ impl Engine {
         if let Some(earlier) = self.repeated(&by).await? {
             return Ok(earlier);
         }
-        if self.loaded() >= limits::SESSIONS {
+        if self.is_full() {
             return Err(EngineError::Busy);
         }
         let mut held = self.hold(id).await;
@@ -125,8 +126,11 @@ impl Engine {
         // Whoever stands in the line may be carried out by another, so nothing may fail
         // from there on.
         self.ensure_lease().await?;
-        let answer = self.session(id).line.join(by, command)?;
+        // Held until the lock is: one that nobody holds may be forgotten, with its line.
+        let session = self.session(id);
+        let answer = session.line.join(by, command)?;
         let mut held = self.hold(id).await;
+        drop(session);
         let answer = held.work_off(answer).await;
         drop(held);
         match answer? {
@@ -145,18 +149,18 @@ impl Engine {
 
     /// The session that a request has changed before, with what it recorded then.
     async fn as_of(self: &Arc<Self>, earlier: IdempotentAnswer) -> Result<Snapshot, EngineError> {
-        let snapshot = self.get(earlier.session).await?;
-        let after = earlier.version.saturating_sub(limits::EVENTS_OF_ONE);
-        let events =
-            self.store.events(earlier.session, after, limits::EVENTS_OF_ONE as u32).await?;
+        let IdempotentAnswer { session, first, version, .. } = earlier;
+        let snapshot = self.get(session).await?;
+        let count = version.saturating_sub(first).saturating_add(1);
+        let events = self.store.events(session, first - 1, count as u32).await?;
         let mut recorded = vec![];
-        for stored in events.into_iter().take_while(|event| event.version <= earlier.version) {
+        for stored in events {
             recorded.push(Entry::read(stored)?.recorded());
         }
         // One request writes under one name at one time.
         let last = recorded.last().map(|last: &Recorded| (last.at, last.actor.clone()));
         recorded.retain(|one| last.as_ref() == Some(&(one.at, one.actor.clone())));
-        Ok(Snapshot { written: Some(earlier.version), recorded, ..snapshot })
+        Ok(Snapshot { written: Some(version), recorded, ..snapshot })
     }
 
     async fn earlier(&self, by: &By) -> Result<Option<IdempotentAnswer>, EngineError> {
@@ -169,17 +173,21 @@ impl Engine {
     /// out first: a call that has ended must not be cancelled by what follows.
     pub(crate) async fn settle(
         self: &Arc<Self>,
-        id: SessionId,
-        call: &CallId,
+        Running { id, epoch, call, .. }: &Running,
         outcome: Outcome,
         attempt: Option<AttemptEnd>,
     ) -> Result<(), EngineError> {
-        let mut held = self.hold(id).await;
+        let mut held = self.hold(*id).await;
         // A task that was aborted while it ran goes on to its next wait, and this
         // lock may be free. Its call is not its own any more: its text has been
         // handed in, or another node has the session.
         let own = |running: &JoinHandle<()>| Some(running.id()) == tokio::task::try_id();
         if !held.work.running.get(call).is_some_and(own) {
+            return Ok(());
+        }
+        // Whoever has lost the session has lost the call, also where the rest is not known.
+        if held.work.role.epoch() != Some(*epoch) {
+            held.step_down();
             return Ok(());
         }
         let command = Command::Settle { call: call.clone(), outcome };
@@ -235,18 +243,26 @@ impl Held {
             let mut state = self.work.state.as_deref().cloned();
             // What is applied now and what is read again later have the same time.
             let at = self.engine().clock.now();
-            let events = self.decide(&mut state, by, &steps, at)?;
-            let Some(state) = state.filter(|_| !events.is_empty()) else {
-                return Ok(Committed::Nothing);
+            let events = match (self.decide(&mut state, by, &steps, at), state) {
+                (Ok(events), Some(state)) if !events.is_empty() => Ok((events, state)),
+                (Ok(_), _) => Err(Ok(Committed::Nothing)),
+                (Err(error), _) => Err(Err(error)),
+            };
+            let (events, state) = match events {
+                Ok(decided) => decided,
+                // Nothing is written that would show that others were here meanwhile.
+                Err(_) if self.catch_up().await? => continue,
+                Err(answer) => return answer,
             };
             let new = events.iter().map(|(new, _)| new);
-            let append = self.append_of(by, &steps, &state, new, at);
+            let append = contained(|| self.append_of(by, &steps, &state, new, at))?;
             let given = Given::of(&append, events.into_iter().map(|(_, event)| event).collect());
             let appended = self.engine().store.append(append).await;
             match appended.inspect_err(|error| self.doubt(error))? {
                 Appended::Written { version, positions, epoch } => {
                     let entries = given.entries(self.id(), version, positions);
                     self.take_role(epoch);
+                    self.engine().count(&entries);
                     self.advance(&entries, Some(state));
                     return Ok(Committed::Written(entries.iter().map(Entry::recorded).collect()));
                 }
@@ -272,6 +288,16 @@ impl Held {
             }
         }
         Err(EngineError::Contended)
+    }
+
+    /// Takes in what others wrote, where there may be others. False: nothing new.
+    pub async fn catch_up(&mut self) -> Result<bool, StoreError> {
+        if !self.engine().store.is_shared() {
+            return Ok(false);
+        }
+        let before = self.work.version;
+        self.load().await?;
+        Ok(self.work.version != before)
     }
 
     /// What was to be written may be in the log all the same: whoever looks reads it.
@@ -345,13 +371,11 @@ impl Held {
         let (engine, mut all) = (self.engine(), vec![]);
         for step in steps {
             let (actor, command) = (by.actor.clone(), step.command.clone());
-            let input = Input { at, nonce: engine.nonce(), actor, command };
-            // A rule that panics must not take those along who wait beside it.
-            match catch_unwind(AssertUnwindSafe(|| decided(state, input))) {
-                Ok(Ok(events)) => all.extend(events),
-                Ok(Err(EngineError::Rejected(Reject::Stale))) if steps.len() > 1 => {}
-                Ok(Err(error)) => return Err(error),
-                Err(panic) => return Err(EngineError::Broken(words(&*panic))),
+            let input = || Input { at, nonce: engine.nonce(), actor, command };
+            match contained(|| decided(state, input()))? {
+                Ok(events) => all.extend(events),
+                Err(EngineError::Rejected(Reject::Stale)) if steps.len() > 1 => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(all)
@@ -370,6 +394,12 @@ fn decided(
         all.push((encode(state.as_ref(), &event)?, event));
     }
     Ok(all)
+}
+
+/// A rule that panics must take nobody along who waits beside it, nor leave a session
+/// with nobody to go on with it.
+pub(crate) fn contained<T>(rule: impl FnOnce() -> T) -> Result<T, EngineError> {
+    catch_unwind(AssertUnwindSafe(rule)).map_err(|panic| EngineError::Broken(words(&*panic)))
 }
 
 /// What a panic says.

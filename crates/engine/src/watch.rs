@@ -11,7 +11,7 @@ use plenary_domain::{SessionId, limits};
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 use tokio::sync::watch;
 
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, News};
 use crate::live::{Frame, Numbered};
 use crate::meter::Meter;
 use crate::ports::{StoreError, StoredEvent};
@@ -26,7 +26,6 @@ impl Engine {
         id: SessionId,
         after: u64,
     ) -> Result<impl Stream<Item = Frame> + Send + use<>, EngineError> {
-        self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
         let room = self.session(id);
         // Nobody has held it: what it remembers may not be the end of the log.
         if Arc::strong_count(&room) == 2 {
@@ -42,6 +41,8 @@ impl Engine {
             ready: VecDeque::new(),
             over: false,
         };
+        // Only now: one that is removed after this look tells its readers.
+        self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
         Ok(stream::unfold(reader, |mut reader| async move {
             let frame = reader.next().await?;
             Some((frame, reader))
@@ -265,7 +266,7 @@ fn gathering_ms(meter: &Meter) -> u64 {
 
 struct AllReader {
     engine: Arc<Engine>,
-    frames: broadcast::Receiver<Arc<StoredEvent>>,
+    frames: broadcast::Receiver<News>,
     position: u64,
     ready: VecDeque<Arc<StoredEvent>>,
     synced: bool,
@@ -285,13 +286,13 @@ impl AllReader {
                 continue;
             }
             match self.frames.recv().await {
-                Ok(event) => match event.position {
-                    Some(position) if position == self.position + 1 => self.take(event),
-                    Some(position) if position <= self.position => {}
-                    // Two sessions publish in an order of their own, after one commit.
-                    Some(_) => self.synced = false,
-                    None => {}
-                },
+                Ok(news) if news.position() <= Some(self.position) => {}
+                Ok(News::Event(event)) if event.position == Some(self.position + 1) => {
+                    self.take(event);
+                }
+                // A long one is read; and two sessions publish in an order of their own,
+                // after one commit.
+                Ok(News::Event(_) | News::At(_)) => self.synced = false,
                 Err(RecvError::Lagged(_)) => self.synced = false,
                 Err(RecvError::Closed) => return None,
             }

@@ -9,10 +9,14 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
 use plenary_domain::boardroom::{self, Convene, Role, Seat, SeatId, Sitter};
-use plenary_domain::{Ask, ModelName, SessionId, Timestamp, limits, room};
-use plenary_engine::ports::{Append, ModelError, Models, NewEvent, Piece, ProviderReport, Store};
+use plenary_domain::{
+    AgentName, Ask, FailureKind, ModelName, SessionId, Timestamp, council, limits, room, whiteboard,
+};
+use plenary_engine::ports::{
+    Append, Clock, Idempotency, ModelError, Models, NewEvent, Piece, ProviderReport, Store,
+};
 use plenary_engine::testkit::{ManualClock, MemoryStore};
-use plenary_engine::{By, Engine};
+use plenary_engine::{By, Engine, EngineError, Snapshot};
 
 /// Models that never answer, and how often they were asked.
 #[derive(Default)]
@@ -105,19 +109,17 @@ async fn another_goes_on_with_what_was_shut_down_and_the_first_does_not() {
     assert_eq!(table.asked(), 2);
 }
 
-#[tokio::test]
-async fn what_cannot_be_read_is_tried_once() {
-    let table = Table::default();
-    let id: SessionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
-    let unknown = NewEvent {
+/// What only a later version can read.
+fn unknown(id: SessionId, expected: u64) -> Append {
+    let event = NewEvent {
         name: "invented",
         payload: "{\"type\":\"invented\"}".into(),
         search: String::new(),
         listed: true,
     };
-    let append = Append {
+    Append {
         session: id,
-        expected: 0,
+        expected,
         epoch: None,
         kind: "boardroom",
         name: None,
@@ -129,15 +131,211 @@ async fn what_cannot_be_read_is_tried_once() {
         waits_for: vec![],
         actor: "ada".into(),
         at: Timestamp::UNIX_EPOCH,
-        events: vec![unknown],
+        events: vec![event],
         attempts: vec![],
         idempotency: None,
         driver: None,
         wake_at: None,
-    };
-    table.store.append(append).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_tried_once() {
+    let table = Table::default();
+    let id: SessionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
+    table.store.append(unknown(id, 0)).await.unwrap();
     let engine = table.engine();
     assert_eq!(engine.resume_all().await.unwrap(), 1);
     table.beats(4).await;
     assert_eq!(table.store.lock().row(id).unwrap().epoch, 1);
+}
+
+#[tokio::test]
+async fn a_key_that_lasts_brings_the_first_answer_however_often_it_comes() {
+    let table = Table::default();
+    let engine = table.engine();
+    let id = engine.open(By::actor("ada"), board()).await.unwrap().id;
+    let idempotency = Some(Idempotency {
+        principal: "run".into(),
+        key: "run/stop".into(),
+        request_hash: "stop".into(),
+        lasting: true,
+    });
+    let stop = By { idempotency, ..By::actor("run") };
+    let stopped = engine.submit(id, stop.clone(), room::Command::Stop).await.unwrap();
+    let resume = room::Command::Boardroom(boardroom::Command::Resume);
+    let resumed = engine.submit(id, By::actor("ada"), resume).await.unwrap();
+    engine.shut_down().await;
+    let again = table.engine().submit(id, stop, room::Command::Stop).await.unwrap();
+    assert_eq!((again.version, again.written), (resumed.version, stopped.written));
+    let told = |snapshot: &Snapshot| format!("{:?}", snapshot.recorded);
+    assert_eq!(told(&again), told(&stopped));
+}
+
+fn post(number: usize) -> room::Command {
+    room::Command::Council(council::Command::Post {
+        sender: "ada".into(),
+        proved: true,
+        body: format!("Post {number}."),
+        reply_to: None,
+    })
+}
+
+fn council() -> room::Command {
+    room::Command::Council(council::Command::Open(council::Open {
+        name: "weekly".into(),
+        charter: "Talk.".into(),
+        members: vec![],
+        project: None,
+        by: None,
+    }))
+}
+
+/// A later version has written at the end of a log of two pages.
+#[tokio::test]
+async fn of_what_cannot_be_read_to_its_end_nothing_shows() {
+    let table = Table::default();
+    let engine = table.engine();
+    let id = engine.open(By::actor("ada"), council()).await.unwrap().id;
+    for number in 0..limits::EVENTS_PAGE as usize {
+        engine.submit(id, By::actor("ada"), post(number)).await.unwrap();
+    }
+    let version = engine.get(id).await.unwrap().version;
+    table.store.append(unknown(id, version)).await.unwrap();
+    let later = table.engine();
+    for _ in 0..2 {
+        assert!(matches!(later.get(id).await, Err(EngineError::Store(_))));
+    }
+    assert!(matches!(
+        later.submit(id, By::actor("ada"), post(0)).await,
+        Err(EngineError::Store(_))
+    ));
+}
+
+/// Whoever repeats one of two posts that were written together gets that one.
+#[tokio::test]
+async fn a_repeated_request_brings_back_its_own_events_alone() {
+    let table = Table::default();
+    let engine = table.engine();
+    let id = engine.open(By::actor("ada"), council()).await.unwrap().id;
+    let by = |key: &str| By {
+        idempotency: Some(Idempotency {
+            principal: "ada".into(),
+            key: key.into(),
+            request_hash: key.into(),
+            lasting: false,
+        }),
+        ..By::actor("ada")
+    };
+    let (first, second) =
+        tokio::join!(engine.submit(id, by("one"), post(1)), engine.submit(id, by("two"), post(2)));
+    assert_eq!(first.unwrap().recorded.len(), 1);
+    let again = engine.submit(id, by("two"), post(2)).await.unwrap();
+    let versions = |snapshot: &Snapshot| -> Vec<u64> {
+        snapshot.recorded.iter().map(|one| one.version).collect()
+    };
+    assert_eq!(versions(&again), versions(&second.unwrap()));
+}
+
+/// Neither what only waits nor what is only read counts against the limit of what runs.
+#[tokio::test]
+async fn sessions_that_wait_for_months_keep_nobody_from_opening_another() {
+    let table = Table::default();
+    let engine = table.engine();
+    engine.resume_all().await.unwrap();
+    let mut readers = vec![];
+    for number in 0..=limits::SESSIONS {
+        let id = engine.open(By::actor("ada"), waits(number)).await.unwrap().id;
+        readers.push(engine.watch(id, 0).await.unwrap());
+    }
+    assert_eq!(engine.loaded(), readers.len());
+    drop(readers);
+    assert_eq!(engine.loaded(), 0);
+}
+
+fn waits(number: usize) -> room::Command {
+    let after_ms = 80 * 24 * 3_600_000;
+    room::Command::Whiteboard(whiteboard::Command::Open(whiteboard::Open {
+        name: format!("board-{number}"),
+        topic: "Which one?".into(),
+        project: None,
+        by: AgentName("ada".into()),
+        principal: None,
+        admission: whiteboard::Admission::Open,
+        debate: whiteboard::Visibility::Full,
+        deadlines: vec![whiteboard::Deadline { phase: whiteboard::Phase::Blind, after_ms }],
+    }))
+}
+
+/// A clock whose chance fails once, so many times from now, and with it the rule that asks
+/// for it.
+struct Brittle {
+    clock: Arc<ManualClock>,
+    breaks_in: AtomicUsize,
+}
+
+impl Clock for Brittle {
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn ticks(&self) -> u64 {
+        self.clock.ticks()
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.clock.sleep(time)
+    }
+
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
+        self.clock.sleep_until(until)
+    }
+
+    fn chance(&self) -> u128 {
+        let left = self.breaks_in.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+        assert_ne!(left, Ok(1), "planned");
+        self.clock.chance()
+    }
+
+    fn new_id(&self) -> SessionId {
+        self.clock.new_id()
+    }
+}
+
+/// Models that answer at once.
+struct Ready;
+
+impl Models for Ready {
+    fn ask(&self, _: Ask, _: String) -> BoxStream<'static, Result<Piece, ModelError>> {
+        stream::iter([Ok(Piece::Text("Yes.".into())), Ok(Piece::End)]).boxed()
+    }
+
+    fn providers(&self) -> Vec<String> {
+        vec!["silent".into()]
+    }
+
+    fn window_tokens(&self, _: &ModelName) -> u32 {
+        8_192
+    }
+
+    fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>> {
+        Box::pin(async { vec![] })
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_on_which_a_rule_fails_is_a_failure_that_shows() {
+    let table = Table::default();
+    let clock = Arc::new(Brittle { clock: table.clock.clone(), breaks_in: 0.into() });
+    let engine = Engine::new(table.store.clone(), Arc::new(Ready), clock.clone());
+    // The first is for the opening, the second for the outcome.
+    clock.breaks_in.store(2, SeqCst);
+    let id = engine.open(By::actor("ada"), board()).await.unwrap().id;
+    settle().await;
+    let snapshot = engine.get(id).await.unwrap();
+    let room::Room::Boardroom(board) = &*snapshot.room else { panic!("no board") };
+    let boardroom::Standing::Failed { failure, .. } = &board.advisors[0].standing else {
+        panic!("{:?}", board.advisors[0].standing)
+    };
+    assert_eq!(failure.kind, FailureKind::Internal);
 }

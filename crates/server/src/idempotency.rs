@@ -62,6 +62,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
             principal: principal.clone(),
             key,
             request_hash: hash(&address, &bytes),
+            lasting: false,
         });
         Ok(Change { by: By { actor: principal, idempotency }, body })
     }

@@ -57,6 +57,7 @@ fn append(number: u128) -> Append {
             principal: "ada".into(),
             key: number.to_string(),
             request_hash: "hash".into(),
+            lasting: false,
         }),
         driver: None,
         wake_at: None,
@@ -187,6 +188,9 @@ async fn old_idempotency_keys_are_forgotten_once_there_are_many() {
     let store = open(folder.path()).await;
     store.append(append(1)).await.unwrap();
     store.append(Append { at: on_day(1), ..append(2) }).await.unwrap();
+    let mut lasting = append(6);
+    lasting.idempotency.as_mut().unwrap().lasting = true;
+    store.append(lasting).await.unwrap();
     store.close().await.unwrap();
     // As many as are kept in any case, all of them newer.
     let mut other =
@@ -194,6 +198,7 @@ async fn old_idempotency_keys_are_forgotten_once_there_are_many() {
     sqlx::query(
         "with recursive number (n) as (select 1 union all select n + 1 from number where n < ?1)
          insert into idempotency
+             (principal, key, request_hash, stream_id, version, at)
              select 'bob', n, 'hash', (select id from stream limit 1), 1, ?2 + n from number",
     )
     .bind(limits::IDEMPOTENCY_KEPT)
@@ -210,6 +215,9 @@ async fn old_idempotency_keys_are_forgotten_once_there_are_many() {
     busy(&store, 5, limits::IDEMPOTENCY_DAYS + 2).await;
     assert_eq!(remembered(&store, &[1, 2]).await, [] as [u128; 0]);
     assert!(store.idempotent("bob", "1").await.unwrap().is_some(), "those are kept");
+    assert_eq!(remembered(&store, &[6]).await, [6], "as long as its session");
+    store.remove(append(6).session).await.unwrap();
+    assert_eq!(remembered(&store, &[6]).await, [] as [u128; 0]);
 }
 
 #[tokio::test]

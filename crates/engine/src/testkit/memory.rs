@@ -61,6 +61,7 @@ impl Memory {
             let answer = IdempotentAnswer {
                 request_hash: asked.request_hash.clone(),
                 session: append.session,
+                first: append.expected + 1,
                 version,
             };
             let key = (asked.principal.clone(), asked.key.clone());

@@ -14,6 +14,7 @@ use super::world::{Fate, Inner, Stream, World};
 pub struct SimStore {
     pub world: World,
     pub node: u64,
+    pub is_shared: bool,
 }
 
 /// Enough of an id to tell it from the few others of a run.
@@ -147,7 +148,7 @@ impl Store for SimStore {
     }
 
     fn is_shared(&self) -> bool {
-        true
+        self.is_shared
     }
 
     fn changes(&self) -> BoxStream<'static, SessionId> {

@@ -1,12 +1,14 @@
 //! One run: nodes that come and go, clients and readers, and what must hold at its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use plenary_domain::boardroom::{self, Convene, Quorum, Role, Seat, SeatId, Sitter};
 use plenary_domain::room::Command;
 use plenary_domain::{ModelName, SessionId};
+use plenary_engine::ports::Idempotency;
 use plenary_engine::{By, Engine, EngineError, Frame, Snapshot};
 use tokio::runtime::Runtime;
 
@@ -24,6 +26,10 @@ struct Node {
     runtime: Runtime,
     engine: Arc<Engine>,
     paused_until_ms: u64,
+    /// It shuts down: nobody gives it commands any more.
+    is_leaving: bool,
+    /// It has shut down.
+    is_over: Arc<AtomicBool>,
 }
 
 /// Somebody who follows a session, and comes back to another node when one dies.
@@ -39,6 +45,12 @@ struct Accounts {
     acknowledged: Vec<(SessionId, u64)>,
     waiting: BTreeMap<u64, (u64, String)>,
     sessions: Vec<SessionId>,
+    /// Up to which version what was given under a key reaches.
+    by_key: BTreeMap<String, u64>,
+    /// Callers who were told different things of what they gave under one key.
+    differ: Vec<String>,
+    /// Sessions that somebody wanted removed.
+    removed: BTreeSet<SessionId>,
 }
 
 pub struct Run {
@@ -50,6 +62,8 @@ pub struct Run {
     is_calm: bool,
     born: u64,
     asked: u64,
+    /// Commands that were given, with their keys.
+    given: Vec<(SessionId, String, Command)>,
     accounts: Arc<Mutex<Accounts>>,
     readers: Vec<Reader>,
 }
@@ -64,6 +78,7 @@ impl Run {
             is_calm: seed.is_multiple_of(3),
             born: 0,
             asked: 0,
+            given: vec![],
             accounts: Arc::default(),
             readers: vec![],
         };
@@ -94,7 +109,9 @@ impl Run {
         let number = self.born;
         self.born += 1;
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let store = Arc::new(SimStore { world: self.world.clone(), node: number });
+        // One process alone has the log to itself, as on SQLite.
+        let is_shared = self.wanted > 1;
+        let store = Arc::new(SimStore { world: self.world.clone(), node: number, is_shared });
         let models = Arc::new(SimModels { world: self.world.clone(), node: number });
         let engine = Engine::new(store, models, Arc::new(SimClock(self.world.clone())));
         self.world.note(format!("n{number} starts"));
@@ -102,13 +119,15 @@ impl Run {
         runtime.spawn(async move {
             let _ = resuming.resume_all().await;
         });
-        self.nodes.push(Node { number, runtime, engine, paused_until_ms: 0 });
+        let (is_leaving, is_over) = (false, Arc::default());
+        self.nodes.push(Node { number, runtime, engine, paused_until_ms: 0, is_leaving, is_over });
     }
 
     fn step(&mut self) {
         match self.chance(100) {
             0 if !self.is_calm => self.kill(),
             1 if !self.is_calm => self.pause(),
+            2 if self.chance(4) == 0 => self.leave(),
             2..=13 => self.command(),
             14..=16 => self.follow(),
             17..=29 => self.pass_time(),
@@ -138,6 +157,19 @@ impl Run {
         }
         self.follow_on();
         self.look_for_double_payment(now);
+        self.look_for_late_calls();
+    }
+
+    /// Whoever has shut down asks nobody any more.
+    fn look_for_late_calls(&mut self) {
+        let mut inner = self.world.lock();
+        let over = |number: u64| {
+            self.nodes.iter().any(|node| node.number == number && node.is_over.load(Relaxed))
+        };
+        let late = inner.streams.values().find(|stream| over(stream.node));
+        if let Some(problem) = late.map(|late| format!("{} runs after a shut-down", late.call)) {
+            inner.violations.push(problem);
+        }
     }
 
     fn look_for_double_payment(&mut self, now: u64) {
@@ -171,12 +203,39 @@ impl Run {
         let place = self.chance(self.nodes.len());
         let node = self.nodes.remove(place);
         self.world.note(format!("n{} is killed", node.number));
+        self.end(node);
+        self.fill();
+    }
+
+    fn end(&mut self, node: Node) {
         let number = node.number;
         drop(node);
         self.accounts.lock().unwrap().waiting.retain(|_, (at, _)| *at != number);
-        if self.nodes.len() < self.wanted {
+    }
+
+    fn fill(&mut self) {
+        if self.nodes.iter().filter(|node| !node.is_leaving).count() < self.wanted {
             self.start();
         }
+    }
+
+    /// One goes in good order. On a log of its own nobody comes before it has gone.
+    fn leave(&mut self) {
+        if self.wanted == 1 {
+            return;
+        }
+        let place = self.chance(self.nodes.len());
+        let node = &mut self.nodes[place];
+        if std::mem::replace(&mut node.is_leaving, true) {
+            return;
+        }
+        self.world.note(format!("n{} shuts down", node.number));
+        let (engine, is_over) = (node.engine.clone(), node.is_over.clone());
+        node.runtime.spawn(async move {
+            engine.shut_down().await;
+            is_over.store(true, Relaxed);
+        });
+        self.fill();
     }
 
     fn pause(&mut self) {
@@ -187,12 +246,17 @@ impl Run {
     }
 
     fn command(&mut self) {
-        let place = self.chance(self.nodes.len());
+        let staying = |place: &usize| !self.nodes[*place].is_leaving;
+        let places: Vec<usize> = (0..self.nodes.len()).filter(staying).collect();
+        let place = places[self.chance(places.len())];
         let sessions = self.accounts.lock().unwrap().sessions.clone();
         let (node, engine) = (self.nodes[place].number, self.nodes[place].engine.clone());
         let opens = sessions.len() < 4 && self.chance(3) == 0 || sessions.is_empty();
         let number = self.asked;
         self.asked += 1;
+        if !opens && self.chance(60) == 0 {
+            return self.remove(place, sessions[self.chance(sessions.len())]);
+        }
         let (id, command) = match opens {
             true => (None, self.board()),
             false => {
@@ -213,35 +277,51 @@ impl Run {
                         Command::Boardroom(boardroom::Command::Reply { seat, text })
                     }
                 };
-                (Some(id), command)
+                // Some are given again, perhaps elsewhere and while the first is under way.
+                if self.chance(3) > 0 || self.given.is_empty() {
+                    self.given.push((id, format!("c{number}"), command));
+                }
+                let again = self.given.len() - 1 - self.chance(self.given.len().min(2));
+                let (id, key, command) = self.given[again].clone();
+                (Some((id, key)), command)
             }
         };
         let what = match &command {
             Command::Boardroom(boardroom::Command::Convene(_)) => "convene".to_owned(),
             other => format!("{other:?}"),
         };
-        let to = id.map(short).unwrap_or_default();
+        let to = id.as_ref().map(|(id, key)| format!("{} {key}", short(*id))).unwrap_or_default();
         self.world.note(format!("n{node} {to} #{number} {what}"));
         self.accounts.lock().unwrap().waiting.insert(number, (node, what));
         let (accounts, world) = (self.accounts.clone(), self.world.clone());
         self.nodes[place].runtime.spawn(async move {
             let by = By::actor("client");
+            let key = id.as_ref().map(|(_, key)| key.clone());
             let answer = match id {
                 None => engine.open(by, command).await,
-                Some(id) => engine.submit(id, by, command).await,
+                Some((id, key)) => engine.submit(id, lasting(by, key), command).await,
             };
             world.note(format!("n{node} #{number} -> {}", shown(&answer)));
             let mut accounts = accounts.lock().unwrap();
             accounts.waiting.remove(&number);
             if let Ok(snapshot) = answer {
-                if id.is_none() {
+                if key.is_none() {
                     accounts.sessions.push(snapshot.id);
                 }
                 if let Some(written) = snapshot.written {
                     accounts.acknowledged.push((snapshot.id, written));
+                    accounts.told(key, written);
                 }
             }
         });
+    }
+
+    fn remove(&mut self, place: usize, id: SessionId) {
+        let node = &self.nodes[place];
+        self.world.note(format!("n{} removes {}", node.number, short(id)));
+        self.accounts.lock().unwrap().removed.insert(id);
+        let engine = node.engine.clone();
+        node.runtime.spawn(async move { engine.remove(id).await });
     }
 
     fn board(&mut self) -> Command {
@@ -292,7 +372,11 @@ impl Run {
             node.runtime.spawn(async move {
                 loop {
                     let after = seen.lock().unwrap().last().copied().unwrap_or(0);
-                    let Ok(frames) = engine.watch(id, after).await else { continue };
+                    let frames = match engine.watch(id, after).await {
+                        Ok(frames) => frames,
+                        Err(EngineError::NotFound(_)) => return,
+                        Err(_) => continue,
+                    };
                     let mut frames = std::pin::pin!(frames);
                     while let Some(frame) = frames.next().await {
                         if let Frame::Event(event) = frame {
@@ -312,6 +396,10 @@ impl Run {
             inner.faults = false;
             inner.now_ms
         };
+        let (gone, staying) =
+            std::mem::take(&mut self.nodes).into_iter().partition(|node| node.is_leaving);
+        self.nodes = staying;
+        Vec::into_iter(gone).for_each(|node| self.end(node));
         for node in &mut self.nodes {
             node.paused_until_ms = 0;
         }
@@ -349,7 +437,9 @@ impl Run {
         let inner = self.world.lock();
         let accounts = self.accounts.lock().unwrap();
         let mut all = inner.violations.clone();
-        for (session, version) in &accounts.acknowledged {
+        all.extend(accounts.differ.clone());
+        let is_left = |session: &SessionId| !accounts.removed.contains(session);
+        for (session, version) in accounts.acknowledged.iter().filter(|(id, _)| is_left(id)) {
             if inner.memory.row(*session).is_none_or(|row| row.version < *version) {
                 all.push(format!("version {version} of {session} was acknowledged and is lost"));
             }
@@ -368,7 +458,7 @@ impl Run {
         for stream in inner.streams.values() {
             all.push(format!("n{} still pays for {}", stream.node, stream.call));
         }
-        for reader in &self.readers {
+        for reader in self.readers.iter().filter(|reader| is_left(&reader.session)) {
             let seen = reader.seen.lock().unwrap();
             let last = inner.memory.row(reader.session).map_or(0, |row| row.version);
             if *seen != (1..=last).collect::<Vec<u64>>() {
@@ -378,6 +468,22 @@ impl Run {
         }
         all
     }
+}
+
+impl Accounts {
+    /// What was given under one key happened once, and everybody is told the same.
+    fn told(&mut self, key: Option<String>, written: u64) {
+        let Some(key) = key else { return };
+        let first = *self.by_key.entry(key.clone()).or_insert(written);
+        if first != written {
+            self.differ.push(format!("{key} was told to end at {first} and at {written}"));
+        }
+    }
+}
+
+fn lasting(by: By, key: String) -> By {
+    let (principal, request_hash) = (by.actor.clone(), key.clone());
+    By { idempotency: Some(Idempotency { principal, key, request_hash, lasting: true }), ..by }
 }
 
 fn shown(answer: &Result<Snapshot, EngineError>) -> String {

@@ -217,6 +217,7 @@ impl Table {
             principal: agent.into(),
             key: key.into(),
             request_hash: hash.into(),
+            lasting: false,
         });
         let by = By { actor: agent.into(), idempotency };
         let (engine, board) = (self.engine.clone(), self.board);

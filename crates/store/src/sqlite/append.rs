@@ -319,16 +319,19 @@ pub(super) async fn answer_for(
     principal: &str,
     key: &str,
 ) -> Result<Option<IdempotentAnswer>, sqlx::Error> {
-    let row: Option<(String, Uuid, i64)> = sqlx::query_as(
-        "select request_hash, stream_id, version from idempotency where principal = ? and key = ?",
+    let row: Option<(String, Uuid, Option<i64>, i64)> = sqlx::query_as(
+        "select request_hash, stream_id, first, version from idempotency
+         where principal = ? and key = ?",
     )
     .bind(principal)
     .bind(key)
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(|(request_hash, id, version)| IdempotentAnswer {
+    Ok(row.map(|(request_hash, id, first, version)| IdempotentAnswer {
         request_hash,
         session: SessionId(id),
+        // A row of an earlier version: the events before may be another request's.
+        first: unsigned(first.unwrap_or(version - limits::EVENTS_OF_ONE as i64 + 1).max(1)),
         version: unsigned(version),
     }))
 }
@@ -340,15 +343,18 @@ async fn keep_answer(
     version: u64,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "insert into idempotency (principal, key, request_hash, stream_id, version, at)
-         values (?, ?, ?, ?, ?, ?)",
+        "insert into idempotency
+             (principal, key, request_hash, stream_id, first, version, at, lasting)
+         values (?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&idempotency.principal)
     .bind(&idempotency.key)
     .bind(&idempotency.request_hash)
     .bind(append.session.0)
+    .bind(signed(append.expected + 1))
     .bind(signed(version))
     .bind(append.at.as_millisecond())
+    .bind(idempotency.lasting)
     .execute(connection)
     .await?;
     Ok(())
@@ -363,7 +369,7 @@ async fn forget_old_answers(
     sqlx::query(
         "delete from idempotency where (principal, key) in (
              select principal, key from idempotency
-             where at < ?1
+             where at < ?1 and not lasting
                  and at < (select at from idempotency order by at desc limit 1 offset ?2 - 1)
              order by at limit ?3)",
     )

@@ -187,6 +187,11 @@ async fn check_named(store: &dyn Store, kind: &str, name: &str, expected: Option
     assert_eq!(found, expected.map(id), "{kind} {name}");
 }
 
+/// To whoever made these versions of the first session.
+fn answer(first: u64, version: u64) -> IdempotentAnswer {
+    IdempotentAnswer { request_hash: "hash".into(), session: id(1), first, version }
+}
+
 pub async fn answers_a_repeated_request(fixture: impl Fixture) {
     let store = fixture.store();
     let first = Append {
@@ -195,7 +200,7 @@ pub async fn answers_a_repeated_request(fixture: impl Fixture) {
         ..opening(id(1))
     };
     write(&*store, first.clone()).await;
-    let answer = IdempotentAnswer { request_hash: "hash".into(), session: id(1), version: 2 };
+    let answer = answer(1, 2);
     let other_body = Append { idempotency: key("ada", "k", "other hash"), ..opening(id(2)) };
     for again in [first, other_body] {
         let repeated = refused(&*store, again).await;
@@ -425,10 +430,8 @@ pub async fn appends_in_a_chain(fixture: impl Fixture) {
     let events = store.events(id(1), 1, 10).await.unwrap();
     let told = events.iter().map(|event| (event.version, event.actor.as_str()));
     assert_eq!(told.collect::<Vec<_>>(), [(2, "ada"), (3, "bob"), (4, "bob")]);
-    let answer =
-        |version| Some(IdempotentAnswer { request_hash: "hash".into(), session: id(1), version });
-    assert_eq!(store.idempotent("ada", "key").await.unwrap(), answer(2));
-    assert_eq!(store.idempotent("bob", "key").await.unwrap(), answer(4));
+    assert_eq!(store.idempotent("ada", "key").await.unwrap(), Some(answer(2, 2)));
+    assert_eq!(store.idempotent("bob", "key").await.unwrap(), Some(answer(3, 4)));
 }
 
 /// The first that is not written ends the chain; those before it stay.
@@ -437,7 +440,7 @@ pub async fn ends_a_chain_at_the_first_refusal(fixture: impl Fixture) {
     write(&*store, opening(id(1))).await;
     let keyed =
         |expected| Append { idempotency: key("ada", "a", "hash"), ..adding(id(1), expected) };
-    let earlier = IdempotentAnswer { request_hash: "hash".into(), session: id(1), version: 2 };
+    let earlier = answer(2, 2);
     // A key that comes twice within it.
     let answers = store.append_all(vec![keyed(1), keyed(2), adding(id(1), 2)]).await.unwrap();
     assert_eq!(answers, [written(2, 2, 1), Appended::Repeated(earlier)]);

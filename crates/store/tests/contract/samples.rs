@@ -76,7 +76,12 @@ pub fn owned(session: SessionId) -> Append {
 }
 
 pub fn key(principal: &str, key: &str, hash: &str) -> Option<Idempotency> {
-    Some(Idempotency { principal: principal.into(), key: key.into(), request_hash: hash.into() })
+    Some(Idempotency {
+        principal: principal.into(),
+        key: key.into(),
+        request_hash: hash.into(),
+        lasting: false,
+    })
 }
 
 pub fn end(name: &str, number: u32, state: AttemptState, tokens: u64) -> AttemptEnd {
