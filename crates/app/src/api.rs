@@ -10,6 +10,7 @@ use axum::http::{Method, Request, header};
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, TryStreamExt};
 use plenary_domain::limits;
+use plenary_providers::shown_address;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::sleep;
@@ -202,9 +203,9 @@ impl Remote {
         }
         let sent = self.patiently(limits::SILENCE_MS, request.send()).await?;
         let response = sent.map_err(|_| {
-            let base = &self.base;
+            let place = shown_address(&self.base);
             let mut error =
-                ApiError::new("unreachable", format!("no Plenary server answers at {base}"));
+                ApiError::new("unreachable", format!("no Plenary server answers at {place}"));
             error.hint = Some("Start one with `plenary serve`, or leave out --server.".into());
             error
         })?;
@@ -219,7 +220,9 @@ impl Remote {
     ) -> impl Stream<Item = Result<bytes::Bytes, ApiError>> + Send + 'static {
         let read = |(remote, mut bytes): (Remote, _)| async move {
             let next = remote.patiently(limits::LOOK_AGAIN_MS, StreamExt::next(&mut bytes)).await?;
-            let broken = |error: reqwest::Error| ApiError::new("unreachable", error.to_string());
+            let broken = |error: reqwest::Error| {
+                ApiError::new("unreachable", error.without_url().to_string())
+            };
             Ok(next.transpose().map_err(broken)?.map(|piece| (piece, (remote, bytes))))
         };
         futures::stream::try_unfold((self.clone(), bytes), read)
@@ -260,8 +263,8 @@ impl Remote {
         match &self.holder {
             Some(holder) => holder.silent(),
             None => {
-                let base = &self.base;
-                ApiError::new("unreachable", format!("the server at {base} does not answer"))
+                let place = shown_address(&self.base);
+                ApiError::new("unreachable", format!("the server at {place} does not answer"))
             }
         }
     }

@@ -13,6 +13,7 @@ use plenary_domain::names::check_line;
 use plenary_domain::{ModelName, limits};
 use plenary_providers::{
     CommandConfig, Kind, LocalModel, Output, PRESETS, ProviderConfig, Secret, discover,
+    shown_address,
 };
 use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
@@ -35,7 +36,8 @@ pub struct Config {
     pub listen: String,
     pub tokens: Vec<String>,
     pub hosts: Vec<String>,
-    /// A server to use in place of a store of one's own.
+    /// A server to use in place of a store of one's own. It may hold a password:
+    /// [`Config::shown_server`] is for people, models and files.
     pub server: Option<String>,
     pub providers: Vec<ProviderConfig>,
     pub tiers: Tiers,
@@ -149,6 +151,10 @@ impl Config {
             files: layers.files,
             ignored: layers.ignored,
         })
+    }
+
+    pub fn shown_server(&self) -> Option<String> {
+        self.server.as_deref().map(shown_address)
     }
 
     /// The address to listen on; one that others can reach needs a token.

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use plenary_providers::shown_address;
 use serde::{Deserialize, Serialize};
 
 use crate::api::ApiError;
@@ -45,7 +46,7 @@ struct Agents {
 
 impl Kept {
     pub fn new(config: &Config) -> Kept {
-        let server = config.server.as_deref().unwrap_or(LOCAL);
+        let server = config.shown_server().unwrap_or_else(|| LOCAL.to_owned());
         let server = server.trim_end_matches('/').to_owned();
         Kept { home: config.home.clone(), server }
     }
@@ -96,7 +97,8 @@ impl Kept {
     }
 
     fn is_at(&self, agent: &Agent, place: Place<'_>) -> bool {
-        agent.server == self.server && agent.kind == place.kind && agent.room == place.room
+        let server = shown_address(&agent.server);
+        server == self.server && agent.kind == place.kind && agent.room == place.room
     }
 
     fn file(&self) -> Private {
@@ -108,7 +110,13 @@ impl Kept {
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Agent>)) -> Result<(), ApiError> {
-        let changed = self.file().change(|agents: &mut Agents| change(&mut agents.agents));
+        let changed = self.file().change(|Agents { agents }: &mut Agents| {
+            // Earlier versions wrote an address down with the password in it.
+            for agent in agents.iter_mut() {
+                agent.server = shown_address(&agent.server);
+            }
+            change(agents);
+        });
         changed.map_err(|trouble| self.failed(&trouble))
     }
 
@@ -163,6 +171,29 @@ mod tests {
         assert_eq!((tokens(&here, BOARD).len(), tokens(&there, BOARD).len()), (0, 1));
         let mode = std::fs::metadata(here.file().path()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_password_that_an_earlier_version_wrote_down_goes_and_the_token_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let server = "http://ann:swordfish@there";
+        let there = at(home.path(), &shown_address(server));
+        there.change(|agents| agents.push(agent(server, "ann"))).unwrap();
+        let file = there.file().path().to_owned();
+        let written = || std::fs::read_to_string(&file).unwrap();
+        assert!(written().contains("swordfish"));
+        assert_eq!(there.all(BOARD).unwrap(), [agent(server, "ann")]);
+        there.keep(BOARD, "bob", "bob.1").unwrap();
+        assert!(!written().contains("swordfish"), "{}", written());
+        assert_eq!(
+            there.all(BOARD).unwrap(),
+            ["ann", "bob"].map(|name| agent(&there.server, name))
+        );
+    }
+
+    fn agent(server: &str, name: &str) -> Agent {
+        let [server, kind, room, name] = [server, BOARD.kind, BOARD.room, name].map(str::to_owned);
+        Agent { server, kind, room, token: format!("{name}.1"), name }
     }
 
     #[test]

@@ -6,7 +6,8 @@ mod support;
 
 use insta::assert_snapshot;
 use plenary_scripted::{Fault, Gate, Reply, Script, Scripted, When};
-use serde_json::Value;
+use serde_json::{Value, json};
+use support::mcp::Agent;
 use support::{Home, NOWHERE, Ran, SAFETY, interrupt, plain};
 
 /// A home, and a model server that says something canned.
@@ -318,7 +319,7 @@ async fn the_advisors_vote_after_the_synthesis() {
     assert_eq!(board["ballot"], true);
     let synthesis = &board["syntheses"][0];
     assert_eq!(synthesis["points"][1]["votes"][0]["vote"], "defer", "{synthesis}");
-    let agreement = serde_json::json!([{ "a": 1, "b": 2, "same": 2, "of": 4 }]);
+    let agreement = json!([{ "a": 1, "b": 2, "same": 2, "of": 4 }]);
     assert_eq!(synthesis["agreement"], agreement, "{synthesis}");
 }
 
@@ -430,6 +431,36 @@ async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     serving.kill().await;
 }
 
+/// It is for the server: models read what MCP says, and files are copied about.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_in_the_address_of_a_server_shows_nowhere() {
+    let (there, home) = (Home::new(NOWHERE), Home::new(NOWHERE));
+    let serving = there.serve().await;
+    let server = serving.url.replace("http://", "http://ann:swordfish@");
+    let nobody = format!("http://ann:swordfish@{NOWHERE}");
+    for (command, server, shown) in [
+        (&["doctor"][..], &server, "[hidden]@"),
+        (&["store", "check"], &server, "[hidden]@"),
+        (&["sessions", "list"], &nobody, "[hidden]@"),
+        (&["whiteboard", "open", "adr", "Which?", "--as", "ann"], &server, "adr"),
+        // The token is found again.
+        (&["whiteboard", "state", "adr"], &server, "you are ann"),
+    ] {
+        let ran = home.run(&[command, &["--server", server]].concat()).await;
+        let all = format!("{}{}", ran.out, ran.err);
+        assert!(all.contains(shown), "{command:?}: {all}");
+        assert!(!all.contains("swordfish"), "{command:?}: {all}");
+    }
+    let kept = std::fs::read_to_string(home.path().join("data/agents.json")).unwrap();
+    assert!(kept.contains("[hidden]@") && !kept.contains("swordfish"), "{kept}");
+    let (mut agent, welcome) = Agent::start(home.command(&["mcp", "--server", &server])).await;
+    let missed = agent.call("whiteboard_state", json!({ "board_id": "none" })).await;
+    for told in [welcome.to_string(), missed.to_string()] {
+        assert!(told.contains("[hidden]@") && !told.contains("swordfish"), "{told}");
+    }
+    serving.kill().await;
+}
+
 /// A server may be anybody's.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_escape_codes_of_a_server_reach_the_terminal() {
@@ -443,21 +474,21 @@ async fn no_escape_codes_of_a_server_reach_the_terminal() {
             let mut heard = vec![0; 8192];
             let length = stream.read(&mut heard).await.unwrap();
             let heard = String::from_utf8_lossy(&heard[..length]).into_owned();
-            let error = serde_json::json!({
+            let error = json!({
                 "success": false,
                 "error": {
                     "code": EVIL, "message": EVIL, "hint": EVIL,
                     "fields": [{ "field": EVIL, "problem": EVIL }, { "field": EVIL, "problem": EVIL }],
                 },
             });
-            let provider = serde_json::json!({
+            let provider = json!({
                 "name": EVIL, "kind": EVIL, "place": EVIL, "problem": EVIL, "hint": EVIL,
                 "note": EVIL, "ready": false, "models": [EVIL],
             });
-            let tier = serde_json::json!({ "tier": EVIL, "model": EVIL, "configured": true });
+            let tier = json!({ "tier": EVIL, "model": EVIL, "configured": true });
             let (status, body) = match heard.split(' ').nth(1).unwrap_or_default() {
-                "/api/providers" => (200, serde_json::json!({ "data": [provider] })),
-                "/api/tiers" => (200, serde_json::json!({ "data": [tier] })),
+                "/api/providers" => (200, json!({ "data": [provider] })),
+                "/api/tiers" => (200, json!({ "data": [tier] })),
                 _ => (503, error),
             };
             let body = body.to_string();

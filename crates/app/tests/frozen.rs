@@ -5,74 +5,18 @@
 
 mod support;
 
-use std::process::Stdio;
-
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
-use support::{Home, NOWHERE, SAFETY};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout};
-
-/// An agent's `plenary mcp`.
-struct Agent {
-    child: Child,
-    input: ChildStdin,
-    output: Lines<BufReader<ChildStdout>>,
-    asked: u64,
-}
-
-impl Agent {
-    async fn start(home: &Home) -> (Agent, Value) {
-        let mut child = home.command(&["mcp"]).stdin(Stdio::piped()).spawn().unwrap();
-        let input = child.stdin.take().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut agent = Agent { child, input, output, asked: 0 };
-        let client = json!({ "name": "test", "version": "1" });
-        let hello = json!({
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client
-        });
-        let welcome = agent.ask("initialize", hello).await;
-        agent.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-        (agent, welcome)
-    }
-
-    async fn write(&mut self, message: &Value) {
-        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
-    }
-
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.asked += 1;
-        let id = self.asked;
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.write(&message).await;
-        loop {
-            let line = tokio::time::timeout(SAFETY, self.output.next_line()).await.unwrap();
-            let message: Value = serde_json::from_str(&line.unwrap().unwrap()).unwrap();
-            if message["id"] == id {
-                return message["result"].clone();
-            }
-        }
-    }
-
-    async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
-        let text = answer["content"][0]["text"].as_str().unwrap_or_default();
-        serde_json::from_str(text).expect(text)
-    }
-
-    fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id().unwrap()).unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
-    }
-}
+use rustix::process::Signal;
+use serde_json::json;
+use support::mcp::Agent;
+use support::{Home, NOWHERE};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_suspended_holder_is_named() {
     let home = Home::new(NOWHERE);
-    let (mut holder, _) = Agent::start(&home).await;
+    let (mut holder, _) = Agent::start(home.command(&["mcp"])).await;
     holder.call("models_list", json!({})).await;
     let pid = holder.child.id().unwrap();
-    let (mut other, _) = Agent::start(&home).await;
+    let (mut other, _) = Agent::start(home.command(&["mcp"])).await;
     holder.signal(Signal::STOP);
 
     let who = format!("rocess {pid} (plenary mcp)");
@@ -105,7 +49,7 @@ async fn a_suspended_holder_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_is_told_which_folder_it_is_in() {
     let home = Home::new(NOWHERE);
-    let (mut agent, welcome) = Agent::start(&home).await;
+    let (mut agent, welcome) = Agent::start(home.command(&["mcp"])).await;
     let folder = home.path().join("data").display().to_string();
     let instructions = welcome["instructions"].as_str().unwrap();
     assert!(instructions.contains(&format!("the data folder {folder}.")), "{instructions}");

@@ -34,7 +34,7 @@ impl Doctor {
             Ok(address) => good("address", &format!("`plenary serve` listens on {address}")),
             Err(problem) => bad("address", &problem, "Only `plenary serve` needs it."),
         }
-        let place = match &config.server {
+        let place = match config.shown_server() {
             Some(server) => format!("on the server at {server}"),
             None => config.home.display().to_string(),
         };

@@ -97,7 +97,7 @@ impl Door for Way {
     }
 
     fn place(&self) -> Option<String> {
-        Some(match &self.config.server {
+        Some(match self.config.shown_server() {
             Some(server) => format!("the server at {server}"),
             None => format!("the data folder {}", self.config.home.display()),
         })

@@ -47,7 +47,7 @@ enum Command {
 
 impl Store {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        if let Some(server) = &config.server {
+        if let Some(server) = config.shown_server() {
             return Err(usage(format!(
                 "`plenary store` works on a data folder of this machine, not through {server}. \
                  Run it where that server runs, without --server and PLENARY_SERVER."

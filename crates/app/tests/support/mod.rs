@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod kills;
+pub mod mcp;
 
 use std::path::Path;
 use std::process::{Output, Stdio};
