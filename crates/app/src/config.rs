@@ -387,7 +387,7 @@ fn command(name: &str, settings: &Provider) -> Result<ProviderConfig, String> {
     if let Some(output) = &settings.output {
         command.output = output.parse()?;
     }
-    command.env.extend(settings.env.iter().flatten().cloned());
+    command.env = settings.env.clone().unwrap_or_default();
     command.folder.clone_from(&settings.folder);
     command.folders.clone_from(&settings.folders);
     if let Some(seconds) = settings.timeout_seconds {

@@ -186,8 +186,11 @@ pub struct CommandConfig {
     pub args: Vec<String>,
     pub output: Output,
     /// Names of environment variables that the program gets besides the harmless
-    /// ones. A name that ends in `*` stands for all that begin so.
+    /// ones, as the user lists them. A name that ends in `*` stands for all that
+    /// begin so.
     pub env: Vec<String>,
+    /// Those that its preset passes on, likewise.
+    pub usual: Vec<String>,
     /// Variables that it gets with these values, with places as in `args`.
     pub set: Vec<(String, String)>,
     /// Files that are put into the call's own folder, with places as in `args`.
@@ -230,6 +233,7 @@ impl CommandConfig {
             args: args.iter().map(|one| (*one).to_owned()).collect(),
             output,
             env: Vec::new(),
+            usual: Vec::new(),
             set: Vec::new(),
             files: Vec::new(),
             login: None,
@@ -237,5 +241,10 @@ impl CommandConfig {
             folders: None,
             limit_ms: limits::COMMAND_MS,
         }
+    }
+
+    /// The variables that it gets besides the harmless ones.
+    pub fn variables(&self) -> impl Iterator<Item = &String> {
+        self.usual.iter().chain(&self.env)
     }
 }

@@ -213,7 +213,7 @@ impl CommandConfig {
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let args: Vec<&str> = [preset.args, alone, preset.rest].concat();
         let mut command = CommandConfig::new(preset.program, &args, Output::JsonLines);
-        command.env = preset.env.concat().iter().map(owned).collect();
+        command.usual = preset.env.concat().iter().map(owned).collect();
         command.set = preset.set.iter().chain(set_alone).map(pair).collect();
         command.files = preset.files.iter().map(pair).collect();
         command.login = Some(preset.login);

@@ -9,16 +9,20 @@
 //! its prompt or an agent in its environment, and an answer is kept for ever. Only
 //! secrets of sixteen characters and more count there: what is shorter may be a
 //! word, as in `OPENAI_API_KEY=ollama`.
+//!
+//! Which variables hold secrets is told by their names, and by the user: one that is
+//! listed by its own name, and not by a pattern, is taken to hold a key if its value
+//! can be one.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::stream::{self, BoxStream, StreamExt as _};
 use plenary_domain::names::check_line;
 use plenary_engine::ports::{ModelError, Piece, ProviderReport, ProviderState};
 
-use crate::config::ProviderConfig;
+use crate::config::{CommandConfig, ProviderConfig};
 use crate::start;
 
 const HIDDEN: &str = "[key]";
@@ -49,15 +53,7 @@ impl Redactor {
         for config in configs {
             secrets.extend(config.key.as_ref().map(|key| key.expose().to_owned()));
             secrets.extend(in_address(&config.url));
-            let seen = config.command.iter().flat_map(|command| start::environment(&command.env));
-            for (name, value) in seen {
-                let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-                // The place of a file is no secret, what is in it is.
-                match is_secret(&name) && !Path::new(&*value).exists() {
-                    true => secrets.extend([value.into_owned()]),
-                    false => secrets.extend(in_address(&value)),
-                }
-            }
+            secrets.extend(config.command.iter().flat_map(seen_by));
         }
         Redactor::knowing(secrets)
     }
@@ -205,6 +201,49 @@ impl Passing {
         self.hiding &= text.is_empty();
         out.push_str(text);
     }
+}
+
+/// The secrets among the variables that a program gets.
+fn seen_by(command: &CommandConfig) -> Vec<String> {
+    let mut secrets = vec![];
+    for (name, value) in start::environment(command) {
+        let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+        // The place of a file is no secret, what is in it is.
+        if is_secret(&name) && !Path::new(&*value).exists() {
+            secrets.push(value.into_owned());
+            continue;
+        }
+        secrets.extend(in_address(&value));
+        if command.env.iter().any(|listed| *listed == name) {
+            secrets.extend(keys_in(&value));
+        }
+    }
+    secrets
+}
+
+/// What in a value can be a key: long words, as in `Bearer …`, that say of no place
+/// where it is.
+fn keys_in(value: &str) -> Vec<String> {
+    let is_key = |word: &&str| word.len() >= LONG && !is_path(word) && !is_address(word);
+    value.split_whitespace().filter(is_key).map(str::to_owned).collect()
+}
+
+/// A path, or several as in `PATH`. A key in base64 may begin with a slash too, but
+/// then there is no such folder.
+fn is_path(text: &str) -> bool {
+    let is_place = |path: PathBuf| {
+        let top: PathBuf = path.components().take(2).collect();
+        let relative = path.starts_with(".") || path.starts_with("~");
+        relative || path.exists() || (top.is_absolute() && top.exists())
+    };
+    std::env::split_paths(text).all(is_place)
+}
+
+/// An address, or a host with its port. What opens it is found by `in_address`.
+fn is_address(text: &str) -> bool {
+    let parsed = |text: &str| reqwest::Url::parse(text).ok().filter(reqwest::Url::has_host);
+    let with_port = |url: reqwest::Url| url.port().is_some() && url.username().is_empty();
+    parsed(text).is_some() || parsed(&format!("host://{text}")).is_some_and(with_port)
 }
 
 /// Passwords, and values that are called keys, in an address.
@@ -396,6 +435,25 @@ mod tests {
         };
         let expected = ProviderState::Ready { models: vec!["lm-studio-7b".to_owned()] };
         assert_eq!(redactor.report(report).state, expected);
+    }
+
+    #[test]
+    fn what_can_be_a_key_is_told_from_places() {
+        for (value, expected) in [
+            ("4f9Qz7Lw2Xb8Rt6Y", &["4f9Qz7Lw2Xb8Rt6Y"][..]),
+            ("/Zz4f9Qz7Lw2/b8Rt6Y+A==", &["/Zz4f9Qz7Lw2/b8Rt6Y+A=="]),
+            ("X-Auth: Bearer 4f9Qz7Lw2Xb8Rt6Y", &["4f9Qz7Lw2Xb8Rt6Y"]),
+            ("ann:4f9Qz7Lw2Xb8@box:8080", &["ann:4f9Qz7Lw2Xb8@box:8080"]),
+            ("4f9Qz7Lw2Xb8Rt6", &[]),
+            ("Answer in plain words, please.", &[]),
+            ("/usr/bin:/usr/local/bin", &[]),
+            ("/usr/share/not/there/yet", &[]),
+            ("~/agents/settings.json", &[]),
+            ("https://models.example.com/v1", &[]),
+            ("proxy.example.com:8080", &[]),
+        ] {
+            assert_eq!(keys_in(value), expected, "{value}");
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(crate) fn start(
         program,
         args: places.arguments(&command.args),
         folder: chosen.as_ref().or(made.as_ref()).cloned().unwrap_or_default(),
-        env: environment(&command.env).into_iter().chain(set).collect(),
+        env: environment(command).into_iter().chain(set).collect(),
         reads,
     };
     let written = match &made {
@@ -264,14 +264,14 @@ impl Start {
 }
 
 /// The variables that such a program gets to see.
-pub(crate) fn environment(allowed: &[String]) -> Vec<(OsString, OsString)> {
+pub(crate) fn environment(command: &CommandConfig) -> Vec<(OsString, OsString)> {
     let fits = |name: &str, pattern: &str| match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => name == pattern,
     };
     let allows = |name: &str| {
         HARMLESS.iter().any(|pattern| fits(name, pattern))
-            || allowed.iter().any(|pattern| fits(name, pattern))
+            || command.variables().any(|pattern| fits(name, pattern))
     };
     let all = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(allows));
     all.map(|(name, value)| if name == "PATH" { (name, absolute(&value)) } else { (name, value) })

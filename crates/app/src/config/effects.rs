@@ -101,8 +101,9 @@ fn of_command(command: &CommandConfig, folder: &Path) -> Vec<String> {
     let is_beside = Path::new(&command.program).starts_with(folder);
     let later = if is_beside { " (which can change without being asked about again)" } else { "" };
     let mut lines = vec![format!("runs {}{later}", words.join(" "))];
-    if !command.env.is_empty() {
-        lines.push(format!("lets that program see {}", command.env.join(", ")));
+    let seen: Vec<&str> = command.variables().map(String::as_str).collect();
+    if !seen.is_empty() {
+        lines.push(format!("lets that program see {}", seen.join(", ")));
     }
     let folders = command.folder.iter().chain(command.folders.iter().flatten());
     let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();

@@ -668,17 +668,17 @@ fn presets_load_nothing_of_the_users_unless_that_is_wanted() {
                 Some(prefix) => variable.starts_with(prefix),
                 None => variable == pattern,
             };
-            assert!(!alone.env.iter().any(fits), "{name}: {variable}");
+            assert!(!alone.usual.iter().any(fits), "{name}: {variable}");
         }
         for variable in ["HTTPS_PROXY", "NODE_EXTRA_CA_CERTS"] {
-            assert!(alone.env.iter().any(|one| one == variable), "{name}: {variable}");
+            assert!(alone.usual.iter().any(|one| one == variable), "{name}: {variable}");
         }
     }
     let (claude, _) = CommandConfig::preset("claude", false).unwrap();
     let flags =
         claude.args.windows(3).any(|some| some == ["--setting-sources", "", "--strict-mcp-config"]);
     assert!(flags, "{:?}", claude.args);
-    assert!(claude.env.contains(&"AWS_*".to_owned()));
+    assert!(claude.usual.contains(&"AWS_*".to_owned()));
     let (codex, _) = CommandConfig::preset("codex", false).unwrap();
     assert!(codex.args.contains(&"--ignore-user-config".to_owned()));
     assert!(codex.args.windows(2).any(|some| some == ["-c", "features.plugins=false"]));
@@ -696,4 +696,19 @@ async fn a_key_that_a_program_prints_shows_nowhere() {
     let heard = hear(&Providers::new(vec![config]), ask("agent", "m1")).await;
     assert_eq!(heard.text, "[key]\n");
     assert_eq!(heard.message(), "agent failed: exit code 3, [key].");
+}
+
+#[tokio::test]
+async fn what_a_variable_holds_that_is_listed_by_name_shows_nowhere() {
+    // Cargo sets these for every test, and the first is as long as a key.
+    let name = std::env::var("CARGO_PKG_NAME").unwrap();
+    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    let script = "echo $CARGO_PKG_NAME in $CARGO_MANIFEST_DIR; echo $CARGO_PKG_NAME >&2; exit 3";
+    for (listed, shown) in [("CARGO_PKG_NAME", "[key]"), ("CARGO_PKG_NAM*", name.as_str())] {
+        let mut command = agent(script, Output::Text);
+        command.env = vec![listed.to_owned(), "CARGO_MANIFEST_DIR".to_owned()];
+        let heard = run(command).await;
+        assert_eq!(heard.text, format!("{shown} in {folder}\n"));
+        assert_eq!(heard.message(), format!("agent failed: exit code 3, {shown}."));
+    }
 }
