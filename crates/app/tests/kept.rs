@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use support::mcp::Agent;
 use support::{Home, NOWHERE, SAFETY};
 use tokio::process::{Child, Command};
 
@@ -136,6 +137,27 @@ async fn a_server_that_is_ended_by_any_signal_leaves_no_agent() {
         let started = started(&home, 3).await;
         send(&serving.child, signal);
         let ended = tokio::time::timeout(SAFETY, serving.child.wait()).await.unwrap().unwrap();
+        assert_eq!(ended.code(), code, "{signal:?}");
+        nothing_is_left(&home, &started).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_mcp_process_that_is_ended_by_any_signal_leaves_no_agent() {
+    for (signal, code) in [
+        (Signal::INT, Some(0)),
+        (Signal::TERM, Some(0)),
+        (Signal::HUP, Some(0)),
+        (Signal::KILL, None),
+    ] {
+        let (home, place) = (home(), place());
+        let (mut mcp, _) = Agent::start(command(&home, place.path(), &["mcp"])).await;
+        let board = json!({ "prompt": "Shall we?", "models": ["agent/default"] });
+        let convened = mcp.call("boardroom_convene", board).await;
+        assert_eq!(convened["status"], "answering", "{convened}");
+        let started = started(&home, 3).await;
+        mcp.signal(signal);
+        let ended = tokio::time::timeout(SAFETY, mcp.child.wait()).await.unwrap().unwrap();
         assert_eq!(ended.code(), code, "{signal:?}");
         nothing_is_left(&home, &started).await;
     }
