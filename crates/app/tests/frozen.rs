@@ -6,7 +6,7 @@
 mod support;
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use support::mcp::Agent;
 use support::{Home, NOWHERE};
 
@@ -49,11 +49,35 @@ async fn a_suspended_holder_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_is_told_which_folder_it_is_in() {
     let home = Home::new(NOWHERE);
+    home.configure("[providers.agent]\nkind = 'command'\nprogram = '/bin/false'\n");
     let (mut agent, welcome) = Agent::start(home.command(&["mcp"])).await;
     let folder = home.path().join("data").display().to_string();
     let instructions = welcome["instructions"].as_str().unwrap();
     assert!(instructions.contains(&format!("the data folder {folder}.")), "{instructions}");
+    let here = format!("This is the data folder {folder}.");
+    let last = |answer: &Value| answer["next"].as_array().unwrap().last().unwrap().clone();
+    // Whoever finds nothing may look in the wrong folder.
     let missed = agent.call("whiteboard_state", json!({ "board_id": "not-here" })).await;
-    let hint = missed["hint"].as_str().unwrap_or_default();
-    assert!(hint.ends_with(&format!("This is the data folder {folder}.")), "{missed}");
+    assert!(missed["hint"].as_str().unwrap_or_default().ends_with(&here), "{missed}");
+    for tool in ["sessions_list", "whiteboard_list", "council_list"] {
+        let listed = agent.call(tool, json!({})).await;
+        assert_eq!(last(&listed), here, "{tool}: {listed}");
+    }
+    // Others must look where this was made.
+    for (tool, given) in [
+        ("whiteboard_open", json!({ "board_id": "b", "topic": "Which?", "opened_by": "fay" })),
+        ("council_open", json!({ "name": "c", "charter": "Be kind." })),
+        ("boardroom_convene", json!({ "prompt": "Shall we?", "models": ["agent/default"] })),
+        ("discussion_start", json!({ "topic": "Which?", "model": "agent/default" })),
+    ] {
+        let opened = agent.call(tool, given).await;
+        assert_eq!(last(&opened), here, "{tool}: {opened}");
+    }
+    // That is enough.
+    for (tool, given) in
+        [("whiteboard_state", json!({ "board_id": "b" })), ("whiteboard_list", json!({}))]
+    {
+        let told = agent.call(tool, given).await;
+        assert!(!told.to_string().contains(&folder), "{tool}: {told}");
+    }
 }

@@ -12,6 +12,7 @@ mod discussions;
 pub(crate) mod http;
 mod models;
 mod names;
+mod place;
 mod prompts;
 mod resources;
 mod row;
@@ -177,11 +178,12 @@ impl Server {
         let Entry { row, shape } = entry;
         let request = call::request(row, shape, arguments, caller)?;
         let told = |error: &Value| words::error(error, row, arguments, caller.keeps);
-        match self.shared.door.call(request).await {
+        let answer = match self.shared.door.call(request).await {
             Err(error) => Err(told(&error)),
             Ok((status, reply)) if status >= 400 => Err(told(&reply["error"])),
             Ok((_, reply)) => Ok(call::answer(row, shape, arguments, caller, reply)),
-        }
+        };
+        place::told(self.shared.door.place(), row, answer)
     }
 }
 

@@ -111,7 +111,7 @@ impl Way {
         let began = self.clock.ticks();
         loop {
             let error = match self.attempt(&request).await {
-                Ok((status, body)) => return Ok((status, self.told_where(body))),
+                Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
             let passes = matches!(error.code.as_str(), "unreachable" | "in-use");
@@ -120,17 +120,6 @@ impl Way {
             }
             self.clock.sleep(Duration::from_millis(limits::HANDOVER_PAUSE_MS)).await;
         }
-    }
-
-    /// Clients start agents with other variables than the user has, so that two may
-    /// be in two folders unawares. It shows when one does not find what the other made.
-    fn told_where(&self, mut body: Value) -> Value {
-        let found = body.get_mut("error").filter(|error| error["code"] == "not-found");
-        if let (Some(error), Some(place)) = (found, self.place()) {
-            let hint = error["hint"].as_str().map(|hint| format!("{hint} ")).unwrap_or_default();
-            error["hint"] = json!(format!("{hint}This is {place}."));
-        }
-        body
     }
 
     async fn attempt(&self, request: &Request) -> Result<(u16, Value), ApiError> {
