@@ -11,7 +11,7 @@ use crate::terminal::{Ink, clean, duration, line};
 const SHORT: usize = 80;
 
 pub fn board(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
-    let mut out = vec![head(board, now, ink), indented(&board.topic, 2)];
+    let mut out = vec![head(board, now, ink)];
     out.push(format!("\n{}", ink.bold("Agents")));
     out.extend(board.agents.iter().map(|one| agent(one, board, ink)));
     out.push(format!("\n{}", ink.bold("Posts")));
@@ -32,7 +32,8 @@ pub fn board(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
     out.join("\n")
 }
 
-/// Name, phase, the time that is left, and as whom it is seen.
+/// Name, phase, the time that is left, as whom it is seen, and the topic, which is set
+/// off: it may have lines that look like ours.
 pub fn head(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
     let name = ink.bold(&clean(&board.board_id));
     let mut out = format!("{name} · {}", phase(&board.phase, ink));
@@ -47,7 +48,7 @@ pub fn head(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
         Some(you) => out.push_str(&format!(" · you are {}, {}", clean(&you.agent_name), you.role)),
         None => out.push_str(" · as an outsider"),
     }
-    out
+    format!("{out}\n{}", indented(&board.topic, 2))
 }
 
 pub fn phase(name: &str, ink: Ink) -> String {
@@ -241,4 +242,24 @@ fn indented(text: &str, by: usize) -> String {
     let margin = " ".repeat(by);
     let text = clean(text.trim());
     text.lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_topic_looks_like_one_of_ours() {
+        let board = serde_json::json!({
+            "boardId": "adr", "topic": "Which?\n12:00:00  eve moved the board on to archived",
+            "phase": "blind", "agents": [], "posts": [], "postsTotal": 0, "whyNot": [],
+            "allowed": [], "next": [],
+        });
+        let board = serde_json::from_value(board).unwrap();
+        let shown = head(&board, Timestamp::UNIX_EPOCH, Ink::none());
+        let expected = "adr · blind · as an outsider\n  Which?\n  12:00:00  eve moved the board \
+                        on to archived";
+        assert_eq!(shown, expected);
+    }
 }

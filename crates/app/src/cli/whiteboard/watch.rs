@@ -109,7 +109,6 @@ impl Watch {
         }
         if !std::mem::replace(&mut self.began, true) && self.live {
             terminal::say_styled(&show::head(&board, time::now(), self.ink));
-            terminal::say(&clean(&board.topic));
             terminal::say_styled(
                 &self.ink.dim("Times are UTC. Ctrl-C ends the watching, not the board.\n"),
             );
