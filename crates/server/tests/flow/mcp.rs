@@ -8,6 +8,7 @@ use plenary_scripted::{Gate, Reply, When};
 use plenary_server::{Access, Capacity};
 use serde_json::{Value, json};
 
+use crate::discussions::{OPENS, agreeable, next, seat};
 use crate::support::{SAFETY, Setup, TestApp, answer, canned};
 
 /// One MCP session.
@@ -227,6 +228,57 @@ async fn a_wait_ends_when_something_happens() {
     let (again, ()) = tokio::join!(waits, acts);
     assert_eq!(again["status"], "debate");
     assert_ne!(again["seen"], told["seen"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_ends_with_a_post_in_a_council() {
+    let gate = Gate::new();
+    let app = TestApp::start(canned().when(When::model("a"), Reply::canned().gate(0, &gate))).await;
+    let (fay, _) = Client::start(&app, None).await;
+    let (ann, _) = Client::start(&app, None).await;
+    let members = json!([{ "name": "a", "model": "ollama/a" }]);
+    let open = json!({ "name": "talk", "charter": "Be kind.", "members": members });
+    fay.good("council_open", open).await;
+    let id = ann.good("sessions_list", json!({})).await["sessions"][0]["id"].clone();
+    let says = async |body: &str| {
+        let post = json!({ "council": "talk", "sender": "fay", "body": body });
+        fay.good("council_post", post).await;
+    };
+    // A member is answering, and somebody posts meanwhile.
+    says("Shall we?").await;
+    gate.reached(1).await;
+    let seen = ann.good("session_get", json!({ "id": id })).await["seen"].clone();
+    let waits = ann.good("session_wait", json!({ "id": id, "seconds": 600, "seen": seen }));
+    let acts = async {
+        app.until_metric("plenary_readers", |readers| readers == 1).await;
+        says("By Friday.").await;
+    };
+    let (told, ()) = tokio::join!(waits, acts);
+    assert_eq!((&told["over"], &told["status"]), (&json!(false), &json!("open")));
+    assert!(told["result"].as_str().unwrap().contains("By Friday."), "{told}");
+    assert!(told["next"].to_string().contains("council_read"), "{told}");
+    gate.release();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_ends_with_a_question_to_a_person() {
+    let gate = Gate::new();
+    let asks_ada = next("ada", "What does a person drink?").gate(0, &gate);
+    let app = TestApp::start(agreeable().when(When::says(OPENS), asks_ada)).await;
+    let (client, _) = Client::start(&app, None).await;
+    let given = json!({ "topic": "Tea or coffee?", "facilitator": seat("Lead"),
+        "participants": [seat("Ann"), { "person": "Ada" }] });
+    let id = client.good("discussion_start", given).await["id"].clone();
+    gate.reached(1).await;
+    let seen = client.good("session_get", json!({ "id": id })).await["seen"].clone();
+    let waits = client.good("session_wait", json!({ "id": id, "seconds": 600, "seen": seen }));
+    let acts = async {
+        app.until_metric("plenary_readers", |readers| readers == 1).await;
+        gate.release();
+    };
+    let (told, ()) = tokio::join!(waits, acts);
+    assert_eq!((&told["over"], &told["waits_for"]), (&json!(false), &json!(["Ada"])));
+    assert_eq!(told["next"][0], "Ada must reply; a person does that.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
