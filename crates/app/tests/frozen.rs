@@ -50,8 +50,11 @@ async fn a_suspended_holder_is_named() {
 async fn an_agent_is_told_which_folder_it_is_in() {
     let home = Home::new(NOWHERE);
     home.configure("[providers.agent]\nkind = 'command'\nprogram = '/bin/false'\n");
-    let (mut agent, welcome) = Agent::start(home.command(&["mcp"])).await;
-    let folder = home.path().join("data").display().to_string();
+    // It must not be taken for a route.
+    let folder = home.path().join("api").display().to_string();
+    let mut command = home.command(&["mcp"]);
+    command.env("PLENARY_HOME", &folder);
+    let (mut agent, welcome) = Agent::start(command).await;
     let instructions = welcome["instructions"].as_str().unwrap();
     assert!(instructions.contains(&format!("the data folder {folder}.")), "{instructions}");
     let here = format!("This is the data folder {folder}.");

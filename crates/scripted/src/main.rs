@@ -11,7 +11,7 @@ const USAGE: &str = r#"scripted [--listen 127.0.0.1:PORT] [--tps N] [--tokens N]
 
 Speaks the wires of Ollama, OpenAI (chat and responses), Anthropic and Gemini, and says
 something canned, or what its script tells it to. GET /__requests and GET /__stats tell
-what it was asked.
+what it was asked, GET /__bodies word for word.
 
 A script is a JSON list of rules. The first that fits a request wins; a request that
 none fits gets something canned. All fields may be left out:

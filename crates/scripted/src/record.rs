@@ -116,6 +116,11 @@ impl Log {
         self.book().records.iter().map(Recorded::brief).collect()
     }
 
+    /// The requests as they came.
+    pub(crate) fn bodies(&self) -> Value {
+        self.book().records.iter().map(|record| record.body.clone()).collect()
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         let book = self.book();
         Stats {

@@ -132,6 +132,7 @@ async fn handle(
     let anthropic = headers.contains_key("anthropic-version");
     match (method.as_str(), path) {
         ("GET", "/__requests") => json_response(200, &desk.log.briefs()),
+        ("GET", "/__bodies") => json_response(200, &desk.log.bodies()),
         ("GET", "/__stats") => {
             let stats = desk.log.stats();
             let stats = json!({

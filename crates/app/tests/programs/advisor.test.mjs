@@ -9,6 +9,7 @@ import {
   PLENARY_BIN,
   agentsOf,
   asked,
+  bodies,
   clear,
   ended,
   get,
@@ -26,6 +27,7 @@ import {
 } from "./support.mjs";
 
 const QUESTION = "Shall we paint the bicycle shed?";
+const ROLE = "You have painted forty sheds and regret three of them.";
 const BEGINS = "First of all: yes, with care.";
 const GOES_ON = "It can be painted over, so the risk is small, and rain does not wait.";
 const WHOLE = `${BEGINS} ${GOES_ON}`;
@@ -59,7 +61,7 @@ async function board(t, name) {
   const contains = [QUESTION];
   const rule = { when: { model: MODEL, contains }, text: WHOLE, usage: USED, steps, ...held };
   await tell(place, [rule]);
-  const advisors = [{ role: "critic", model: seated(name) }];
+  const advisors = [{ role: "critic", model: seated(name), systemPrompt: ROLE }];
   const { data } = await post(`${url}/api/boardrooms`, {
     prompt: QUESTION,
     advisors,
@@ -83,6 +85,17 @@ async function begun({ now }, name) {
   });
 }
 
+/** The role was the program's system prompt, and no words of the user's. */
+async function checkRole(place, name) {
+  const requests = (await bodies(place)).filter((body) => JSON.stringify(body).includes(QUESTION));
+  const told = requests.filter(({ model }) => model !== "a").map(programs[name].told);
+  assert.notDeepEqual(told, []);
+  for (const [system, said] of told) {
+    assert(JSON.stringify(system).includes(ROLE), `no role in ${JSON.stringify(system)}`);
+    assert(!JSON.stringify(said).includes(ROLE), "the role is a part of the conversation");
+  }
+}
+
 const gone = (place) => until("the agent's end", () => agentsOf(place).length === 0);
 
 for (const name of Object.keys(programs)) {
@@ -98,6 +111,7 @@ for (const name of Object.keys(programs)) {
     assert.equal(over.status, "closed", JSON.stringify(over));
     assert.equal(advisor.text, telling[name].text);
     assert.deepEqual([advisor.usage.inputTokens, advisor.usage.outputTokens], telling[name].used);
+    await checkRole(seat.place, name);
     await gone(seat.place);
   });
 

@@ -26,19 +26,27 @@ export async function until(what, find) {
   throw new Error(`${what}: not within a minute`);
 }
 
-/** Writes a file below a home folder. */
-function put(home, path, text) {
+/** Writes a file below a home folder, and gives its place. */
+function put(home, path, text, mode = 0o644) {
   const file = join(home.folder, path);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  writeFileSync(file, text, { mode });
+  return file;
 }
+
+/** The messages of this role, and the others. */
+const byRole = (messages, system) => [
+  messages.filter(({ role }) => role === system),
+  messages.filter(({ role }) => role !== system),
+];
 
 const json = (value) => JSON.stringify(value, undefined, 2);
 
 /**
  * What is peculiar to each program: how it is pointed at the model server, how Plenary
- * is registered as its MCP server, how it is given a task, and which calls its model
- * has to make before it sees the tools.
+ * is registered as its MCP server, what else its user may have set up, how it is given a
+ * task, which calls its model has to make before it sees the tools, and where in its
+ * requests the system prompt and the conversation are.
  */
 export const programs = {
   claude: {
@@ -58,7 +66,14 @@ export const programs = {
       const add = ["mcp", "add", "--scope", "user", "--transport", "http", "plenary"];
       await run(t, home, "claude", [...add, `${url}/mcp`]);
     },
+    // A hook, and words for every prompt.
+    habits(home, [command, file], words) {
+      const run = [{ hooks: [{ type: "command", command: `${command} ${file}` }] }];
+      put(home, ".claude/settings.json", json({ hooks: { UserPromptSubmit: run } }));
+      put(home, ".claude/CLAUDE.md", words);
+    },
     task: (words) => ["-p", words, "--model", MODEL, "--allowedTools", "mcp__plenary"],
+    told: ({ system, messages }) => [system, messages],
     // It tells the model the names of MCP tools, and their schemas when asked for them.
     finds: (tools) => [
       {
@@ -68,43 +83,44 @@ export const programs = {
     ],
   },
   codex: {
-    // Which server it asks is the user's own setting, and there is no other way to say it.
-    provider: "user_settings = true",
+    asks: (home) => [
+      `model_provider = "scripted"`,
+      `model_providers.scripted.name = "scripted"`,
+      `model_providers.scripted.base_url = "${home.models}/v1"`,
+      `model_providers.scripted.experimental_bearer_token = "${KEY}"`,
+      `model_providers.scripted.wire_api = "responses"`,
+    ],
     env: () => ({}),
     settings(home, more = "") {
       put(
         home,
         ".codex/config.toml",
         `model = "${MODEL}"
-model_provider = "scripted"
 check_for_update_on_startup = false
-
-[analytics]
-enabled = false
-
-[features]
-plugins = false
-
-[model_providers.scripted]
-name = "scripted"
-base_url = "${home.models}/v1"
-experimental_bearer_token = "${KEY}"
-wire_api = "responses"
+analytics.enabled = false
+features.plugins = false
+${this.asks(home).join("\n")}
 ${more}`,
       );
     },
-    register(_t, home) {
+    // The preset leaves the user's settings out, so these come before its arguments.
+    program(home, found) {
+      const options = this.asks(home).map((setting) => `-c '${setting}'`);
+      return put(home, "codex", `#!/bin/sh\nexec ${found} ${options.join(" ")} "$@"\n`, 0o755);
+    },
+    register(_t, home, [command, ...args] = MCP) {
       this.settings(
         home,
         `
 [mcp_servers.plenary]
-command = "${PLENARY_BIN}"
-args = ["mcp"]
+command = "${command}"
+args = ${JSON.stringify(args)}
 env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
 `,
       );
     },
     task: (words) => ["exec", "--skip-git-repo-check", words],
+    told: ({ input }) => byRole(input, "developer"),
     finds: () => [],
   },
   gemini: {
@@ -123,6 +139,7 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
       this.settings(home, { mcpServers: { plenary: { command, args, env } } });
     },
     task: (words) => ["--yolo", "-m", MODEL, "-p", words],
+    told: ({ systemInstruction, contents }) => [systemInstruction, contents],
     finds: () => [],
   },
   opencode: {
@@ -153,6 +170,7 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
       put(home, ".config/opencode/opencode.json", json({ mcp }));
     },
     task: (words) => ["run", words],
+    told: ({ messages }) => byRole(messages, "system"),
     finds: () => [],
   },
 };
@@ -204,12 +222,15 @@ export function environment(home, ...names) {
 
 /** Makes programs providers of Plenary's. */
 export function settle(home, ...names) {
+  const program = (name) => {
+    const found = join(BIN, name);
+    return programs[name].program?.(home, found) ?? found;
+  };
   const provider = (name) => `[providers.${name}]
 kind = "command"
 preset = "${name}"
-program = "${join(BIN, name)}"
+program = "${program(name)}"
 models = ["${modelOf(name)}"]
-${programs[name].provider ?? ""}
 `;
   put(home, ".config/plenary/plenary.toml", names.map(provider).join("\n"));
   for (const name of names) programs[name].settings(home);
@@ -276,3 +297,5 @@ export async function reached(home, name) {
 export const release = (home, name) => post(`${home.models}/__release`, { name });
 /** What the model server was asked. */
 export const asked = (home) => get(`${home.models}/__requests`);
+/** All that it was asked, word for word. */
+export const bodies = (home) => get(`${home.models}/__bodies`);
