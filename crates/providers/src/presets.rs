@@ -97,8 +97,20 @@ const CLAUDE: Preset = Preset {
 const CODEX: Preset = Preset {
     program: "codex",
     args: &["exec", "--json", "--skip-git-repo-check", "--sandbox", "read-only", "--ephemeral"],
-    // Plugins are the user's, and it looks for new ones on the network at each start.
-    alone: &["--ignore-user-config", "--ignore-rules", "-c", "features.plugins=false"],
+    // Plugins, hooks and skills lie beside the settings. Who does not want the vendor to
+    // be told of each run has said so in the settings that are left out here.
+    alone: &[
+        "--ignore-user-config",
+        "--ignore-rules",
+        "-c",
+        "features.plugins=false",
+        "-c",
+        "features.hooks=false",
+        "-c",
+        "skills.include_instructions=false",
+        "-c",
+        "analytics.enabled=false",
+    ],
     rest: &["-c", "model_instructions_file={private}/system.md", "--model", "{model}", "-"],
     env: &[
         &[

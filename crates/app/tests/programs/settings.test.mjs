@@ -1,5 +1,6 @@
 // What people have set up for their own work is not for an advisor: a preset starts none
-// of the user's MCP servers, and Claude's leaves out hooks and CLAUDE.md too.
+// of the user's MCP servers. Those of Claude and Codex leave out hooks, and CLAUDE.md or
+// skills.
 
 import assert from "node:assert/strict";
 import { existsSync, rmSync } from "node:fs";

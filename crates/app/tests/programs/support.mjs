@@ -14,6 +14,7 @@ export { PLENARY_BIN, home, serve };
 const BIN = realpathSync("node_modules/.bin");
 const KEY = "not-a-key";
 const MCP = [PLENARY_BIN, "mcp"];
+const TRUSTS_HOOKS = "--dangerously-bypass-hook-trust";
 /** The model's name everywhere; the rules tell conversations apart by their words. */
 export const MODEL = "scripted";
 
@@ -66,7 +67,7 @@ export const programs = {
       const add = ["mcp", "add", "--scope", "user", "--transport", "http", "plenary"];
       await run(t, home, "claude", [...add, `${url}/mcp`]);
     },
-    // A hook, and words for every prompt.
+    /** A hook, and words for every prompt. */
     habits(home, [command, file], words) {
       const run = [{ hooks: [{ type: "command", command: `${command} ${file}` }] }];
       put(home, ".claude/settings.json", json({ hooks: { UserPromptSubmit: run } }));
@@ -104,9 +105,17 @@ ${more}`,
       );
     },
     // The preset leaves the user's settings out, so these come before its arguments.
-    program(home, found) {
+    program(home, found, ...more) {
       const options = this.asks(home).map((setting) => `-c '${setting}'`);
-      return put(home, "codex", `#!/bin/sh\nexec ${found} ${options.join(" ")} "$@"\n`, 0o755);
+      const words = [found, ...options, "exec", ...more];
+      return put(home, "codex", `#!/bin/sh\nshift\nexec ${words.join(" ")} "$@"\n`, 0o755);
+    },
+    /** A hook that the user has come to trust, and a skill. */
+    habits(home, [command, file], words) {
+      const run = [{ hooks: [{ type: "command", command: `${command} ${file}` }] }];
+      put(home, ".codex/hooks.json", json({ hooks: { UserPromptSubmit: run } }));
+      put(home, ".codex/skills/own/SKILL.md", `---\nname: own\ndescription: ${words}---\n${words}`);
+      this.program(home, join(BIN, "codex"), TRUSTS_HOOKS);
     },
     register(_t, home, [command, ...args] = MCP) {
       this.settings(
@@ -119,7 +128,7 @@ env_vars = ["PLENARY_HOME", "OLLAMA_HOST", "PLENARY_EMBEDDED"]
 `,
       );
     },
-    task: (words) => ["exec", "--skip-git-repo-check", words],
+    task: (words) => ["exec", "--skip-git-repo-check", TRUSTS_HOOKS, words],
     told: ({ input }) => byRole(input, "developer"),
     finds: () => [],
   },

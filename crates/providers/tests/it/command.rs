@@ -681,7 +681,14 @@ fn presets_load_nothing_of_the_users_unless_that_is_wanted() {
     assert!(claude.usual.contains(&"AWS_*".to_owned()));
     let (codex, _) = CommandConfig::preset("codex", false).unwrap();
     assert!(codex.args.contains(&"--ignore-user-config".to_owned()));
-    assert!(codex.args.windows(2).any(|some| some == ["-c", "features.plugins=false"]));
+    for setting in [
+        "features.plugins=false",
+        "features.hooks=false",
+        "skills.include_instructions=false",
+        "analytics.enabled=false",
+    ] {
+        assert!(codex.args.windows(2).any(|some| some == ["-c", setting]), "{setting}");
+    }
     assert!(CommandConfig::preset("other", false).is_none());
 }
 
