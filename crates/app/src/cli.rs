@@ -109,8 +109,8 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Council(_) => Noun::Council,
         Command::Agents(_) => Noun::Agents,
         Command::Discuss(_) => Noun::Discuss,
-        Command::Ask(_)
-        | Command::Sessions(_)
+        Command::Ask(_) => Noun::Ask,
+        Command::Sessions(_)
         | Command::Models(_)
         | Command::Trust(_)
         | Command::Store(_)
@@ -138,6 +138,7 @@ pub async fn run(arguments: Arguments) -> u8 {
 /// What a command is about, for the words of its errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Noun {
+    Ask,
     Sessions,
     Whiteboard,
     Council,
@@ -146,13 +147,13 @@ enum Noun {
 }
 
 impl Noun {
+    /// The command that lists them.
     fn name(self) -> &'static str {
         match self {
-            Noun::Sessions => "sessions",
+            Noun::Ask | Noun::Sessions | Noun::Discuss => "sessions",
             Noun::Whiteboard => "whiteboard",
             Noun::Council => "council",
             Noun::Agents => "agents",
-            Noun::Discuss => "discuss",
         }
     }
 }
