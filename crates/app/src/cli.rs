@@ -29,7 +29,7 @@ use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 use crate::api::ApiError;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::terminal;
 
 /// Models, agents and people deliberate; the record is kept.
@@ -37,7 +37,7 @@ use crate::terminal;
 #[command(name = "plenary", version, max_term_width = 100)]
 pub struct Arguments {
     /// Use this server in place of a store of one's own [env: PLENARY_SERVER]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", value_parser = config::server)]
     server: Option<String>,
     #[command(subcommand)]
     command: Command,
