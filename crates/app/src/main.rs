@@ -17,6 +17,7 @@ mod sse;
 mod terminal;
 mod tokens;
 mod trust;
+mod way;
 mod weights;
 
 use std::process::ExitCode;
