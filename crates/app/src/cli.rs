@@ -7,6 +7,7 @@ mod board;
 mod council;
 mod discuss;
 mod doctor;
+mod estimate;
 mod follow;
 mod list;
 mod markdown;

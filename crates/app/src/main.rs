@@ -11,6 +11,7 @@ mod context;
 mod held;
 mod private;
 mod reach;
+mod rounded;
 mod serving;
 mod signals;
 mod sse;

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use self::follow::{Followed, From, Show};
 use self::seats::Seats;
 use self::table::{Discussion, Status};
-use self::timeline::Paper;
 use super::ask::{Document, Output};
+use super::render::Paper;
 use super::{exit, given, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
@@ -186,7 +186,8 @@ async fn to_the_end(
     let show = Show::of(quiet);
     let followed = follow::follow(way, interrupt, discussion, show, from).await?;
     if !quiet && followed.discussion.status == Status::Concluded {
-        terminal::say_styled(&Paper::of(&std::io::stdout()).conclusion(&followed.discussion));
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say_styled(&paper.conclusion(&followed.discussion, paper.wraps));
     }
     way.carry_out(async |api| write(api, &path, output).await).await?;
     Ok(end(&followed, quiet))
@@ -248,7 +249,7 @@ pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> 
             terminal::say_styled(&paper.entry(&discussion, &entry));
         }
         if discussion.conclusion.is_some() {
-            terminal::say_styled(&Paper { wraps: true, ..paper }.conclusion(&discussion));
+            terminal::say_styled(&paper.conclusion(&discussion, true));
         }
         if let Some(problem) = &discussion.problem {
             terminal::say(&format!("{}\n", clean(problem)));

@@ -1,6 +1,7 @@
 //! Follows a board to its end, on a terminal, in a pipe or silently.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -8,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::board::Board;
 use super::panes::{Intent, Panes};
-use super::render;
+use super::render::{self, Paper};
 use crate::api::ApiError;
 use crate::signals::Interrupt;
-use crate::terminal;
+use crate::terminal::{self, Ink};
 use crate::way::Way;
 
 /// How a board is shown while it runs.
@@ -75,8 +76,8 @@ pub async fn follow(
     drop(panes);
     let ending = result?;
     if show == Show::Panes {
-        let styled = terminal::colours(&std::io::stdout());
-        terminal::say_styled(&render::whole(&following.board, styled));
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say_styled(&render::whole(&following.board, paper));
     }
     Ok(Followed { board: following.board, ending })
 }
@@ -136,7 +137,8 @@ impl Following<'_, '_> {
         panes: &mut Option<Panes>,
         lost: &mut u32,
     ) -> Result<Ending, ApiError> {
-        let mut events = self.way.api().events(&format!("{}/events", self.path), self.version).await?;
+        let mut events =
+            self.way.api().events(&format!("{}/events", self.path), self.version).await?;
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         self.refresh().await?;
         *lost = 0;
@@ -196,21 +198,22 @@ impl Following<'_, '_> {
 
     /// Prints each answer once, when it will not change any more.
     fn print_settled(&mut self) {
+        let paper = Paper { ink: Ink::none(), wraps: std::io::stdout().is_terminal() };
         for advisor in &self.board.advisors {
             let said = &advisor.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
-                terminal::say(&render::advisor(advisor, false));
+                terminal::say(&render::advisor(advisor, paper));
             }
         }
         for synthesis in &self.board.syntheses {
             let said = &synthesis.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
-                terminal::say(&render::synthesis(synthesis, false));
+                terminal::say(&render::synthesis(synthesis, paper));
             }
             let settled = synthesis.votes.settled(synthesis.number);
             if let Some(settled) = settled
                 && self.printed.insert(settled)
-                && let Some(ballot) = render::ballot(synthesis, false)
+                && let Some(ballot) = render::ballot(synthesis, paper)
             {
                 terminal::say(&ballot);
             }

@@ -10,11 +10,13 @@ use super::ask::{self, Output};
 use super::board::Board;
 use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
-use super::{ballot, discuss, exit, given, render, usage};
+use super::render::{self, Paper};
+use super::{ballot, discuss, exit, given, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
-use crate::terminal::{self, clean, duration, line};
+use crate::rounded::duration;
+use crate::terminal::{self, clean, line};
 use crate::tokens::{Kept, Place};
 use crate::way::Way;
 
@@ -283,12 +285,7 @@ impl Command {
         }
     }
 
-    async fn run(
-        self,
-        way: &mut Way<'_>,
-        kept: &Kept,
-        was_active: bool,
-    ) -> Result<u8, ApiError> {
+    async fn run(self, way: &mut Way<'_>, kept: &Kept, was_active: bool) -> Result<u8, ApiError> {
         let api = &way.api().clone();
         match self {
             Command::List { kind, list } => {
@@ -551,9 +548,9 @@ impl Session {
 async fn show(api: &Api, path: &str, output: &Output) -> Result<u8, ApiError> {
     let board: Board = api.get(path).await?;
     if output.is_plain() {
-        let styled = terminal::colours(&std::io::stdout());
-        terminal::say(&format!("{}\n", clean(board.prompt.trim())));
-        terminal::say_styled(&render::whole(&board, styled));
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say(&format!("{}\n", paper.wrapped(&clean(board.prompt.trim()))));
+        terminal::say_styled(&render::whole(&board, paper));
         terminal::say(&format!("{} · {}", board.status, render::footer(&board)));
     }
     output.write(api, &board.id).await?;

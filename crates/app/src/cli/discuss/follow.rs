@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 
 use super::person::{Heard, Input, Prompt};
 use super::table::{self, Discussion, Entry, EntryKind, Status, StepKind};
-use super::timeline::{self, Paper};
+use super::timeline;
 use crate::api::ApiError;
-use crate::cli::render;
+use crate::cli::render::{self, Paper};
+use crate::rounded::duration;
 use crate::signals::Interrupt;
 use crate::sse::ServerEvent;
-use crate::terminal::{self, LiveBlock, clean, duration};
+use crate::terminal::{self, LiveBlock, clean};
 use crate::way::Way;
 
 /// The block is drawn anew at most this often.
@@ -212,7 +213,8 @@ impl Following<'_, '_> {
     }
 
     async fn read_along(&mut self, lost: &mut u32) -> Result<(), ApiError> {
-        let mut events = self.way.api().events(&format!("{}/events", self.path), self.version).await?;
+        let mut events =
+            self.way.api().events(&format!("{}/events", self.path), self.version).await?;
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         self.refresh().await?;
@@ -296,7 +298,7 @@ impl Following<'_, '_> {
             let (round, most) = (self.discussion.round, self.discussion.max_rounds);
             head.push_str(&format!(" · round {round} of {most}"));
         }
-        head.push_str(&format!(" · {}", duration(elapsed / 100 * 100)));
+        head.push_str(&format!(" · {}", duration(elapsed)));
         if now.thinking {
             head.push_str(" · thinking");
         }
