@@ -24,7 +24,7 @@ mod trust;
 mod whiteboard;
 mod words;
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 use clap::{Parser, Subcommand};
 use serde_json::Value;
@@ -182,6 +182,20 @@ fn report(error: &ApiError, noun: Noun) -> u8 {
 /// Wrong usage that only shows after parsing.
 fn usage(message: impl Into<String>) -> ApiError {
     ApiError::new("usage", message)
+}
+
+/// Asks a person, and nobody else. Where there is none, the hint says what to do.
+fn agreed(question: &str, whether: &str, hint: &str) -> Result<bool, ApiError> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let problem =
+            format!("this is not a terminal, so nobody can be asked whether to {whether}");
+        return Err(ApiError { hint: Some(hint.to_owned()), ..usage(problem) });
+    }
+    terminal::prompt(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.map_err(|error| usage(format!("the answer cannot be read: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// A text as it was given; `-` reads it from standard input.

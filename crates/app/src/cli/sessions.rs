@@ -11,7 +11,7 @@ use super::board::Board;
 use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
 use super::render::{self, Paper};
-use super::{ballot, discuss, exit, given, usage};
+use super::{agreed, ballot, discuss, exit, given, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -19,6 +19,9 @@ use crate::rounded::duration;
 use crate::terminal::{self, clean, line};
 use crate::tokens::{Kept, Place};
 use crate::way::Way;
+
+/// Characters of a title in a question.
+const TITLE: usize = 60;
 
 #[derive(Args)]
 pub struct Sessions {
@@ -189,6 +192,9 @@ enum Command {
     Remove {
         #[command(flatten)]
         which: Which,
+        /// Remove it without asking
+        #[arg(long)]
+        yes: bool,
         /// The token that opening it returned, where you are not who opened it
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
@@ -337,8 +343,12 @@ impl Command {
                 terminal::say("Stopped.");
                 Ok(exit::DONE)
             }
-            Command::Remove { which, .. } => {
+            Command::Remove { which, yes, token: _ } => {
                 let session = which.find(api).await?;
+                if !yes && !session.may_be_removed()? {
+                    terminal::note("Not removed; nothing was changed.");
+                    return Ok(exit::FAILED);
+                }
                 api.delete(&format!("/api/sessions/{}", session.id)).await?;
                 kept.forget(session.place())?;
                 terminal::say("Removed.");
@@ -420,6 +430,8 @@ impl Command {
 struct Session {
     id: String,
     kind: String,
+    #[serde(default)]
+    title: String,
     name: Option<String>,
     active: bool,
 }
@@ -513,6 +525,14 @@ impl Session {
     fn path(&self) -> String {
         let id = self.name.as_ref().unwrap_or(&self.id);
         format!("/api/{}s/{}", self.kind, encode(id))
+    }
+
+    /// Asks whether this is the one that is meant, because nothing brings it back.
+    fn may_be_removed(&self) -> Result<bool, ApiError> {
+        let (kind, title) = (&self.kind, line(&self.title, TITLE));
+        let id = self.id.get(24..).unwrap_or(&self.id);
+        let question = format!("Remove the {kind} {title:?} ({id}) and its record for good?");
+        agreed(&question, "remove it", "`plenary sessions show` it, then add --yes.")
     }
 
     fn place(&self) -> Place<'_> {
