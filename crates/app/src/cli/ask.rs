@@ -348,10 +348,14 @@ impl Output {
     }
 }
 
+/// Writes a file, and says where it is.
 pub fn write_file(path: &Path, text: &str) -> Result<(), ApiError> {
     let text = format!("{}\n", text.trim_end());
     std::fs::write(path, text)
-        .map_err(|error| usage(format!("{} cannot be written: {error}", path.display())))
+        .map_err(|error| usage(format!("{} cannot be written: {error}", path.display())))?;
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    terminal::note(&format!("Written to {}", whole.display()));
+    Ok(())
 }
 
 fn conclude(followed: &Followed, show: Show) -> u8 {
