@@ -80,7 +80,7 @@ fn held_by_another(config: &Config, error: ApiError) -> ApiError {
     match holder.url.filter(|_| !api::is_suspended(holder.pid)) {
         Some(url) if holder.command == COMMAND => ApiError {
             message: format!(
-                "the data folder {} is served already, at {url} (process {})",
+                "the data folder {} is served already by process {} ({COMMAND}), at {url}",
                 config.home.display(),
                 holder.pid
             ),

@@ -3,7 +3,7 @@
 
 use super::Noun;
 use crate::api::ApiError;
-use crate::terminal::{clean, line};
+use crate::terminal::line;
 
 /// What to do where there is no model at all.
 pub const NO_MODEL: &str = "`plenary models pull` fetches a small one that runs here. For better \
@@ -107,6 +107,9 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
 
 /// The nth time that a flag was typed, with its value.
 fn quoted(flag: &str, nth: usize, typed: impl Iterator<Item = String>) -> Option<String> {
+    if !flag.starts_with("--") {
+        return None;
+    }
     let mut typed = typed.take_while(|word| word != "--");
     let mut values = vec![];
     while let Some(word) = typed.next() {
@@ -116,8 +119,11 @@ fn quoted(flag: &str, nth: usize, typed: impl Iterator<Item = String>) -> Option
             Some(None) | None => {}
         }
     }
-    let value = line(&clean(values.get(nth)?), QUOTED);
-    Some(format!("{flag} {value}"))
+    let value = line(values.get(nth)?, QUOTED);
+    Some(match value.is_empty() || value.contains(char::is_whitespace) {
+        true => format!("{flag} {value:?}"),
+        false => format!("{flag} {value}"),
+    })
 }
 
 /// The flag or argument, and which of several it is.
@@ -219,11 +225,13 @@ mod tests {
 
     #[test]
     fn of_several_the_one_that_was_typed_is_quoted() {
-        let typed = ["plenary", "ask", "Why?", "--model", "a", "--model=b", "--models", "--", "--model"];
+        let typed =
+            ["vote", "--model", "a", "--model=b", "--models", "--model", "c d", "--", "--model"];
         let quote = |flag, nth| quoted(flag, nth, typed.map(str::to_owned).into_iter());
         assert_eq!(quote("--model", 0).as_deref(), Some("--model a"));
         assert_eq!(quote("--model", 1).as_deref(), Some("--model b"));
-        assert_eq!(quote("--model", 2), None);
+        assert_eq!(quote("--model", 2).as_deref(), Some("--model \"c d\""));
+        assert_eq!(quote("--model", 3), None);
         assert_eq!(quote("vote", 0), None);
     }
 
