@@ -426,7 +426,8 @@ mod tests {
 
     #[test]
     fn a_server_is_named_with_or_without_a_scheme() {
-        let wrong = |text: &str| Err(format!("{text:?} is no address of a server; write 127.0.0.1:7171"));
+        let wrong =
+            |text: &str| Err(format!("{text:?} is no address of a server; write 127.0.0.1:7171"));
         for (written, expected) in [
             ("127.0.0.1:7171", Ok("http://127.0.0.1:7171".to_owned())),
             ("localhost:7171/", Ok("http://localhost:7171".to_owned())),

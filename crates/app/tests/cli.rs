@@ -74,6 +74,22 @@ async fn ask_in_a_pipe() {
     assert_snapshot!(ask(&home, &[]).await.shown());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_is_estimated_and_nobody_asked() {
+    let (home, scripted) = canned().await;
+    home.configure("[prices.\"ollama/qwen3:8b\"]\ninput = 0.5\noutput = 2\n");
+    let seats = ["--advisor", "critic=qwen3:8b", "--synthesizer", "ollama/qwen3:8b", "--ballot"];
+    let estimate = [&["ask", "Shall we?", "--estimate"], &ONE[..], &seats].concat();
+    assert_snapshot!("ask_estimate", home.run(&estimate).await.shown());
+    let json = home.run(&[&estimate[..], &["--json"]].concat()).await;
+    let told: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(told["calls"], serde_json::json!({ "low": 5.0, "high": 5.0 }), "{told}");
+    let wrong = home.run(&["ask", " ", "--estimate"]).await;
+    assert_eq!((wrong.code, wrong.err), (Some(2), "plenary: PROMPT: must not be empty\n".into()));
+    assert_eq!(scripted.requests().len(), 0);
+    assert!(home.run(&["sessions", "list"]).await.err.contains("No sessions."));
+}
+
 /// They are read when a server shows its own, which none does that is not encrypted.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_encrypted_needs_no_certificates() {

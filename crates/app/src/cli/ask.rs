@@ -10,11 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::board::Board;
 use super::follow::{self, Ending, Followed, Show};
-use super::{exit, render, time, usage};
+use super::render::{self, Paper};
+use super::{exit, time, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::signals::Interrupt;
+use crate::terminal::Ink;
 use crate::way::Way;
 use crate::{context, terminal, weights};
 
@@ -54,6 +56,9 @@ pub struct Ask {
     /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
+    /// Only say what it may take, and ask nobody
+    #[arg(long, conflicts_with_all = ["markdown", "output"])]
+    estimate: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -90,12 +95,29 @@ impl Ask {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         let body = self.body()?;
         self.output.check()?;
+        if self.estimate {
+            let reach = Reach::open(&config, "plenary ask").await?;
+            let foreseen = self.foresee(&reach.api, &body).await;
+            reach.close().await;
+            return foreseen;
+        }
         let reach = Reach::host(&config, "plenary ask").await?;
         reach.note_resumed();
         let mut way = Way::new(&config, "plenary ask", reach);
         let code = to_the_end(&mut way, "/api/boardrooms", &body, &self.output).await;
         way.close().await;
         code
+    }
+
+    async fn foresee(&self, api: &Api, body: &Value) -> Result<u8, ApiError> {
+        let path = "/api/boardrooms/estimate";
+        if self.output.json {
+            super::print_json(&api.post(path, body).await?);
+        } else {
+            let paper = Paper { ink: Ink::none(), ..Paper::of(&std::io::stdout()) };
+            terminal::say(&paper.estimate(&api.post(path, body).await?));
+        }
+        Ok(exit::DONE)
     }
 
     fn body(&self) -> Result<Value, ApiError> {

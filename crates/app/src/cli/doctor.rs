@@ -71,11 +71,7 @@ impl Doctor {
             }
         }
         if models == 0 {
-            bad(
-                "models",
-                "none can be used, so no board can be convened",
-                words::NO_MODEL,
-            );
+            bad("models", "none can be used, so no board can be convened", words::NO_MODEL);
             return Ok(exit::NO_MODEL);
         }
         Ok(exit::DONE)
