@@ -94,6 +94,18 @@ impl Api {
         self.json(Method::POST, path, Some(body)).await.and_then(data)
     }
 
+    /// A change that is made once, however often it is sent with the same key.
+    pub async fn post_once<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<T, ApiError> {
+        let key = ("idempotency-key", key.to_owned());
+        let (_, bytes) = self.send(Method::POST, path, Some(body), Some(key)).await?;
+        parsed(bytes).await.and_then(data)
+    }
+
     pub async fn patch<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -124,6 +136,7 @@ impl Api {
         path: &str,
         after: u64,
     ) -> Result<BoxStream<'static, Result<ServerEvent, ApiError>>, ApiError> {
+        let after = ("last-event-id", after.to_string());
         let (_, bytes) = self.send(Method::GET, path, None, Some(after)).await?;
         let mut decoder = Decoder::default();
         let events = bytes
@@ -139,15 +152,13 @@ impl Api {
         body: Option<&Value>,
     ) -> Result<Value, ApiError> {
         let (_, bytes) = self.send(method, path, body, None).await?;
-        let whole = collect(bytes).await?;
-        serde_json::from_slice(&whole).map_err(|_| not_plenary())
+        parsed(bytes).await
     }
 
     /// The whole answer, good or bad, to a request with headers of its own.
     pub async fn exchange(&self, request: Outgoing<'_>) -> Result<(u16, Value), ApiError> {
         let (status, bytes) = self.transport.send(request).await?;
-        let whole = collect(bytes).await?;
-        Ok((status, serde_json::from_slice(&whole).map_err(|_| not_plenary())?))
+        Ok((status, parsed(bytes).await?))
     }
 
     async fn send(
@@ -155,18 +166,15 @@ impl Api {
         method: Method,
         path: &str,
         body: Option<&Value>,
-        after: Option<u64>,
+        header: Option<(&'static str, String)>,
     ) -> Result<(u16, Bytes), ApiError> {
-        let after = after.map(|after| ("last-event-id", after.to_string()));
         let agent = self.agent.clone().map(|token| ("agent-token", token));
-        let headers = after.into_iter().chain(agent).collect();
+        let headers = header.into_iter().chain(agent).collect();
         let (status, bytes) = self.transport.send(Outgoing { method, path, body, headers }).await?;
         if status < 400 {
             return Ok((status, bytes));
         }
-        let whole = collect(bytes).await?;
-        let body: Value = serde_json::from_slice(&whole).map_err(|_| not_plenary())?;
-        Err(problem(&body))
+        Err(problem(&parsed(bytes).await?))
     }
 }
 
@@ -335,6 +343,10 @@ async fn collect(bytes: Bytes) -> Result<Vec<u8>, ApiError> {
         Ok(whole)
     });
     whole.await
+}
+
+async fn parsed(bytes: Bytes) -> Result<Value, ApiError> {
+    serde_json::from_slice(&collect(bytes).await?).map_err(|_| not_plenary())
 }
 
 fn data<T: DeserializeOwned>(mut reply: Value) -> Result<T, ApiError> {

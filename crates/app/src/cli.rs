@@ -7,6 +7,7 @@ mod board;
 mod council;
 mod discuss;
 mod doctor;
+mod estimate;
 mod follow;
 mod list;
 mod markdown;
@@ -23,13 +24,13 @@ mod trust;
 mod whiteboard;
 mod words;
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 use crate::api::ApiError;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::terminal;
 
 /// Models, agents and people deliberate; the record is kept.
@@ -37,7 +38,7 @@ use crate::terminal;
 #[command(name = "plenary", version, max_term_width = 100)]
 pub struct Arguments {
     /// Use this server in place of a store of one's own [env: PLENARY_SERVER]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", value_parser = config::server)]
     server: Option<String>,
     #[command(subcommand)]
     command: Command,
@@ -109,8 +110,8 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Council(_) => Noun::Council,
         Command::Agents(_) => Noun::Agents,
         Command::Discuss(_) => Noun::Discuss,
-        Command::Ask(_)
-        | Command::Sessions(_)
+        Command::Ask(_) => Noun::Ask,
+        Command::Sessions(_)
         | Command::Models(_)
         | Command::Trust(_)
         | Command::Store(_)
@@ -138,6 +139,7 @@ pub async fn run(arguments: Arguments) -> u8 {
 /// What a command is about, for the words of its errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Noun {
+    Ask,
     Sessions,
     Whiteboard,
     Council,
@@ -146,13 +148,13 @@ enum Noun {
 }
 
 impl Noun {
+    /// The command that lists them.
     fn name(self) -> &'static str {
         match self {
-            Noun::Sessions => "sessions",
+            Noun::Ask | Noun::Sessions | Noun::Discuss => "sessions",
             Noun::Whiteboard => "whiteboard",
             Noun::Council => "council",
             Noun::Agents => "agents",
-            Noun::Discuss => "discuss",
         }
     }
 }
@@ -180,6 +182,20 @@ fn report(error: &ApiError, noun: Noun) -> u8 {
 /// Wrong usage that only shows after parsing.
 fn usage(message: impl Into<String>) -> ApiError {
     ApiError::new("usage", message)
+}
+
+/// Asks a person, and nobody else. Where there is none, the hint says what to do.
+fn agreed(question: &str, whether: &str, hint: &str) -> Result<bool, ApiError> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let problem =
+            format!("this is not a terminal, so nobody can be asked whether to {whether}");
+        return Err(ApiError { hint: Some(hint.to_owned()), ..usage(problem) });
+    }
+    terminal::prompt(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.map_err(|error| usage(format!("the answer cannot be read: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// A text as it was given; `-` reads it from standard input.

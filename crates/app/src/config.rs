@@ -139,7 +139,7 @@ impl Config {
             listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
             tokens: tokens(set("PLENARY_TOKEN"), settings.tokens)?,
             hosts: hosts.unwrap_or_default(),
-            server: set("PLENARY_SERVER").or(settings.server),
+            server: named_server(set("PLENARY_SERVER").or(settings.server))?,
             serving: settings.serve.settle(&set)?,
             tiers: tiers(settings.tiers, &set)?,
             prices: prices(settings.prices, currency, &providers)?,
@@ -173,6 +173,26 @@ impl Config {
         }
         Ok(address)
     }
+}
+
+/// The address of a server. What serves speaks plain HTTP, so a scheme may be left out.
+pub fn server(written: &str) -> Result<String, String> {
+    let written = written.trim();
+    let url = match written.contains("://") {
+        true => written.to_owned(),
+        false => format!("http://{written}"),
+    };
+    let parsed = reqwest::Url::parse(&url).ok();
+    let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    match parsed.filter(is_web) {
+        Some(_) => Ok(url.trim_end_matches('/').to_owned()),
+        None => Err(format!("{written:?} is no address of a server; write 127.0.0.1:7171")),
+    }
+}
+
+fn named_server(written: Option<String>) -> Result<Option<String>, String> {
+    let named = written.as_deref().map(server).transpose();
+    named.map_err(|problem| format!("`server` (PLENARY_SERVER): {problem}"))
 }
 
 /// The user's own directories, which no file of a working directory can move.
@@ -408,6 +428,24 @@ mod tests {
         let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         let providers = providers(file.providers, &env, None)?;
         Ok((tiers(file.tiers, &env)?, prices(file.prices, file.currency, &providers)?))
+    }
+
+    #[test]
+    fn a_server_is_named_with_or_without_a_scheme() {
+        let wrong =
+            |text: &str| Err(format!("{text:?} is no address of a server; write 127.0.0.1:7171"));
+        for (written, expected) in [
+            ("127.0.0.1:7171", Ok("http://127.0.0.1:7171".to_owned())),
+            ("localhost:7171/", Ok("http://localhost:7171".to_owned())),
+            (" [::1]:7171 ", Ok("http://[::1]:7171".to_owned())),
+            ("https://plenary.example/", Ok("https://plenary.example".to_owned())),
+            ("", wrong("")),
+            ("http://", wrong("http://")),
+            ("ftp://plenary.example", wrong("ftp://plenary.example")),
+            ("no where", wrong("no where")),
+        ] {
+            assert_eq!(server(written), expected, "{written:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A data folder that this process holds and serves to others.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use plenary_server::Access;
@@ -33,9 +34,13 @@ impl Held {
     ) -> Result<Held, ApiError> {
         // The folder before the port: a second server is told who has the first.
         let own = reach::open(config, command).await?;
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            ApiError::new("usage", format!("{address} cannot be listened on: {error}"))
-        })?;
+        let listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) => {
+                own.store.close().await.map_err(|error| failed(&error))?;
+                return Err(not_listening(address, &error));
+            }
+        };
         let address = listener.local_addr().map_err(|error| failed(&error))?;
         let resumed = own.app.engine.resume_all().await.map_err(|error| failed(&error))?;
         // Commands on this machine reach it on the loopback, whatever it listens on.
@@ -67,6 +72,33 @@ impl Held {
             Err(error) => Err(failed(&error)),
         }
     }
+}
+
+/// What is wrong with an address, and what would be right.
+fn not_listening(address: SocketAddr, error: &std::io::Error) -> ApiError {
+    let (problem, hint) = match error.kind() {
+        ErrorKind::AddrInUse => (
+            format!("{address} is taken: another program listens there already"),
+            format!(
+                "Choose another port with --listen, such as {}:0 for any that is free, or end that \
+                 program.",
+                address.ip()
+            ),
+        ),
+        ErrorKind::AddrNotAvailable => (
+            format!("{address} is no address of this machine"),
+            format!("Listen on 127.0.0.1:{0}, or on 0.0.0.0:{0} for others too.", address.port()),
+        ),
+        ErrorKind::PermissionDenied => (
+            format!("this user may not listen on {address}"),
+            "Choose a port above 1023 with --listen.".to_owned(),
+        ),
+        _ => (
+            format!("{address} cannot be listened on: {error}"),
+            "Choose another address with --listen.".to_owned(),
+        ),
+    };
+    ApiError { hint: Some(hint), ..ApiError::new("usage", problem) }
 }
 
 fn failed(error: &dyn std::fmt::Display) -> ApiError {

@@ -11,12 +11,14 @@ mod context;
 mod held;
 mod private;
 mod reach;
+mod rounded;
 mod serving;
 mod signals;
 mod sse;
 mod terminal;
 mod tokens;
 mod trust;
+mod way;
 mod weights;
 
 use std::process::ExitCode;

@@ -91,11 +91,16 @@ impl Reach {
         }
     }
 
-    /// Sessions that were cut off earlier and go on in this process.
-    pub fn resumed(&self) -> usize {
-        match &self.held {
+    /// Tells of sessions that were cut off earlier and go on in this process.
+    pub fn note_resumed(&self) {
+        let resumed = match &self.held {
             Holding::Nothing | Holding::Store(_) => 0,
             Holding::Served(held) => held.resumed,
+        };
+        match resumed {
+            0 => {}
+            1 => terminal::note("(1 session that was cut off goes on meanwhile)"),
+            many => terminal::note(&format!("({many} sessions that were cut off go on meanwhile)")),
         }
     }
 

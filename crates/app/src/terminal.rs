@@ -99,6 +99,9 @@ pub struct Ink {
 }
 
 impl Ink {
+    #[cfg(test)]
+    pub const STYLED: Ink = Ink { styled: true };
+
     pub fn of(stream: &impl IsTerminal) -> Ink {
         Ink { styled: colours(stream) }
     }
@@ -140,14 +143,21 @@ impl Ink {
     }
 }
 
-/// The first line, cut to so many characters: for lists and logs.
+/// The first line, cut between words to so many characters: for lists and logs.
 pub fn line(text: &str, most: usize) -> String {
     let text = clean(text);
     let text = text.trim();
     let first = text.lines().next().unwrap_or_default();
-    let whole = first.chars().count() <= most && text.lines().nth(1).is_none();
-    let short: String = first.chars().take(most).collect();
-    if whole { short } else { format!("{}…", short.trim_end()) }
+    let mut short: String = first.chars().take(most).collect();
+    let next = first.chars().nth(most);
+    if next.is_none() && text.lines().nth(1).is_none() {
+        return short;
+    }
+    if next.is_some_and(|next| !next.is_whitespace()) {
+        let end = short.rfind(char::is_whitespace).unwrap_or(short.len());
+        short.truncate(end);
+    }
+    format!("{}…", short.trim_end())
 }
 
 /// Rows of the terminal.
@@ -254,18 +264,9 @@ pub fn role_colour(role: &str) -> Color {
     Color::Rgb(part(1), part(3), part(5))
 }
 
-/// `3.2 s`, `2 min 5 s`.
-pub fn duration(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{clean, styles_only, tail};
+    use super::{clean, line, styles_only, tail};
 
     fn check(text: &str, expected: &str) {
         assert_eq!(clean(text), expected, "{text:?}");
@@ -301,6 +302,20 @@ mod tests {
             ("\x1b[\x1b[2Jx", "x"),
         ] {
             assert_eq!(styles_only(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_cut_between_words() {
+        for (text, expected) in [
+            ("one two", "one two"),
+            ("one two\nthree", "one two…"),
+            ("one two three", "one two…"),
+            ("one twothree", "one…"),
+            ("onetwothree", "onetwoth…"),
+            (" one \n", "one"),
+        ] {
+            assert_eq!(line(text, 8), expected, "{text:?}");
         }
     }
 

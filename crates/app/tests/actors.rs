@@ -124,15 +124,15 @@ async fn on_a_shared_server_one_acts_on_ones_own() {
         ["one", "two", "three"].map(|token| Elsewhere::new(&serving.url, token));
     two.good(&["council", "open", "talk", "Talk."]).await;
     three.bad(&["council", "close", "talk"], "operator of this server").await;
-    three.bad(&["sessions", "remove", "talk"], "operator of this server").await;
+    three.bad(&["sessions", "remove", "talk", "--yes"], "operator of this server").await;
     two.good(&["council", "close", "talk"]).await;
-    one.good(&["sessions", "remove", "talk"]).await;
+    one.good(&["sessions", "remove", "talk", "--yes"]).await;
     two.good(&["whiteboard", "open", "adr", "Which?", "--as", "lead"]).await;
     two.bad(&["whiteboard", "token", "adr", "--for", "lead"], "operator of this server").await;
     one.good(&["whiteboard", "token", "adr", "--for", "lead"]).await;
     // Commands on the server's own machine are the operator's.
     good(&home, "whiteboard token adr --for lead").await;
-    good(&home, "sessions remove adr").await;
+    good(&home, "sessions remove adr --yes").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,9 +6,12 @@ mod support;
 
 use insta::assert_snapshot;
 use plenary_scripted::{Fault, Gate, Reply, Script, Scripted, When};
+use plenary_store::Holder;
 use serde_json::{Value, json};
 use support::mcp::Agent;
 use support::{Home, NOWHERE, Ran, SAFETY, interrupt, plain};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Child;
 
 /// A home, and a model server that says something canned.
 async fn canned() -> (Home, Scripted) {
@@ -72,6 +75,22 @@ async fn ask_in_a_pipe() {
     assert_snapshot!(ask(&home, &[]).await.shown());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_is_estimated_and_nobody_asked() {
+    let (home, scripted) = canned().await;
+    home.configure("[prices.\"ollama/qwen3:8b\"]\ninput = 0.5\noutput = 2\n");
+    let seats = ["--advisor", "critic=qwen3:8b", "--synthesizer", "ollama/qwen3:8b", "--ballot"];
+    let estimate = [&["ask", "Shall we?", "--estimate"], &ONE[..], &seats].concat();
+    assert_snapshot!("ask_estimate", home.run(&estimate).await.shown());
+    let json = home.run(&[&estimate[..], &["--json"]].concat()).await;
+    let told: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(told["calls"], serde_json::json!({ "low": 5.0, "high": 5.0 }), "{told}");
+    let wrong = home.run(&["ask", " ", "--estimate"]).await;
+    assert_eq!((wrong.code, wrong.err), (Some(2), "plenary: PROMPT: must not be empty\n".into()));
+    assert_eq!(scripted.requests().len(), 0);
+    assert!(home.run(&["sessions", "list"]).await.err.contains("No sessions."));
+}
+
 /// They are read when a server shows its own, which none does that is not encrypted.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_encrypted_needs_no_certificates() {
@@ -93,7 +112,8 @@ async fn ask_as_markdown() {
     let (home, _scripted) = canned().await;
     assert_snapshot!(ask(&home, &["--markdown"]).await.shown());
     let to_file = ask(&home, &["--markdown", "-o", "out.md"]).await;
-    assert_eq!(to_file.code, Some(0), "{}", to_file.err);
+    let told = format!("Written to {}\n", home.path().join("out.md").display());
+    assert_eq!((to_file.code, to_file.err), (Some(0), told));
     let file = std::fs::read_to_string(home.path().join("out.md")).unwrap();
     assert!(file.starts_with("# Shall we?\n"), "{file}");
 }
@@ -120,9 +140,14 @@ fn without_times(said: &mut Value) {
 async fn ask_says_what_is_wrong() {
     let (home, _scripted) = canned().await;
     std::fs::write(home.path().join("picture.png"), b"\x89PNG\0\xff").unwrap();
+    let long = format!("critic={}", "x".repeat(9_000));
     let cases: &[(&str, &[&str])] = &[
         ("wrong_model", &["--model", "qwen8"]),
         ("unknown_model", &["--model", "zzz", "--synthesizer", "yyy"]),
+        ("second_model", &["--model", "qwen3:8b", "--model=qwen8"]),
+        ("unknown_advisor", &["--advisor", "critic", "--advisor", "expert=zzz"]),
+        ("wrong_system", &["--system", &long]),
+        ("wrong_grace_time", &["--quorum", "2", "--grace", "2h"]),
         ("wrong_role", &["--advisor", "jester"]),
         ("wrong_board", &["--board", "round-table"]),
         ("missing_file", &["--file", "no-such-file.md"]),
@@ -146,8 +171,10 @@ async fn without_any_model_it_says_what_to_do() {
     assert_snapshot!("no_model_ask", home.run(&["ask", "Shall we?"]).await.shown());
     assert_snapshot!("no_model_models", home.run(&["models"]).await.shown());
     assert_snapshot!("no_model_doctor", home.run(&["doctor"]).await.shown());
-    let server = home.run(&["--server", "http://127.0.0.1:1", "models"]).await;
+    let server = home.run(&["--server", NOWHERE, "models"]).await;
     assert_snapshot!("no_server", server.shown());
+    let server = home.run(&["--server", "ftp://127.0.0.1", "models"]).await;
+    assert_snapshot!("wrong_server", server.shown());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,6 +223,25 @@ async fn serve_does_not_open_to_others_without_a_token() {
     assert_snapshot!("serve_without_token", ran.shown());
     let ran = home.run(&["serve", "--listen", "somewhere"]).await;
     assert_snapshot!("serve_nowhere", ran.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_and_a_port_have_one_server() {
+    let (home, other) = (Home::new(NOWHERE), Home::new(NOWHERE));
+    let serving = home.serve().await;
+    let second = home.run(&["serve", "--listen", "127.0.0.1:0"]).await;
+    assert_snapshot!("serve_second", second.shown());
+    let address = serving.url.strip_prefix("http://").unwrap();
+    let taken = other.run(&["serve", "--listen", address]).await;
+    assert_snapshot!("serve_taken_port", taken.shown());
+
+    // An address will do to name a server, as a flag and as a variable.
+    let listed = other.run(&["--server", address, "sessions", "list"]).await;
+    assert_eq!(listed.code, Some(0), "{}", listed.err);
+    let mut command = other.command(&["sessions", "list"]);
+    command.env("PLENARY_SERVER", address);
+    assert_eq!(other.finish(command).await.code, Some(0));
+    serving.kill().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -257,7 +303,10 @@ async fn sessions_can_be_found_shown_exported_and_removed() {
     let other = home.run(&["sessions", "import", "other.json"]).await;
     assert_snapshot!("sessions_import_other", other.shown());
 
-    let removed = home.run(&["sessions", "remove", id]).await;
+    let unasked = home.run(&["sessions", "remove", id]).await;
+    assert_snapshot!("sessions_remove_unasked", unasked.shown());
+    assert_eq!(home.run(&["sessions", "show", id]).await.code, Some(0));
+    let removed = home.run(&["sessions", "remove", id, "--yes"]).await;
     assert_snapshot!("sessions_remove", removed.shown());
     assert_eq!(home.run(&["sessions", "show", id]).await.code, Some(2));
 }
@@ -374,6 +423,73 @@ async fn an_interrupt_stops_the_board_and_says_how_to_go_on() {
     assert!(resumed.out.contains("## Recommendation"), "{}", resumed.out);
 }
 
+fn asking(home: &Home, advisor: &str) -> Child {
+    home.command(&["ask", "Shall we?", "--advisor", advisor]).spawn().unwrap()
+}
+
+async fn ended(home: &Home, child: Child) -> Ran {
+    let output = tokio::time::timeout(SAFETY, child.wait_with_output()).await.unwrap();
+    home.ran(output.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_may_ask_at_once_and_one_outlives_the_other() {
+    for is_killed in [false, true] {
+        let (first, second) = (Gate::new(), Gate::new());
+        let waits = |gate: &Gate| Reply::text("one two three four").gate(2, gate);
+        let script = Script::new(Reply::canned())
+            .when(When::says("as the Critic"), waits(&first))
+            .when(When::says("as the Analyst"), waits(&second));
+        let (home, _scripted) = start(script).await;
+        let mut holder = asking(&home, "critic=llama3.2:3b");
+        first.reached(1).await;
+        let guest = asking(&home, "analyst=gemma3:4b");
+        second.reached(1).await;
+        // A third one is not kept out either.
+        let third = ask(&home, &[]).await;
+        assert_eq!(third.code, Some(0), "{}", third.err);
+        if is_killed {
+            holder.start_kill().unwrap();
+        } else {
+            first.release();
+        }
+        let holder = ended(&home, holder).await;
+        assert_eq!(holder.code, (!is_killed).then_some(0), "{}", holder.err);
+        // The guest has the folder now, and its advisor is asked again.
+        second.reached(2).await;
+        first.release();
+        second.release();
+        let guest = ended(&home, guest).await;
+        assert_eq!(guest.code, Some(0), "{}", guest.err);
+        assert!(guest.err.contains("(through the server at "), "{}", guest.err);
+        assert_eq!(guest.out.matches("one two three four").count(), 1, "{}", guest.out);
+        assert_eq!(guest.out.matches("## Recommendation").count(), 1, "{}", guest.out);
+    }
+}
+
+/// The process that held the folder took the request, and ended before it answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_was_lost_with_its_server_is_made_again() {
+    let (home, _scripted) = canned().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let holder = Holder { command: "plenary ask".into(), since: jiff::Timestamp::UNIX_EPOCH };
+    let store = plenary_store::open(&home.path().join("data"), holder).await.unwrap();
+    store.announce(&url, "token").unwrap();
+    let losing = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut heard = vec![0; 4096];
+        let length = stream.read(&mut heard).await.unwrap();
+        store.close().await.unwrap();
+        String::from_utf8_lossy(&heard[..length]).to_lowercase()
+    });
+    let asked = ask(&home, &[]).await;
+    assert_eq!(asked.code, Some(0), "{}", asked.err);
+    assert!(asked.out.contains("## Recommendation"), "{}", asked.out);
+    let heard = losing.await.unwrap();
+    assert!(heard.starts_with("post /api/boardrooms ") && heard.contains("\r\nidempotency-key: "));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     let gate = Gate::new();
@@ -464,7 +580,6 @@ async fn a_password_in_the_address_of_a_server_shows_nowhere() {
 /// A server may be anybody's.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_escape_codes_of_a_server_reach_the_terminal() {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     const EVIL: &str = "\x1b]0;title\x07\x1b[2J\x1b[31mevil\u{9b}1m\u{202e}";
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -69,7 +69,7 @@ async fn from_open_to_close() {
             &["council", "close", "drinks", "--summary", "Tea."],
             &["council", "post", "drinks", "--as", "ann", "And cake?"],
             &["council", "read", "drinks", "--since", "3", "--follow"],
-            &["sessions", "remove", "drinks"],
+            &["sessions", "remove", "drinks", "--yes"],
             &["council", "read", "drinks"],
             &["council", "open", "drinks", "Again."],
         ])

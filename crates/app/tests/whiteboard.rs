@@ -116,7 +116,7 @@ async fn from_open_to_archive() {
             &["sessions", "stop", "adr-docs"],
             &["sessions", "resume", "adr-docs"],
             &["whiteboard", "watch", "adr-docs", "--as", "ann"],
-            &["sessions", "remove", "adr-docs"],
+            &["sessions", "remove", "adr-docs", "--yes"],
             &["whiteboard", "state", "adr-docs"],
             &["whiteboard", "open", "adr-docs", "Again?", "--as", "lead"],
         ])

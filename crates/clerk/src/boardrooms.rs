@@ -2,12 +2,16 @@
 
 mod seating;
 
-use plenary_domain::boardroom::{Choice, Command, Role, SeatId, Sitter, Standing, State, Vote};
-use plenary_domain::{Reject, Report, SessionId, room};
+use plenary_domain::boardroom::{
+    self, Choice, Command, Role, SeatId, Sitter, Standing, State, Vote,
+};
+use plenary_domain::discussion::Estimate;
+use plenary_domain::{ModelName, Reject, Report, SessionId, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::discussions::usual;
 use crate::identity::Caller;
 use crate::{Clerk, ClerkError, Result, mirror, models};
 
@@ -145,6 +149,14 @@ pub async fn convene(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewBoard
     }
     let convene = seating::seat(clerk, new).await?;
     clerk.open(id, by, room::Command::Boardroom(Command::Convene(convene))).await
+}
+
+/// What a board would take that is yet to be convened.
+pub async fn estimate(clerk: &Clerk, new: NewBoardroom) -> Result<Estimate> {
+    let convene = seating::seat(clerk, new).await?;
+    let (at, latencies) = (clerk.engine.clock().now(), clerk.engine.latencies().await);
+    let measured = |model: &ModelName| usual(&latencies, model);
+    Ok(boardroom::foresee(&convene, at, measured, |model| clerk.prices.of(model))?)
 }
 
 /// Asks again whoever has no answer.

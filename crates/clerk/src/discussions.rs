@@ -194,7 +194,7 @@ pub async fn estimate(clerk: &Clerk, id: SessionId) -> Result<Estimate> {
 }
 
 /// The middle and the slow end of what was measured.
-fn usual(latencies: &Latencies, model: &ModelName) -> Option<Measure> {
+pub(crate) fn usual(latencies: &Latencies, model: &ModelName) -> Option<Measure> {
     let times = latencies.get(model)?;
     let at = |part: f64| times.get((times.len().saturating_sub(1) as f64 * part) as usize).copied();
     Some(Measure { low_ms: at(0.25)?, high_ms: at(0.9)? })

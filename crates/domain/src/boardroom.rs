@@ -6,6 +6,7 @@
 mod apply;
 pub mod ballot;
 mod check;
+mod estimate;
 mod event;
 mod import;
 mod markdown;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::quote::ContextFile;
 pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
+pub use estimate::foresee;
 pub use event::Event;
 pub use markdown::markdown;
 pub use role::Role;

@@ -9,7 +9,7 @@ mod check;
 mod condense;
 pub mod decision;
 mod edit;
-mod estimate;
+pub(crate) mod estimate;
 mod event;
 mod format;
 mod markdown;

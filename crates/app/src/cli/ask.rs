@@ -10,11 +10,14 @@ use serde_json::{Map, Value, json};
 
 use super::board::Board;
 use super::follow::{self, Ending, Followed, Show};
-use super::{exit, render, time, usage};
+use super::render::{self, Paper};
+use super::{exit, time, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::signals::Interrupt;
+use crate::terminal::Ink;
+use crate::way::Way;
 use crate::{context, terminal, weights};
 
 #[derive(Args)]
@@ -53,6 +56,9 @@ pub struct Ask {
     /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
+    /// Only say what it may take, and ask nobody
+    #[arg(long, conflicts_with_all = ["markdown", "output"])]
+    estimate: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -89,13 +95,29 @@ impl Ask {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         let body = self.body()?;
         self.output.check()?;
-        let reach = Reach::open(&config, "plenary ask").await?;
-        if reach.is_here() {
-            note_unfinished(&reach.api).await?;
+        if self.estimate {
+            let reach = Reach::open(&config, "plenary ask").await?;
+            let foreseen = self.foresee(&reach.api, &body).await;
+            reach.close().await;
+            return foreseen;
         }
-        let code = to_the_end(&reach.api, "/api/boardrooms", &body, &self.output).await;
-        reach.close().await;
+        let reach = Reach::host(&config, "plenary ask").await?;
+        reach.note_resumed();
+        let mut way = Way::new(&config, "plenary ask", reach);
+        let code = to_the_end(&mut way, "/api/boardrooms", &body, &self.output).await;
+        way.close().await;
         code
+    }
+
+    async fn foresee(&self, api: &Api, body: &Value) -> Result<u8, ApiError> {
+        let path = "/api/boardrooms/estimate";
+        if self.output.json {
+            super::print_json(&api.post(path, body).await?);
+        } else {
+            let paper = Paper { ink: Ink::none(), ..Paper::of(&std::io::stdout()) };
+            terminal::say(&paper.estimate(&api.post(path, body).await?));
+        }
+        Ok(exit::DONE)
     }
 
     fn body(&self) -> Result<Value, ApiError> {
@@ -197,16 +219,6 @@ impl Ask {
     }
 }
 
-/// A server goes on with what a crash cut off; a single command only tells.
-async fn note_unfinished(api: &Api) -> Result<(), ApiError> {
-    let page = api.page("/api/sessions?active=true&kind=boardroom&limit=1").await?;
-    let newest = page["data"][0]["id"].as_str();
-    if let (Some(id), Some(total)) = (newest, page["meta"]["total"].as_u64()) {
-        terminal::note(&format!("({total} unfinished; go on with: plenary sessions resume {id})"));
-    }
-    Ok(())
-}
-
 impl BoardName {
     fn id(self) -> &'static str {
         match self {
@@ -228,40 +240,59 @@ fn parse_role(text: &str) -> Result<Role, ApiError> {
 /// Gives a command that sets a board in motion, follows the board and prints it as
 /// asked for. The exit code says how it ended.
 pub async fn to_the_end(
-    api: &Api,
+    way: &mut Way<'_>,
     path: &str,
     body: &Value,
     output: &Output,
 ) -> Result<u8, ApiError> {
     let interrupt = Interrupt::listen()?;
-    let board: Board = api.post(path, body).await?;
+    let board: Board = way.post(path, body).await?;
     // What had been said before this command was given is known already.
     let known = board.settled().collect();
-    finish(api, interrupt, board, known, output).await
+    finish(way, interrupt, board, known, output).await
+}
+
+/// The same for a board that was under way. Whoever holds the folder goes on with it, so
+/// that it may be over before it is asked for; all of it is shown.
+pub async fn rejoin(way: &mut Way<'_>, path: &str, output: &Output) -> Result<u8, ApiError> {
+    let interrupt = Interrupt::listen()?;
+    let board = match way.post(&format!("{path}/resume"), &json!({})).await {
+        Err(error) if error.code == "not-now" => {
+            way.carry_out(async |api| api.get::<Board>(path).await).await?
+        }
+        other => other?,
+    };
+    finish(way, interrupt, board, BTreeSet::new(), output).await
 }
 
 /// The same for votes: the ballot may be over with them, and is shown then.
-pub async fn vote(api: &Api, path: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
+pub async fn vote(
+    way: &mut Way<'_>,
+    path: &str,
+    body: &Value,
+    output: &Output,
+) -> Result<u8, ApiError> {
     let interrupt = Interrupt::listen()?;
-    let board: Board = api.post(path, body).await?;
+    let board: Board = way.post(path, body).await?;
     let mut known: BTreeSet<String> = board.settled().collect();
     let last = board.syntheses.last().and_then(|last| last.votes.settled(last.number));
     if let Some(ballot) = last {
         known.remove(&ballot);
     }
-    finish(api, interrupt, board, known, output).await
+    finish(way, interrupt, board, known, output).await
 }
 
 async fn finish(
-    api: &Api,
+    way: &mut Way<'_>,
     interrupt: Interrupt,
     board: Board,
     known: BTreeSet<String>,
     output: &Output,
 ) -> Result<u8, ApiError> {
     let show = output.show();
-    let followed = follow::follow(api, interrupt, board, known, show).await?;
-    output.write(api, &followed.board.id).await?;
+    let followed = follow::follow(way, interrupt, board, known, show).await?;
+    let id = &followed.board.id;
+    way.carry_out(async |api| output.write(api, id).await).await?;
     Ok(conclude(&followed, show))
 }
 
@@ -339,10 +370,14 @@ impl Output {
     }
 }
 
+/// Writes a file, and says where it is.
 pub fn write_file(path: &Path, text: &str) -> Result<(), ApiError> {
     let text = format!("{}\n", text.trim_end());
     std::fs::write(path, text)
-        .map_err(|error| usage(format!("{} cannot be written: {error}", path.display())))
+        .map_err(|error| usage(format!("{} cannot be written: {error}", path.display())))?;
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    terminal::note(&format!("Written to {}", whole.display()));
+    Ok(())
 }
 
 fn conclude(followed: &Followed, show: Show) -> u8 {

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::ballot::Votes;
 
-use crate::terminal::{clean, duration};
+use crate::rounded::duration;
+use crate::terminal::clean;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -201,7 +202,7 @@ impl Said {
                     (None, false, true) => "waiting",
                     (None, false, false) => "answering",
                 };
-                format!("{doing} {}", duration(elapsed / 100 * 100))
+                format!("{doing} {}", duration(elapsed))
             }
             "waiting" => "your turn".to_owned(),
             "done" => self.latency_ms.map_or_else(|| "done".to_owned(), duration),

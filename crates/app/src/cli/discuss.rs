@@ -15,14 +15,15 @@ use serde_json::{Value, json};
 use self::follow::{Followed, From, Show};
 use self::seats::Seats;
 use self::table::{Discussion, Status};
-use self::timeline::Paper;
 use super::ask::{Document, Output};
+use super::render::Paper;
 use super::{exit, given, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::signals::Interrupt;
 use crate::terminal::{self, clean};
+use crate::way::Way;
 use crate::{context, weights};
 
 #[derive(Args)]
@@ -99,32 +100,38 @@ impl Discuss {
         self.output.check()?;
         if self.draft {
             let reach = Reach::open(&config, "plenary discuss").await?;
-            let drafted = self.prepare(&reach.api, &mut seats, body).await;
-            reach.close().await;
+            let mut way = Way::new(&config, "plenary discuss", reach);
+            let drafted = self.prepare(&mut way, &mut seats, body).await;
+            way.close().await;
             return drafted;
         }
         let reach = Reach::host(&config, "plenary discuss").await?;
-        note_resumed(&reach);
-        let code = self.hold(&config, &reach.api, &mut seats, body).await;
-        reach.close().await;
+        reach.note_resumed();
+        let mut way = Way::new(&config, "plenary discuss", reach);
+        let code = self.hold(&mut way, &mut seats, body).await;
+        way.close().await;
         code
     }
 
     async fn hold(
         &self,
-        config: &Config,
-        api: &Api,
+        way: &mut Way<'_>,
         seats: &mut Seats,
         body: Value,
     ) -> Result<u8, ApiError> {
         let interrupt = Interrupt::listen()?;
-        let discussion = create(api, seats, body).await?;
-        let way = Way { config, api };
+        let discussion = create(way, seats, body).await?;
         to_the_end(way, interrupt, discussion, From::Start, &self.output).await
     }
 
-    async fn prepare(&self, api: &Api, seats: &mut Seats, body: Value) -> Result<u8, ApiError> {
-        let draft = create(api, seats, body).await?;
+    async fn prepare(
+        &self,
+        way: &mut Way<'_>,
+        seats: &mut Seats,
+        body: Value,
+    ) -> Result<u8, ApiError> {
+        let draft = create(way, seats, body).await?;
+        let api = way.api();
         let path = format!("/api/discussions/{}", draft.id);
         if self.output.is_plain() {
             let estimate = api.get(&format!("{path}/estimate")).await?;
@@ -155,32 +162,20 @@ impl Discuss {
     }
 }
 
-async fn create(api: &Api, seats: &mut Seats, mut body: Value) -> Result<Discussion, ApiError> {
-    seats.find_agents(api).await?;
+async fn create(
+    way: &mut Way<'_>,
+    seats: &mut Seats,
+    mut body: Value,
+) -> Result<Discussion, ApiError> {
+    seats.find_agents(way.api()).await?;
     seats.sit(&mut body);
-    api.post("/api/discussions", &body).await.map_err(|error| seats.name_in(error))
-}
-
-/// Whoever holds the folder goes on with what was cut off there.
-fn note_resumed(reach: &Reach) {
-    match reach.resumed() {
-        0 => {}
-        1 => terminal::note("(1 session that was cut off goes on meanwhile)"),
-        many => terminal::note(&format!("({many} sessions that were cut off go on meanwhile)")),
-    }
-}
-
-/// The way in, and how to find another when it is lost.
-#[derive(Clone, Copy)]
-struct Way<'a> {
-    config: &'a Config,
-    api: &'a Api,
+    way.post("/api/discussions", &body).await.map_err(|error| seats.name_in(error))
 }
 
 /// Follows a discussion until it rests and prints it as asked for. The exit code
 /// says how it ended.
 async fn to_the_end(
-    Way { config, api }: Way<'_>,
+    way: &mut Way<'_>,
     interrupt: Interrupt,
     discussion: Discussion,
     from: From,
@@ -189,16 +184,12 @@ async fn to_the_end(
     let path = format!("/api/discussions/{}", discussion.id);
     let quiet = output.is_document();
     let show = Show::of(quiet);
-    let mut followed = follow::follow(config, api, interrupt, discussion, show, from).await?;
-    let reach = followed.reach.take();
+    let followed = follow::follow(way, interrupt, discussion, show, from).await?;
     if !quiet && followed.discussion.status == Status::Concluded {
-        terminal::say_styled(&Paper::of(&std::io::stdout()).conclusion(&followed.discussion));
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say_styled(&paper.conclusion(&followed.discussion, paper.wraps));
     }
-    let written = write(reach.as_ref().map_or(api, |reach| &reach.api), &path, output).await;
-    if let Some(reach) = reach {
-        reach.close().await;
-    }
-    written?;
+    way.carry_out(async |api| write(api, &path, output).await).await?;
     Ok(end(&followed, quiet))
 }
 
@@ -258,7 +249,7 @@ pub async fn show(api: &Api, id: &str, output: &Output) -> Result<u8, ApiError> 
             terminal::say_styled(&paper.entry(&discussion, &entry));
         }
         if discussion.conclusion.is_some() {
-            terminal::say_styled(&Paper { wraps: true, ..paper }.conclusion(&discussion));
+            terminal::say_styled(&paper.conclusion(&discussion, true));
         }
         if let Some(problem) = &discussion.problem {
             terminal::say(&format!("{}\n", clean(problem)));

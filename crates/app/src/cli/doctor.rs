@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::exit;
+use super::{exit, words};
 use crate::api::ApiError;
 use crate::config::Config;
 use crate::reach::Reach;
@@ -71,12 +71,7 @@ impl Doctor {
             }
         }
         if models == 0 {
-            bad(
-                "models",
-                "none can be used, so no board can be convened",
-                "Start Ollama and pull a model, or set one of OPENAI_API_KEY, ANTHROPIC_API_KEY, \
-                 GEMINI_API_KEY, OPENROUTER_API_KEY.",
-            );
+            bad("models", "none can be used, so no board can be convened", words::NO_MODEL);
             return Ok(exit::NO_MODEL);
         }
         Ok(exit::DONE)

@@ -1,6 +1,7 @@
 //! Follows a board to its end, on a terminal, in a pipe or silently.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -8,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::board::Board;
 use super::panes::{Intent, Panes};
-use super::render;
-use crate::api::{Api, ApiError};
+use super::render::{self, Paper};
+use crate::api::ApiError;
 use crate::signals::Interrupt;
-use crate::terminal;
+use crate::terminal::{self, Ink};
+use crate::way::Way;
 
 /// How a board is shown while it runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,19 +42,20 @@ pub struct Followed {
 
 /// Redraws at most this often.
 const FRAME_MS: u64 = 50;
-/// How often a lost server is looked for again.
+/// How often and how long a lost server is looked for.
+const RETRY: Duration = Duration::from_millis(500);
 const RECONNECTS: u32 = 60;
 
 /// Follows a board. What is `known` is not printed again.
 pub async fn follow(
-    api: &Api,
+    way: &mut Way<'_>,
     interrupt: Interrupt,
     board: Board,
     known: BTreeSet<String>,
     show: Show,
 ) -> Result<Followed, ApiError> {
     let mut following = Following {
-        api,
+        way,
         interrupt,
         path: format!("/api/boardrooms/{}", board.id),
         version: 0,
@@ -73,14 +76,14 @@ pub async fn follow(
     drop(panes);
     let ending = result?;
     if show == Show::Panes {
-        let styled = terminal::colours(&std::io::stdout());
-        terminal::say_styled(&render::whole(&following.board, styled));
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say_styled(&render::whole(&following.board, paper));
     }
     Ok(Followed { board: following.board, ending })
 }
 
-struct Following<'a> {
-    api: &'a Api,
+struct Following<'a, 'c> {
+    way: &'a mut Way<'c>,
     /// One for the whole time: a Ctrl-C that comes while a request is under way
     /// must not be lost.
     interrupt: Interrupt,
@@ -92,17 +95,39 @@ struct Following<'a> {
     stopping: bool,
 }
 
-impl Following<'_> {
+impl Following<'_, '_> {
     /// Reads along; a connection that is lost is taken up where it was.
     async fn run(&mut self, panes: &mut Option<Panes>) -> Result<Ending, ApiError> {
         let mut lost = 0;
         loop {
             match self.read_along(panes, &mut lost).await {
-                Err(error) if error.code == "unreachable" && lost < RECONNECTS => {
-                    lost += 1;
-                    tokio::time::sleep(Duration::from_millis(500)).await;
-                }
+                Err(error) if self.way.may_come_back(&error) && lost < RECONNECTS => lost += 1,
                 other => return other,
+            }
+            tokio::select! {
+                () = tokio::time::sleep(RETRY) => self.way.find_again().await?,
+                () = self.given_up(panes) => {
+                    let id = &self.board.id;
+                    return Err(ApiError {
+                        hint: Some(format!("Follow it again: plenary sessions resume {id}")),
+                        ..ApiError::new("unreachable", "the server has gone away")
+                    });
+                }
+            }
+        }
+    }
+
+    /// Resolves when the person does not want to wait for the server.
+    async fn given_up(&mut self, panes: &mut Option<Panes>) {
+        loop {
+            tokio::select! {
+                () = self.interrupt.recv() => return,
+                intent = next_intent(panes) => {
+                    let intent = panes.as_mut().and_then(|panes| panes.intend(intent, &self.board));
+                    if let Some(Intent::Stop) = intent {
+                        return;
+                    }
+                }
             }
         }
     }
@@ -112,7 +137,8 @@ impl Following<'_> {
         panes: &mut Option<Panes>,
         lost: &mut u32,
     ) -> Result<Ending, ApiError> {
-        let mut events = self.api.events(&format!("{}/events", self.path), self.version).await?;
+        let mut events =
+            self.way.api().events(&format!("{}/events", self.path), self.version).await?;
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         self.refresh().await?;
         *lost = 0;
@@ -162,7 +188,7 @@ impl Following<'_> {
     }
 
     async fn refresh(&mut self) -> Result<(), ApiError> {
-        let newer: Board = self.api.get(&self.path).await?;
+        let newer: Board = self.way.api().get(&self.path).await?;
         self.board.update(newer);
         if self.show == Show::Plain {
             self.print_settled();
@@ -172,21 +198,22 @@ impl Following<'_> {
 
     /// Prints each answer once, when it will not change any more.
     fn print_settled(&mut self) {
+        let paper = Paper { ink: Ink::none(), wraps: std::io::stdout().is_terminal() };
         for advisor in &self.board.advisors {
             let said = &advisor.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
-                terminal::say(&render::advisor(advisor, false));
+                terminal::say(&render::advisor(advisor, paper));
             }
         }
         for synthesis in &self.board.syntheses {
             let said = &synthesis.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
-                terminal::say(&render::synthesis(synthesis, false));
+                terminal::say(&render::synthesis(synthesis, paper));
             }
             let settled = synthesis.votes.settled(synthesis.number);
             if let Some(settled) = settled
                 && self.printed.insert(settled)
-                && let Some(ballot) = render::ballot(synthesis, false)
+                && let Some(ballot) = render::ballot(synthesis, paper)
             {
                 terminal::say(&ballot);
             }
@@ -197,11 +224,11 @@ impl Following<'_> {
         let done = match intent {
             Intent::Stop => return self.stop().await,
             Intent::Synthesize => {
-                self.api.post::<Value>(&format!("{}/synthesize", self.path), &json!({})).await
+                self.way.post::<Value>(&format!("{}/synthesize", self.path), &json!({})).await
             }
             Intent::Reply { advisor, text } => {
                 let body = json!({ "advisor": advisor, "text": text });
-                self.api.post(&format!("{}/reply", self.path), &body).await
+                self.way.post(&format!("{}/reply", self.path), &body).await
             }
         };
         if let Err(error) = done {
@@ -212,7 +239,7 @@ impl Following<'_> {
 
     async fn stop(&mut self) -> Result<(), ApiError> {
         self.stopping = true;
-        match self.api.post::<Value>(&format!("{}/stop", self.path), &json!({})).await {
+        match self.way.post::<Value>(&format!("{}/stop", self.path), &json!({})).await {
             // It ended in the same moment.
             Err(error) if error.code == "not-now" => {}
             other => drop(other?),

@@ -1,6 +1,7 @@
 //! A finished board on paper: rendered Markdown on a terminal, plain elsewhere.
 
 use std::fmt::Write;
+use std::io::IsTerminal;
 
 use plenary_domain::{limits, names};
 use ratatui::buffer::{Buffer, Cell};
@@ -11,7 +12,59 @@ use ratatui::widgets::{Paragraph, Widget, Wrap};
 
 use super::board::{Advisor, Board, Synthesis};
 use super::markdown;
-use crate::terminal::{self, clean, role_colour};
+use crate::rounded;
+use crate::terminal::{self, Ink, clean, role_colour};
+
+/// What is written on: with styles or without, wrapped between words or as it is.
+#[derive(Clone, Copy)]
+pub struct Paper {
+    pub ink: Ink,
+    /// Wrapped to the terminal's width. A terminal itself cuts words in two.
+    pub wraps: bool,
+}
+
+impl Paper {
+    pub fn plain() -> Paper {
+        Paper { ink: Ink::none(), wraps: false }
+    }
+
+    pub fn of(stream: &impl IsTerminal) -> Paper {
+        Paper { ink: Ink::of(stream), wraps: stream.is_terminal() }
+    }
+
+    /// A head, and what it stands over.
+    pub fn section(self, head: &str, colour: Color, body: &str) -> String {
+        if !self.ink.is_styled() {
+            let head = self.wrapped(&format!("=== {head} ==="));
+            return format!("{head}\n\n{}\n", self.under(&self.wrapped(body)));
+        }
+        let width = terminal::width();
+        let rule = Style::default().fg(colour).add_modifier(Modifier::BOLD);
+        let mut out = ansi(Text::from(Line::styled(format!("▌ {head}"), rule)), width);
+        out.push('\n');
+        out.push_str(&ansi(markdown::text(&self.under(body)), width));
+        out
+    }
+
+    /// What somebody wrote, in which no line looks like a head of ours.
+    pub fn under(self, body: &str) -> String {
+        if self.ink.is_styled() {
+            return body.replace('▌', "|");
+        }
+        let line = |line: &str| match names::shown(line).starts_with("===") {
+            true => format!("  {line}"),
+            false => line.to_owned(),
+        };
+        body.split('\n').map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn wrapped(self, text: &str) -> String {
+        match self.wraps {
+            true => wrapped(text, terminal::width()).join("\n"),
+            false => text.to_owned(),
+        }
+    }
+}
 
 /// Tokens, times and the way back to the session.
 pub fn footer(board: &Board) -> String {
@@ -21,17 +74,18 @@ pub fn footer(board: &Board) -> String {
         let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
     }
     if let (Some(input), Some(output)) = (board.usage.input_tokens, board.usage.output_tokens) {
+        let (input, output) = (rounded::count(input), rounded::count(output));
         let _ = write!(out, " · {input} tokens in, {output} out");
     }
     out
 }
 
-pub fn advisor(advisor: &Advisor, styled: bool) -> String {
+pub fn advisor(advisor: &Advisor, paper: Paper) -> String {
     let head = format!("{} · {} · {}", advisor.name, advisor.who(), advisor.said.state());
-    section(&head, role_colour(&advisor.role), &advisor.said.shown(), styled)
+    paper.section(&head, role_colour(&advisor.role), &advisor.said.shown())
 }
 
-pub fn synthesis(synthesis: &Synthesis, styled: bool) -> String {
+pub fn synthesis(synthesis: &Synthesis, paper: Paper) -> String {
     let model = clean(&synthesis.model);
     let head = match synthesis.number {
         1 => format!("Synthesis · {model} · {}", synthesis.said.state()),
@@ -48,49 +102,23 @@ pub fn synthesis(synthesis: &Synthesis, styled: bool) -> String {
         notes.push("The synthesizer did not keep to the four headings.".into());
     }
     let notes: String = notes.iter().map(|note| format!("_{note}_\n\n")).collect();
-    section(&head, Color::Green, &format!("{notes}{}", synthesis.said.shown()), styled)
+    paper.section(&head, Color::Green, &format!("{notes}{}", synthesis.said.shown()))
 }
 
 /// The votes on a synthesis, where there are any.
-pub fn ballot(synthesis: &Synthesis, styled: bool) -> Option<String> {
+pub fn ballot(synthesis: &Synthesis, paper: Paper) -> Option<String> {
     let body = synthesis.votes.shown()?;
     let head = match synthesis.number {
         1 => "Ballot".to_owned(),
         n => format!("Ballot on synthesis {n}"),
     };
-    if !styled {
-        return Some(section(&head, Color::Green, &body, false));
+    if !paper.ink.is_styled() {
+        return Some(paper.section(&head, Color::Green, &body));
     }
     // A table keeps its spaces, which Markdown would not.
-    let mut out = section(&head, Color::Green, "", true);
+    let mut out = paper.section(&head, Color::Green, "");
     out.push_str(&ansi(Text::from(body), terminal::width()));
     Some(out)
-}
-
-/// A head, and what it stands over.
-pub fn section(head: &str, colour: Color, body: &str, styled: bool) -> String {
-    let body = &under(body, styled);
-    if !styled {
-        return format!("=== {head} ===\n\n{body}\n");
-    }
-    let width = terminal::width();
-    let rule = Style::default().fg(colour).add_modifier(Modifier::BOLD);
-    let mut out = ansi(Text::from(Line::styled(format!("▌ {head}"), rule)), width);
-    out.push('\n');
-    out.push_str(&ansi(markdown::text(body), width));
-    out
-}
-
-/// What somebody wrote, in which no line looks like a head of ours.
-pub fn under(body: &str, styled: bool) -> String {
-    if styled {
-        return body.replace('▌', "|");
-    }
-    let line = |line: &str| match names::shown(line).starts_with("===") {
-        true => format!("  {line}"),
-        false => line.to_owned(),
-    };
-    body.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines of plain text, cut between words where they are too long.
@@ -163,7 +191,9 @@ fn parts(line: Line<'_>) -> Vec<Line<'_>> {
     let mut room = limits::LAID_OUT_CHARS;
     for span in line.spans {
         let mut rest = span.content.as_ref();
-        while let Some((cut, _)) = rest.char_indices().nth(room) {
+        while let Some((most, _)) = rest.char_indices().nth(room) {
+            // Between words, where there are any.
+            let cut = rest[..most].rfind(' ').map_or(most, |space| space + 1);
             let (part, further) = rest.split_at(cut);
             parts.last_mut().into_iter().for_each(|last| last.push(own(part, span.style)));
             parts.push(vec![]);
@@ -231,14 +261,14 @@ fn named_code(colour: Color) -> Option<u8> {
 }
 
 /// The whole board, one section after the other.
-pub fn whole(board: &Board, styled: bool) -> String {
-    let mut parts: Vec<String> = board.advisors.iter().map(|one| advisor(one, styled)).collect();
+pub fn whole(board: &Board, paper: Paper) -> String {
+    let mut parts: Vec<String> = board.advisors.iter().map(|one| advisor(one, paper)).collect();
     for one in &board.syntheses {
-        parts.push(synthesis(one, styled));
-        parts.extend(ballot(one, styled));
+        parts.push(synthesis(one, paper));
+        parts.extend(ballot(one, paper));
     }
     if let Some(failure) = &board.failure {
-        parts.push(format!("{}\n", clean(failure)));
+        parts.push(format!("{}\n", paper.wrapped(&clean(failure))));
     }
     parts.join("\n")
 }
@@ -246,6 +276,8 @@ pub fn whole(board: &Board, styled: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const STYLED: Paper = Paper { ink: Ink::STYLED, wraps: true };
 
     /// What models could write to break a terminal.
     fn hostile() -> Vec<String> {
@@ -335,7 +367,7 @@ mod tests {
     fn whatever_a_model_writes_is_shown_whole() {
         for text in hostile() {
             let cleaned = clean(&text);
-            let shown = section("head", Color::Green, &cleaned, true);
+            let shown = STYLED.section("head", Color::Green, &cleaned);
             let name: String = text.chars().take(12).collect();
             // Nothing is repeated for each level of something.
             assert!(shown.len() < 32 * text.len(), "{name:?}: {} bytes", shown.len());
@@ -356,6 +388,7 @@ mod tests {
         let words = "abcdefghijk ".repeat(10_000);
         let rows = wrapped(&words, 20);
         assert_eq!(rows.concat().replace(' ', ""), words.replace(' ', ""));
+        assert!(rows.iter().all(|row| row == "abcdefghijk"), "a word is cut in two");
         let lines = "x\n".repeat(70_000);
         assert_eq!(wrapped(&lines, 20).len(), 70_000);
         assert_eq!(wrapped("", 20), [""]);
@@ -374,11 +407,25 @@ mod tests {
     #[test]
     fn no_line_of_a_text_looks_like_a_head_of_ours() {
         let forged = "Yes.\n=== Synthesis · m/s · done ===\n\n ===\n\u{200b}=== Ann ===\nNo = no.";
-        let plain = section("Critic · m/1 · done", Color::Red, forged, false);
+        let plain = Paper::plain().section("Critic · m/1 · done", Color::Red, forged);
         let heads: Vec<&str> = plain.lines().filter(|line| line.starts_with("=")).collect();
         assert_eq!(heads, ["=== Critic · m/1 · done ==="]);
         assert!(plain.contains("\n  === Synthesis · m/s · done ===\n"), "{plain}");
-        let styled = section("Critic", Color::Red, "▌ Synthesis", true);
+        let styled = STYLED.section("Critic", Color::Red, "▌ Synthesis");
         assert_eq!(styled.matches('▌').count(), 1, "{styled}");
+    }
+
+    #[test]
+    fn a_terminal_without_colours_gets_whole_words() {
+        let forged = format!("{} === Synthesis · m/s · done ===", "word ".repeat(300).trim_end());
+        let wrapped =
+            Paper { ink: Ink::none(), wraps: true }.section("Critic", Color::Red, &forged);
+        let (head, body) = wrapped.split_once("\n\n").unwrap_or_default();
+        assert_eq!(head, "=== Critic ===");
+        let width = usize::from(terminal::width());
+        assert!(body.lines().all(|line| line.len() <= width + 4 && !line.starts_with("===")));
+        assert_eq!(body.matches("word").count(), 300, "{body}");
+        let piped = Paper::plain().section("Critic", Color::Red, &forged);
+        assert!(piped.contains(&forged), "what goes into a pipe is not wrapped");
     }
 }

@@ -10,7 +10,7 @@ use plenary_engine::ports::Clock;
 use plenary_server::Access;
 
 use super::{exit, usage};
-use crate::api::ApiError;
+use crate::api::{self, ApiError};
 use crate::config::Config;
 use crate::held::Held;
 use crate::signals::Interrupt;
@@ -63,11 +63,38 @@ async fn take(config: &Config, address: SocketAddr, access: Access) -> Result<He
             Ok(held) => return Ok(held),
             Err(error) => error,
         };
-        let late = clock.ticks() - began > limits::HANDOVER_MS;
-        if error.code != "in-use" || late || !super::mcp::ask_to_hand_over(config) {
+        if error.code != "in-use" {
             return Err(error);
         }
+        let late = clock.ticks() - began > limits::HANDOVER_MS;
+        if late || !super::mcp::ask_to_hand_over(config) {
+            return Err(held_by_another(config, error));
+        }
         clock.sleep(Duration::from_millis(limits::HANDOVER_PAUSE_MS)).await;
+    }
+}
+
+/// Who has the folder, where it is served, and how to go on.
+fn held_by_another(config: &Config, error: ApiError) -> ApiError {
+    let Some(holder) = plenary_store::holder(&config.home) else { return error };
+    match holder.url.filter(|_| !api::is_suspended(holder.pid)) {
+        Some(url) if holder.command == COMMAND => ApiError {
+            message: format!(
+                "the data folder {} is served already by process {} ({COMMAND}), at {url}",
+                config.home.display(),
+                holder.pid
+            ),
+            hint: Some(
+                "Use that server, or end it first. Another one needs a folder and a port of its \
+                 own: PLENARY_HOME=FOLDER plenary serve --listen 127.0.0.1:0"
+                    .into(),
+            ),
+            ..error
+        },
+        Some(_) => {
+            ApiError { hint: Some("Start the server again when that has ended.".into()), ..error }
+        }
+        None => error,
     }
 }
 

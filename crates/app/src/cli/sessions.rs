@@ -10,12 +10,18 @@ use super::ask::{self, Output};
 use super::board::Board;
 use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
-use super::{ballot, discuss, exit, given, render, usage};
+use super::render::{self, Paper};
+use super::{agreed, ballot, discuss, exit, given, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
-use crate::terminal::{self, clean, duration, line};
+use crate::rounded::duration;
+use crate::terminal::{self, clean, line};
 use crate::tokens::{Kept, Place};
+use crate::way::Way;
+
+/// Characters of a title in a question.
+const TITLE: usize = 60;
 
 #[derive(Args)]
 pub struct Sessions {
@@ -186,6 +192,9 @@ enum Command {
     Remove {
         #[command(flatten)]
         which: Which,
+        /// Remove it without asking
+        #[arg(long)]
+        yes: bool,
         /// The token that opening it returned, where you are not who opened it
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
@@ -207,15 +216,6 @@ struct Which {
     id: String,
 }
 
-/// Where a command is carried out.
-struct Here<'a> {
-    config: &'a Config,
-    reach: &'a Reach,
-    /// With the token that the command was given.
-    api: Api,
-    kept: &'a Kept,
-}
-
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Json,
@@ -231,16 +231,16 @@ impl Sessions {
             _ => None,
         };
         let mut was_active = false;
-        if let Some(session) = lasting.filter(|session| session.form() == Form::Discussion) {
+        if let Some(session) = lasting.filter(|session| session.form() != Form::Named) {
             was_active = session.active;
             // It lasts, and others take part: they must get in meanwhile.
             reach.close().await;
             reach = Reach::host(&config, "plenary sessions").await?;
         }
-        let api = reach.api.with_agent(self.command.token());
-        let here = Here { config: &config, reach: &reach, api, kept: &kept };
-        let result = self.command.run(&here, was_active).await;
-        reach.close().await;
+        let token = self.command.token();
+        let mut way = Way::new(&config, "plenary sessions", reach).with_agent(token);
+        let result = self.command.run(&mut way, &kept, was_active).await;
+        way.close().await;
         result
     }
 }
@@ -252,7 +252,10 @@ impl Command {
             Command::Start { which, .. }
             | Command::Resume { which, .. }
             | Command::Conclude { which, .. }
+            | Command::Synthesize { which, .. }
+            | Command::Retry { which, .. }
             | Command::Reply { which, .. }
+            | Command::Vote { which, .. }
             | Command::Decide { which, .. } => Some(which),
             Command::List { .. }
             | Command::Show { .. }
@@ -261,10 +264,7 @@ impl Command {
             | Command::Replay { .. }
             | Command::Pause { .. }
             | Command::Stop { .. }
-            | Command::Synthesize { .. }
-            | Command::Retry { .. }
             | Command::Interject { .. }
-            | Command::Vote { .. }
             | Command::Remove { .. } => None,
         }
     }
@@ -291,8 +291,8 @@ impl Command {
         }
     }
 
-    async fn run(self, here: &Here<'_>, was_active: bool) -> Result<u8, ApiError> {
-        let Here { api, kept, .. } = here;
+    async fn run(self, way: &mut Way<'_>, kept: &Kept, was_active: bool) -> Result<u8, ApiError> {
+        let api = &way.api().clone();
         match self {
             Command::List { kind, list } => {
                 let begin = if kind.as_deref() == Some("discussion") { "discuss" } else { "ask" };
@@ -336,32 +336,36 @@ impl Command {
             Command::Stop { which, advisor: None } => {
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
-                    return session.steer(here).stop().await;
+                    return session.steer(way).stop().await;
                 }
                 let id = session.id;
                 api.post::<Value>(&format!("/api/sessions/{id}/stop"), &json!({})).await?;
                 terminal::say("Stopped.");
                 Ok(exit::DONE)
             }
-            Command::Remove { which, .. } => {
+            Command::Remove { which, yes, token: _ } => {
                 let session = which.find(api).await?;
+                if !yes && !session.may_be_removed()? {
+                    terminal::note("Not removed; nothing was changed.");
+                    return Ok(exit::FAILED);
+                }
                 api.delete(&format!("/api/sessions/{}", session.id)).await?;
                 kept.forget(session.place())?;
                 terminal::say("Removed.");
                 Ok(exit::DONE)
             }
             Command::Start { which, output } => {
-                which.discussion(api, "started").await?.steer(here).start(&output).await
+                which.discussion(api, "started").await?.steer(way).start(&output).await
             }
             Command::Pause { which } => {
-                which.discussion(api, "paused").await?.steer(here).pause().await
+                which.discussion(api, "paused").await?.steer(way).pause().await
             }
             Command::Conclude { which, output } => {
-                which.discussion(api, "concluded").await?.steer(here).conclude(&output).await
+                which.discussion(api, "concluded").await?.steer(way).conclude(&output).await
             }
             Command::Interject { which, text, by } => {
                 let session = which.discussion(api, "interjected in").await?;
-                session.steer(here).interject(&super::text(&text)?, by.as_deref()).await
+                session.steer(way).interject(&super::text(&text)?, by.as_deref()).await
             }
             Command::Decide { which, next, question, end: _, reasoning, seat: _, output } => {
                 let choice = match (next, question) {
@@ -369,16 +373,19 @@ impl Command {
                     (_, _) => Choice::End,
                 };
                 let session = which.discussion(api, "led").await?;
-                session.steer(here).decide(choice, reasoning.as_deref(), &output).await
+                session.steer(way).decide(choice, reasoning.as_deref(), &output).await
             }
             Command::Resume { which, output } => {
                 let mut session = which.find(api).await?;
                 if session.form() == Form::Discussion {
                     session.active |= was_active;
-                    return session.steer(here).resume(&output).await;
+                    return session.steer(way).resume(&output).await;
                 }
-                let path = format!("{}/resume", session.board("resumed")?);
-                ask::to_the_end(api, &path, &json!({}), &output).await
+                let path = session.board("resumed")?;
+                if session.active || was_active {
+                    return ask::rejoin(way, &path, &output).await;
+                }
+                ask::to_the_end(way, &format!("{path}/resume"), &json!({}), &output).await
             }
             Command::Synthesize { which, model, instruction, output } => {
                 let path = which.board(api, "synthesized").await?;
@@ -387,18 +394,18 @@ impl Command {
                 let command = if board.is_over() { "resynthesize" } else { "synthesize" };
                 let path = format!("{path}/{command}");
                 let body = given([("model", json!(model)), ("instruction", json!(instruction))]);
-                ask::to_the_end(api, &path, &body, &output).await
+                ask::to_the_end(way, &path, &body, &output).await
             }
             Command::Retry { which, advisor, model, output } => {
                 let path = which.board(api, "retried").await?;
                 let path = format!("{path}/advisors/{advisor}/retry");
-                ask::to_the_end(api, &path, &given([("model", json!(model))]), &output).await
+                ask::to_the_end(way, &path, &given([("model", json!(model))]), &output).await
             }
             Command::Vote { which, votes, advisor, seat: _, output } => {
                 let votes = ballot::typed(&votes)?;
                 let path = format!("{}/ballot", which.board(api, "voted on").await?);
                 let body = given([("votes", json!(votes)), ("advisor", json!(advisor))]);
-                ask::vote(api, &path, &body, &output).await
+                ask::vote(way, &path, &body, &output).await
             }
             Command::Reply { which, text, advisor, seat: _, output } => {
                 let text = super::text(&text)?;
@@ -408,11 +415,11 @@ impl Command {
                         let problem = "--advisor is for boards; in a discussion it is one's turn";
                         return Err(usage(problem));
                     }
-                    return session.steer(here).reply(&text, &output).await;
+                    return session.steer(way).reply(&text, &output).await;
                 }
                 let path = format!("{}/reply", session.board("replied to")?);
                 let body = given([("text", json!(text)), ("advisor", json!(advisor))]);
-                ask::to_the_end(api, &path, &body, &output).await
+                ask::to_the_end(way, &path, &body, &output).await
             }
         }
     }
@@ -423,6 +430,8 @@ impl Command {
 struct Session {
     id: String,
     kind: String,
+    #[serde(default)]
+    title: String,
     name: Option<String>,
     active: bool,
 }
@@ -509,14 +518,21 @@ impl Session {
         ApiError { hint: Some(hint), ..problem }
     }
 
-    fn steer<'a>(&'a self, Here { config, reach, api, .. }: &'a Here<'a>) -> Steer<'a> {
-        let here = reach.is_here();
-        Steer { config, api, id: &self.id, here, was_active: self.active }
+    fn steer<'a, 'c>(&'a self, way: &'a mut Way<'c>) -> Steer<'a, 'c> {
+        Steer { way, id: &self.id, was_active: self.active }
     }
 
     fn path(&self) -> String {
         let id = self.name.as_ref().unwrap_or(&self.id);
         format!("/api/{}s/{}", self.kind, encode(id))
+    }
+
+    /// Asks whether this is the one that is meant, because nothing brings it back.
+    fn may_be_removed(&self) -> Result<bool, ApiError> {
+        let (kind, title) = (&self.kind, line(&self.title, TITLE));
+        let id = self.id.get(24..).unwrap_or(&self.id);
+        let question = format!("Remove the {kind} {title:?} ({id}) and its record for good?");
+        agreed(&question, "remove it", "`plenary sessions show` it, then add --yes.")
     }
 
     fn place(&self) -> Place<'_> {
@@ -552,9 +568,9 @@ impl Session {
 async fn show(api: &Api, path: &str, output: &Output) -> Result<u8, ApiError> {
     let board: Board = api.get(path).await?;
     if output.is_plain() {
-        let styled = terminal::colours(&std::io::stdout());
-        terminal::say(&format!("{}\n", clean(board.prompt.trim())));
-        terminal::say_styled(&render::whole(&board, styled));
+        let paper = Paper::of(&std::io::stdout());
+        terminal::say(&format!("{}\n", paper.wrapped(&clean(board.prompt.trim()))));
+        terminal::say_styled(&render::whole(&board, paper));
         terminal::say(&format!("{} · {}", board.status, render::footer(&board)));
     }
     output.write(api, &board.id).await?;

@@ -1,12 +1,11 @@
 //! `plenary trust`
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use plenary_domain::names;
 
-use super::{exit, usage};
+use super::{agreed, exit, usage};
 use crate::api::ApiError;
 use crate::config;
 use crate::config::layers::{self, Written};
@@ -82,7 +81,8 @@ impl Trust {
         if effects.is_empty() {
             terminal::note("  sets nothing");
         }
-        if !self.yes && !agreed()? {
+        let asked = || agreed("Trust it?", "trust the file", "Read it, then add --yes.");
+        if !self.yes && !asked()? {
             terminal::note("Not trusted; nothing was changed.");
             return Ok(exit::FAILED);
         }
@@ -90,21 +90,6 @@ impl Trust {
         terminal::say(&format!("{path} is trusted until it changes."));
         Ok(exit::DONE)
     }
-}
-
-/// Asks a person, and nobody else.
-fn agreed() -> Result<bool, ApiError> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let mut error =
-            usage("this is not a terminal, so nobody can be asked whether to trust the file");
-        error.hint = Some("Read it, then add --yes.".into());
-        return Err(error);
-    }
-    terminal::prompt("Trust it? [y/N] ");
-    let mut answer = String::new();
-    let read = std::io::stdin().read_line(&mut answer);
-    read.map_err(|error| usage(format!("the answer cannot be read: {error}")))?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn list(trusted: &Trusted) -> Result<u8, ApiError> {

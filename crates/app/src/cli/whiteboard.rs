@@ -497,9 +497,8 @@ impl On {
         };
         match output {
             Some(file) => {
+                terminal::note(&format!("{} is archived.", self.board));
                 ask::write_file(&file, &record)?;
-                let file = file.display();
-                terminal::note(&format!("{} is archived; its record is in {file}.", self.board));
             }
             None => terminal::say_document(&record),
         }

@@ -3,11 +3,29 @@
 
 use super::Noun;
 use crate::api::ApiError;
+use crate::terminal::line;
+
+/// What to do where there is no model at all.
+pub const NO_MODEL: &str = "`plenary models pull` fetches a small one that runs here. For better \
+                            ones start Ollama and pull a model, or set OPENAI_API_KEY, \
+                            ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY.";
+
+/// Characters of an argument that is quoted.
+const QUOTED: usize = 60;
 
 /// What to do about it, by the error's code.
 pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
     let told = error.hint.clone();
+    let unknown_model = |(_, problem): &(String, String)| problem.contains("there is no model");
     match (error.code.as_str(), noun) {
+        ("invalid-input", _) if told.is_none() && error.fields.iter().any(unknown_model) => {
+            Some("`plenary models` lists those that can be used.".into())
+        }
+        // A tier that is set wrongly says itself what to do.
+        ("no-model", _) if told.as_ref().is_some_and(|told| told.starts_with("Start Ollama")) => {
+            Some(format!("{NO_MODEL} `plenary doctor` says more."))
+        }
+        ("not-now", Noun::Sessions) => told.map(|told| possible(&told)),
         ("not-found", Noun::Whiteboard) if told.is_none() => {
             Some("`plenary whiteboard state BOARD` lists its posts.".into())
         }
@@ -47,9 +65,30 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
     }
 }
 
+/// What a board lets one do now, as commands. A discussion's are commands already.
+fn possible(told: &str) -> String {
+    let Some((state, names)) = told.split_once("; possible now: ") else { return told.to_owned() };
+    if names.starts_with("plenary ") {
+        return told.to_owned();
+    }
+    let mut commands: Vec<&str> = vec![];
+    for name in names.trim_end_matches('.').split(", ") {
+        let command = match name {
+            "resynthesize" => "synthesize",
+            "ballot" => "vote",
+            "stop" | "resume" | "retry" | "synthesize" | "reply" | "export" => name,
+            _ => return told.to_owned(),
+        };
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    format!("{state}; possible now: plenary sessions {}", commands.join(", "))
+}
+
 /// A sentence about a field, with the flag or argument in its place.
 pub fn message(error: &ApiError, noun: Noun) -> String {
-    let mut message = error.message.clone();
+    let mut message = error.message.replace("fields are wrong", "arguments are wrong");
     for (field, _) in &error.fields {
         if let Some(flag) = flag(field, noun) {
             message = message.replace(&format!("`{field}`"), &flag);
@@ -58,8 +97,38 @@ pub fn message(error: &ApiError, noun: Noun) -> String {
     message
 }
 
-/// The flag or argument that a field comes from.
+/// The flag or argument that a field comes from; of several, as it was typed.
 pub fn flag(field: &str, noun: Noun) -> Option<String> {
+    let (flag, nth) = source(field, noun)?;
+    let Some(nth) = nth else { return Some(flag) };
+    let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    Some(quoted(&flag, nth, typed).unwrap_or_else(|| format!("{flag} {}", nth + 1)))
+}
+
+/// The nth time that a flag was typed, with its value.
+fn quoted(flag: &str, nth: usize, typed: impl Iterator<Item = String>) -> Option<String> {
+    if !flag.starts_with("--") {
+        return None;
+    }
+    let mut typed = typed.take_while(|word| word != "--");
+    let mut values = vec![];
+    while let Some(word) = typed.next() {
+        match word.strip_prefix(flag).map(|rest| rest.strip_prefix('=')) {
+            Some(Some(value)) => values.push(value.to_owned()),
+            Some(None) if word == flag => values.extend(typed.next()),
+            Some(None) | None => {}
+        }
+    }
+    let value = line(values.get(nth)?, QUOTED);
+    Some(match value.is_empty() || value.contains(char::is_whitespace) {
+        true => format!("{flag} {value:?}"),
+        false => format!("{flag} {value}"),
+    })
+}
+
+/// The flag or argument, and which of several it is.
+fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
+    let own = |name: &str| Some((format!("--{name}"), None));
     // `workspace.tools[0]`
     let field = field.strip_prefix("workspace.").unwrap_or(field);
     // `members[0].model`, `deadlines.blindSeconds`.
@@ -83,25 +152,34 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
             Noun::Whiteboard,
             "admission" | "domain" | "invitation" | "note" | "project" | "reason" | "result"
             | "role" | "title",
-        ) => return Some(format!("--{name}")),
+        ) => return own(name),
         (Noun::Council, "name") => "COUNCIL",
         (Noun::Council, "charter") => "CHARTER",
         (Noun::Council, "members" | "model") => "--member",
         (Noun::Council, "replyTo") => "--reply-to",
-        (Noun::Council, "summary" | "project") => return Some(format!("--{name}")),
+        (Noun::Council, "summary" | "project") => return own(name),
         (Noun::Discuss, "topic") => "TOPIC",
         (Noun::Discuss, "participants") => "--with",
         (Noun::Discuss, "moderatorId" | "facilitator") => "--facilitator",
         (Noun::Discuss, "maxRounds") => "--rounds",
         (Noun::Discuss, "budgetTokens") => "--budget-tokens",
         (Noun::Discuss, "context") => "--file",
-        (Noun::Discuss, "model" | "name" | "project") => return Some(format!("--{name}")),
+        (Noun::Discuss, "model" | "name" | "project") => return own(name),
+        (Noun::Ask, "prompt") => "PROMPT",
+        // A seat's prompt comes from a flag of its own, which names the role.
+        (Noun::Ask, "advisors") if rest.ends_with(".systemPrompt") => return own("system"),
+        (Noun::Ask, "advisors") => "--advisor",
+        (Noun::Ask, "models") => "--model",
+        (Noun::Ask, "quorum") if rest == ".graceSeconds" => "--grace",
+        (Noun::Ask, "context") => "--file",
+        (Noun::Ask, "board" | "synthesizer" | "quorum" | "ballot") => return own(name),
         (Noun::Sessions, "nextParticipantId") => "--next",
-        (Noun::Sessions, "question") => "--question",
         (Noun::Sessions, "text") => "TEXT",
         (Noun::Sessions, "votes") => "vote",
-        (Noun::Sessions, "advisor") => "--advisor",
         (Noun::Sessions, "by") => "--as",
+        (Noun::Sessions, "advisor" | "question" | "reasoning" | "model" | "instruction") => {
+            return own(name);
+        }
         (Noun::Agents, "name") => "NAME",
         (Noun::Agents, "copyOf") => "AGENT",
         (Noun::Agents, "turnSeconds") => "--turn",
@@ -109,10 +187,69 @@ pub fn flag(field: &str, noun: Noun) -> Option<String> {
         (Noun::Agents, "budgetTokens") => "--budget-tokens",
         (Noun::Agents, "tools") => "--tool",
         (Noun::Agents, "description" | "persona" | "model" | "tier" | "folder") => {
-            return Some(format!("--{name}"));
+            return own(name);
         }
-        (_, "status") => "--status",
+        (_, "status" | "project") => return own(name),
+        (_, "q") => "WORDS",
         _ => return None,
     };
-    Some(nth.map_or_else(|| flag.to_owned(), |nth| format!("{flag} {}", nth + 1)))
+    Some((flag.to_owned(), nth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_named_by_its_flag() {
+        for (noun, field, expected) in [
+            (Noun::Ask, "prompt", Some(("PROMPT", None))),
+            (Noun::Ask, "advisors", Some(("--advisor", None))),
+            (Noun::Ask, "advisors[0].model", Some(("--advisor", Some(0)))),
+            (Noun::Ask, "advisors[2].systemPrompt", Some(("--system", None))),
+            (Noun::Ask, "models[1]", Some(("--model", Some(1)))),
+            (Noun::Ask, "synthesizer", Some(("--synthesizer", None))),
+            (Noun::Ask, "quorum.need", Some(("--quorum", None))),
+            (Noun::Ask, "quorum.graceSeconds", Some(("--grace", None))),
+            (Noun::Ask, "context[3].name", Some(("--file", Some(3)))),
+            (Noun::Sessions, "instruction", Some(("--instruction", None))),
+            (Noun::Council, "members[1].model", Some(("--member", Some(1)))),
+            (Noun::Agents, "workspace.tools[0]", Some(("--tool", Some(0)))),
+            (Noun::Whiteboard, "deadlines.blindSeconds", Some(("--deadline", None))),
+            (Noun::Ask, "other", None),
+        ] {
+            let expected = expected.map(|(flag, nth)| (flag.to_owned(), nth));
+            assert_eq!(source(field, noun), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn of_several_the_one_that_was_typed_is_quoted() {
+        let typed =
+            ["vote", "--model", "a", "--model=b", "--models", "--model", "c d", "--", "--model"];
+        let quote = |flag, nth| quoted(flag, nth, typed.map(str::to_owned).into_iter());
+        assert_eq!(quote("--model", 0).as_deref(), Some("--model a"));
+        assert_eq!(quote("--model", 1).as_deref(), Some("--model b"));
+        assert_eq!(quote("--model", 2).as_deref(), Some("--model \"c d\""));
+        assert_eq!(quote("--model", 3), None);
+        assert_eq!(quote("vote", 0), None);
+    }
+
+    #[test]
+    fn what_is_possible_is_told_as_commands() {
+        for (told, expected) in [
+            (
+                "It is closed; possible now: resynthesize, retry, export.",
+                "It is closed; possible now: plenary sessions synthesize, retry, export",
+            ),
+            (
+                "It is active; possible now: plenary sessions pause, stop",
+                "It is active; possible now: plenary sessions pause, stop",
+            ),
+            ("It is blind; possible now: post.", "It is blind; possible now: post."),
+            ("It is concluded.", "It is concluded."),
+        ] {
+            assert_eq!(possible(told), expected);
+        }
+    }
 }

@@ -197,13 +197,13 @@ const PATTERNS: &[(&str, &str)] = &[
     ("9999-99-99", "[date]"),
     ("99:99:99", "[time]"),
     ("+ min + s", "[left]"),
+    ("+ min", "[left]"),
     // The usual address, and one that nothing listens on, are the same everywhere.
     ("127.0.0.1:7171", "127.0.0.1:7171"),
     (NOWHERE, NOWHERE),
     ("127.0.0.1:+", "127.0.0.1:[port]"),
     ("process +", "process [pid]"),
     ("+.9 s", "[took]"),
-    ("+ ms", "[took]"),
 ];
 
 fn fits(pattern: &str, text: &str) -> Option<usize> {

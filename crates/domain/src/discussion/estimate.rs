@@ -16,6 +16,7 @@ use crate::reject::Reject;
 pub const TOKEN_BYTES: u64 = 4;
 /// Bytes of a token when a prompt must not pass a window.
 pub const DENSE_TOKEN_BYTES: u64 = 3;
+pub(crate) const PEOPLE: &str = "The time that people take is not counted.";
 /// Tokens of the words that every prompt has.
 const FRAME_TOKENS: u64 = 250;
 /// Tokens of an answer when nothing has been measured: few and many.
@@ -259,31 +260,37 @@ impl State {
         measured: impl Fn(&ModelName) -> Option<Measure>,
         price: impl Fn(&ModelName) -> Option<Money>,
     ) -> Vec<String> {
-        let models = self.models();
-        let list = |which: &dyn Fn(&ModelName) -> bool| -> Option<String> {
-            let names: Vec<&str> =
-                models.iter().filter(|m| which(m)).map(|m| m.0.as_str()).collect();
-            (!names.is_empty()).then(|| names.join(", "))
-        };
-        let slow = list(&|model| measured(model).is_none());
-        let dear = list(&|model| price(model).is_none());
+        let [time, cost] = unknown(&self.models(), measured, price);
         let mut speakers = self.participants.iter().filter(|p| p.role.speaks());
         let people = self.facilitator.is_person() || speakers.any(|p| p.seat.is_person());
-        [
-            self.too_small(),
-            slow.map(|names| {
-                format!("The time is not known: nothing has been measured here for {names}.")
-            }),
-            dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
-            people.then(|| "The time that people take is not counted.".to_owned()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        [self.too_small(), time, cost, people.then(|| PEOPLE.to_owned())]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
-fn cost(price: Money, input: u64, output: u64) -> f64 {
+/// Which models keep the time and the cost from being known.
+pub(crate) fn unknown(
+    models: &[&ModelName],
+    measured: impl Fn(&ModelName) -> Option<Measure>,
+    price: impl Fn(&ModelName) -> Option<Money>,
+) -> [Option<String>; 2] {
+    let list = |which: &dyn Fn(&ModelName) -> bool| -> Option<String> {
+        let names: Vec<&str> = models.iter().filter(|m| which(m)).map(|m| m.0.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    let slow = list(&|model| measured(model).is_none());
+    let dear = list(&|model| price(model).is_none());
+    [
+        slow.map(|names| {
+            format!("The time is not known: nothing has been measured here for {names}.")
+        }),
+        dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
+    ]
+}
+
+pub(crate) fn cost(price: Money, input: u64, output: u64) -> f64 {
     (input as f64 * price.input + output as f64 * price.output) / 1e6
 }
 

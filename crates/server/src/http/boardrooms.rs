@@ -26,6 +26,7 @@ use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
+use crate::views::discussions::EstimateView;
 use crate::views::{self, Beside, BoardroomView, Nothing, Reply, SessionView, reply};
 
 pub fn routes() -> Routes {
@@ -33,6 +34,7 @@ pub fn routes() -> Routes {
         .routes(routes!(presets))
         .routes(routes!(list, convene))
         .routes(routes!(export::import))
+        .routes(routes!(estimate))
         .routes(routes!(get, remove))
         .routes(routes!(stop))
         .routes(routes!(resume))
@@ -120,6 +122,19 @@ async fn convene(
     Change { by, body }: Change<NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
     created(&app, &boardrooms::convene(&app.clerk, None, by, body).await?).await
+}
+
+/// What a board would take that is yet to be convened. Nothing is created; what would be
+/// wrong with it is answered as convening would.
+#[utoipa::path(post, path = "/api/boardrooms/estimate", tag = "boardrooms",
+    request_body = NewBoardroom,
+    responses((status = 200, body = Reply<EstimateView>), WriteProblems))]
+async fn estimate(
+    State(app): State<App>,
+    Change { body, .. }: Change<NewBoardroom>,
+) -> Result<impl IntoResponse, Problem> {
+    let estimate = boardrooms::estimate(&app.clerk, body).await?;
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices)))
 }
 
 /// A board as it stands, with the text so far of answers under way.

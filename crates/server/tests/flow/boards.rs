@@ -43,6 +43,24 @@ async fn a_board_closes_over_every_wire() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_convened_yet_can_be_estimated() {
+    let app = TestApp::start(canned()).await;
+    let new = json!({ "prompt": "Shall we?", "models": ["ollama/a"], "ballot": true });
+    let (status, told) = app.post("/api/boardrooms/estimate", &new).await;
+    assert_eq!(status, 200, "{told}");
+    // Three advisors, the synthesis, and three ballots.
+    assert_eq!(told["data"]["calls"], json!({ "low": 7.0, "high": 7.0 }), "{told}");
+    assert!(told["data"]["seconds"].is_null(), "nothing has been measured: {told}");
+    assert_eq!(app.get("/api/sessions").await.1["meta"]["total"], 0);
+    assert_eq!(app.scripted.requests().len(), 0);
+    for wrong in [json!({}), json!({ "prompt": " ", "models": ["nope"] })] {
+        let estimated = app.post("/api/boardrooms/estimate", &wrong).await;
+        assert_eq!(estimated.0, 422, "{wrong}");
+        assert_eq!(estimated, app.post("/api/boardrooms", &wrong).await, "{wrong}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn all_advisors_are_asked_at_the_same_time() {
     let gate = Gate::new();
     let script = plenary_scripted::Script::new(Reply::canned().gate(0, &gate));

@@ -8,7 +8,8 @@ use ratatui::style::Color;
 use serde_json::{Value, json};
 
 use crate::api::{Api, ApiError};
-use crate::cli::{exit, render};
+use crate::cli::exit;
+use crate::cli::render::Paper;
 use crate::config::Config;
 use crate::reach::Reach;
 use crate::signals::Interrupt;
@@ -269,6 +270,5 @@ fn shown(post: &Value) -> String {
     head.push_str(&format!(" · {when}"));
     // A member's answer, or somebody's own post.
     let colour = if post["depth"].as_u64() == Some(0) { Color::Cyan } else { Color::Green };
-    let styled = terminal::colours(&std::io::stdout());
-    render::section(&head, colour, text("body").trim(), styled)
+    Paper::of(&std::io::stdout()).section(&head, colour, text("body").trim())
 }

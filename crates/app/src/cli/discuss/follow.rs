@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use super::person::{Heard, Input, Prompt};
 use super::table::{self, Discussion, Entry, EntryKind, Status, StepKind};
-use super::timeline::{self, Paper};
-use crate::api::{Api, ApiError};
-use crate::cli::render;
-use crate::config::Config;
-use crate::reach::Reach;
+use super::timeline;
+use crate::api::ApiError;
+use crate::cli::render::{self, Paper};
+use crate::rounded::duration;
 use crate::signals::Interrupt;
 use crate::sse::ServerEvent;
-use crate::terminal::{self, LiveBlock, clean, duration};
+use crate::terminal::{self, LiveBlock, clean};
+use crate::way::Way;
 
 /// The block is drawn anew at most this often.
 const FRAME_MS: u64 = 100;
@@ -52,15 +52,12 @@ pub enum From {
 
 pub struct Followed {
     pub discussion: Discussion,
-    /// The way in that was found after the first one was lost.
-    pub reach: Option<Reach>,
     /// Every model that was asked to speak could not be reached.
     pub unreachable: bool,
 }
 
 pub async fn follow(
-    config: &Config,
-    api: &Api,
+    way: &mut Way<'_>,
     interrupt: Interrupt,
     discussion: Discussion,
     show: Show,
@@ -74,9 +71,7 @@ pub async fn follow(
     let seats = discussion.participants.iter().chain([&discussion.moderator]);
     let people = seats.into_iter().any(|seat| seat.person);
     let mut following = Following {
-        config,
-        api: api.clone(),
-        reach: None,
+        way,
         interrupt,
         path: format!("/api/discussions/{}", discussion.id),
         discussion,
@@ -94,13 +89,11 @@ pub async fn follow(
     following.begin(from).await?;
     following.run().await?;
     let unreachable = following.failures.unreachable();
-    Ok(Followed { discussion: following.discussion, reach: following.reach, unreachable })
+    Ok(Followed { discussion: following.discussion, unreachable })
 }
 
-struct Following<'a> {
-    config: &'a Config,
-    api: Api,
-    reach: Option<Reach>,
+struct Following<'a, 'c> {
+    way: &'a mut Way<'c>,
     /// One for the whole time: a Ctrl-C that comes while a request is under way
     /// must not be lost.
     interrupt: Interrupt,
@@ -152,7 +145,7 @@ impl Failures {
     }
 }
 
-impl Following<'_> {
+impl Following<'_, '_> {
     async fn begin(&mut self, from: From) -> Result<(), ApiError> {
         match from {
             From::Start => self.introduce(),
@@ -172,7 +165,7 @@ impl Following<'_> {
     }
 
     async fn recap(&mut self) -> Result<(), ApiError> {
-        let earlier = table::entries(&self.api, &self.path, 0).await?;
+        let earlier = table::entries(self.way.api(), &self.path, 0).await?;
         let header = self.paper.header(&self.discussion);
         self.say(&header);
         let is_turn = |entry: &&Entry| entry.kind == EntryKind::Turn;
@@ -203,11 +196,11 @@ impl Following<'_> {
             let ended = self.read_along(&mut lost).await;
             self.block.clear();
             match ended {
-                Err(error) if error.code == "unreachable" && lost < RECONNECTS => lost += 1,
+                Err(error) if self.way.may_come_back(&error) && lost < RECONNECTS => lost += 1,
                 other => return other,
             }
             tokio::select! {
-                () = tokio::time::sleep(RETRY) => self.reach_again().await?,
+                () = tokio::time::sleep(RETRY) => self.way.find_again().await?,
                 () = self.interrupt.recv() => {
                     let id = &self.discussion.id;
                     return Err(ApiError {
@@ -219,25 +212,9 @@ impl Following<'_> {
         }
     }
 
-    /// Another command may have held the folder, and has ended: then this one does.
-    async fn reach_again(&mut self) -> Result<(), ApiError> {
-        if let Some(reach) = self.reach.take() {
-            reach.close().await;
-        }
-        match Reach::stay(self.config, "plenary discuss").await {
-            Ok(reach) => {
-                self.api = reach.api.clone();
-                self.reach = Some(reach);
-                Ok(())
-            }
-            // Yet another one has it for a moment.
-            Err(error) if error.code == "in-use" => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
     async fn read_along(&mut self, lost: &mut u32) -> Result<(), ApiError> {
-        let mut events = self.api.events(&format!("{}/events", self.path), self.version).await?;
+        let mut events =
+            self.way.api().events(&format!("{}/events", self.path), self.version).await?;
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         self.refresh().await?;
@@ -279,9 +256,9 @@ impl Following<'_> {
 
     /// Takes over how things stand, and shows what is new.
     async fn refresh(&mut self) -> Result<(), ApiError> {
-        self.discussion = self.api.get(&self.path).await?;
+        self.discussion = self.way.api().get(&self.path).await?;
         if self.discussion.entries > self.printed {
-            for entry in table::entries(&self.api, &self.path, self.printed).await? {
+            for entry in table::entries(self.way.api(), &self.path, self.printed).await? {
                 let shown = self.paper.entry(&self.discussion, &entry);
                 self.say(&shown);
                 self.failures.count(&entry);
@@ -321,7 +298,7 @@ impl Following<'_> {
             let (round, most) = (self.discussion.round, self.discussion.max_rounds);
             head.push_str(&format!(" · round {round} of {most}"));
         }
-        head.push_str(&format!(" · {}", duration(elapsed / 100 * 100)));
+        head.push_str(&format!(" · {}", duration(elapsed)));
         if now.thinking {
             head.push_str(" · thinking");
         }
@@ -351,7 +328,7 @@ impl Following<'_> {
     async fn break_off(&mut self) -> Result<(), ApiError> {
         let command = if self.pausing { "stop" } else { "pause" };
         self.pausing = true;
-        let done = self.api.post::<Value>(&format!("{}/{command}", self.path), &json!({})).await;
+        let done = self.way.post::<Value>(&format!("{}/{command}", self.path), &json!({})).await;
         match done {
             // It came to rest in the same moment, or others paused it.
             Err(error) if error.code == "not-now" => {}
@@ -401,7 +378,7 @@ impl Following<'_> {
         let (next, command) = prompt.take_in(line, &self.discussion);
         self.prompt = Some((call, next));
         if let Some((route, body)) = command {
-            match self.api.post::<Value>(&format!("{}/{route}", self.path), &body).await {
+            match self.way.post::<Value>(&format!("{}/{route}", self.path), &body).await {
                 Ok(_) => return self.refresh().await,
                 Err(error) if error.code == "unreachable" => return Err(error),
                 Err(error) => terminal::note(&clean(&error.message)),

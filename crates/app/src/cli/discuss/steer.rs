@@ -4,21 +4,18 @@ use serde_json::{Value, json};
 
 use super::follow::From;
 use super::table::{Discussion, Status};
-use super::{Way, person, timeline, to_the_end};
-use crate::api::{Api, ApiError};
+use super::{person, timeline, to_the_end};
+use crate::api::ApiError;
 use crate::cli::ask::Output;
 use crate::cli::{exit, given};
-use crate::config::Config;
 use crate::signals::Interrupt;
 use crate::terminal::{self, clean};
+use crate::way::Way;
 
 /// One that exists, by its id.
-pub struct Steer<'a> {
-    pub config: &'a Config,
-    pub api: &'a Api,
+pub struct Steer<'a, 'c> {
+    pub way: &'a mut Way<'c>,
     pub id: &'a str,
-    /// This process runs it: when it leaves, nobody goes on.
-    pub here: bool,
     /// It was under way when this command began. Whoever holds the folder goes on
     /// with it, and it may be over before it is asked for.
     pub was_active: bool,
@@ -30,15 +27,15 @@ pub enum Choice {
     Next { next: String, question: String },
 }
 
-impl Steer<'_> {
-    pub async fn start(&self, output: &Output) -> Result<u8, ApiError> {
+impl Steer<'_, '_> {
+    pub async fn start(&mut self, output: &Output) -> Result<u8, ApiError> {
         let interrupt = Interrupt::listen()?;
         let discussion = self.post("start", &json!({})).await?;
-        to_the_end(self.way(), interrupt, discussion, From::Start, output).await
+        to_the_end(self.way, interrupt, discussion, From::Start, output).await
     }
 
     /// One that was cut off by a crash, or that others look after, is followed.
-    pub async fn resume(&self, output: &Output) -> Result<u8, ApiError> {
+    pub async fn resume(&mut self, output: &Output) -> Result<u8, ApiError> {
         let interrupt = Interrupt::listen()?;
         let mut discussion = self.get().await?;
         if discussion.status != Status::Active {
@@ -47,16 +44,16 @@ impl Steer<'_> {
                 other => other?,
             };
         }
-        to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
+        to_the_end(self.way, interrupt, discussion, From::Recap, output).await
     }
 
-    pub async fn conclude(&self, output: &Output) -> Result<u8, ApiError> {
+    pub async fn conclude(&mut self, output: &Output) -> Result<u8, ApiError> {
         let interrupt = Interrupt::listen()?;
         let discussion = self.post("conclude", &json!({})).await?;
-        to_the_end(self.way(), interrupt, discussion, From::Recap, output).await
+        to_the_end(self.way, interrupt, discussion, From::Recap, output).await
     }
 
-    pub async fn pause(&self) -> Result<u8, ApiError> {
+    pub async fn pause(&mut self) -> Result<u8, ApiError> {
         let discussion = self.post("pause", &json!({})).await?;
         terminal::say(match discussion.status {
             Status::Pausing => "Pausing after the step under way.",
@@ -71,14 +68,14 @@ impl Steer<'_> {
         Ok(exit::DONE)
     }
 
-    pub async fn stop(&self) -> Result<u8, ApiError> {
+    pub async fn stop(&mut self) -> Result<u8, ApiError> {
         self.post("stop", &json!({})).await?;
         terminal::say("Stopped; what had arrived is kept.");
         terminal::note(&format!("  → plenary sessions resume {}", self.id));
         Ok(exit::DONE)
     }
 
-    pub async fn interject(&self, text: &str, by: Option<&str>) -> Result<u8, ApiError> {
+    pub async fn interject(&mut self, text: &str, by: Option<&str>) -> Result<u8, ApiError> {
         let body = given([("text", json!(text)), ("by", json!(by))]);
         let discussion = self.post("interject", &body).await?;
         terminal::say(match discussion.status.rests() {
@@ -89,12 +86,12 @@ impl Steer<'_> {
     }
 
     /// The words of a person who is awaited.
-    pub async fn reply(&self, text: &str, output: &Output) -> Result<u8, ApiError> {
+    pub async fn reply(&mut self, text: &str, output: &Output) -> Result<u8, ApiError> {
         self.go_on("reply", &json!({ "text": text }), output).await
     }
 
     pub async fn decide(
-        &self,
+        &mut self,
         choice: Choice,
         reasoning: Option<&str>,
         output: &Output,
@@ -119,13 +116,14 @@ impl Steer<'_> {
 
     /// A person's part. Whoever runs the discussion follows it from there; where
     /// another process runs it, it is shown there.
-    async fn go_on(&self, route: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
+    async fn go_on(&mut self, route: &str, body: &Value, output: &Output) -> Result<u8, ApiError> {
         let interrupt = Interrupt::listen()?;
         let before = self.get().await?;
         let discussion = self.post(route, body).await?;
-        if self.here || !output.is_plain() {
+        // When a process leaves that runs it itself, nobody goes on.
+        if self.way.is_here() || !output.is_plain() {
             let from = From::After(before.entries);
-            return to_the_end(self.way(), interrupt, discussion, from, output).await;
+            return to_the_end(self.way, interrupt, discussion, from, output).await;
         }
         terminal::say("Said.");
         if discussion.status == Status::Concluded {
@@ -137,17 +135,14 @@ impl Steer<'_> {
         Ok(exit::DONE)
     }
 
-    fn way(&self) -> Way<'_> {
-        Way { config: self.config, api: self.api }
-    }
-
     async fn get(&self) -> Result<Discussion, ApiError> {
-        self.api.get(&format!("/api/discussions/{}", self.id)).await
+        self.way.api().get(&format!("/api/discussions/{}", self.id)).await
     }
 
-    async fn post(&self, route: &str, body: &Value) -> Result<Discussion, ApiError> {
+    async fn post(&mut self, route: &str, body: &Value) -> Result<Discussion, ApiError> {
         let path = format!("/api/discussions/{}/{route}", self.id);
-        self.api.post(&path, body).await.map_err(|error| self.in_commands(error))
+        let posted = self.way.post(&path, body).await;
+        posted.map_err(|error| self.in_commands(error))
     }
 
     /// What is possible now, as commands.

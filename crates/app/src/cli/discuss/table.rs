@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::{Api, ApiError};
+use crate::cli::estimate::Estimate;
 use crate::terminal::clean;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -68,24 +69,6 @@ pub enum StepKind {
     Turn,
     Evaluation,
     Synthesis,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Range {
-    pub low: f64,
-    pub high: f64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Estimate {
-    pub calls: Range,
-    pub input_tokens: Range,
-    pub output_tokens: Range,
-    pub seconds: Option<Range>,
-    pub cost: Option<Range>,
-    pub currency: Option<String>,
-    pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

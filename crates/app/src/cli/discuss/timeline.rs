@@ -4,39 +4,19 @@ use std::fmt::Write;
 
 use ratatui::style::Color;
 
-use super::table::{
-    Decision, Discussion, Entry, EntryKind, EntryStatus, Estimate, How, Range, Seat, StepKind,
-};
-use crate::cli::render;
-use crate::terminal::{self, Ink, clean, duration};
+use super::table::{Decision, Discussion, Entry, EntryKind, EntryStatus, How, Seat, StepKind};
+use crate::cli::estimate::Estimate;
+use crate::cli::render::{self, Paper};
+use crate::rounded::{self, duration};
+use crate::terminal::{self, clean};
 
 /// Colours of those who take part, in the order of their seats.
 const COLOURS: [u8; 6] = [33, 71, 127, 66, 172, 37];
 const DEVILS_COLOUR: u8 = 208;
 
-/// How pieces are written: with styles and wrapped, or plain.
-#[derive(Clone, Copy)]
-pub struct Paper {
-    pub ink: Ink,
-    /// Wrapped to the terminal's width.
-    pub wraps: bool,
-}
-
 impl Paper {
-    pub fn plain() -> Paper {
-        Paper { ink: Ink::none(), wraps: false }
-    }
-
-    pub fn of(stream: &impl std::io::IsTerminal) -> Paper {
-        Paper { ink: Ink::of(stream), wraps: stream.is_terminal() }
-    }
-
     pub fn footer(self, discussion: &Discussion) -> String {
         self.wrapped(&footer(discussion))
-    }
-
-    pub fn estimate(self, foreseen: &Estimate) -> String {
-        self.ink.dim(&self.wrapped(&estimate(foreseen)))
     }
 
     /// The topic, the format, and who is there.
@@ -47,8 +27,8 @@ impl Paper {
             1 => "1 round".to_owned(),
             many => format!("at most {many} rounds"),
         };
-        let topic = render::under(clean(&discussion.topic).trim(), self.ink.is_styled());
-        let mut out = format!("{}\n", self.ink.bold(&self.wrapped(&topic)));
+        let topic = self.wrapped(&self.under(clean(&discussion.topic).trim()));
+        let mut out = format!("{}\n", self.ink.bold(&topic));
         let led =
             format!("{format} · led by {} ({}) · {rounds}", clean(&leader.name), leader.who());
         let _ = writeln!(out, "{}", self.ink.dim(&self.wrapped(&led)));
@@ -97,8 +77,7 @@ impl Paper {
             Some(next) => {
                 let question = entry.question.as_deref().unwrap_or_default();
                 let question = clean(question);
-                let question = render::under(question.trim(), self.ink.is_styled());
-                format!("{leader} → {next}: {question}")
+                format!("{leader} → {next}: {}", self.under(question.trim()))
             }
             None => format!("{leader}: time to conclude."),
         };
@@ -158,28 +137,17 @@ impl Paper {
         format!("{}\n", self.ink.dim(&format!("  ({pieces} shown to {name} in short)")))
     }
 
-    pub fn section(self, head: &str, colour: Color, body: &str) -> String {
-        render::section(head, colour, body, self.ink.is_styled())
-    }
-
-    /// The conclusion, and what it does without.
-    pub fn conclusion(self, discussion: &Discussion) -> String {
+    /// The conclusion, and what it does without; under a head, where other things are
+    /// shown too.
+    pub fn conclusion(self, discussion: &Discussion, headed: bool) -> String {
         let text = clean(discussion.conclusion.as_deref().unwrap_or_default().trim());
         let note = discussion.degraded.as_deref().map(clean);
         let body = note.map_or_else(|| text.clone(), |note| format!("*{note}*\n\n{text}"));
-        if !self.wraps {
+        if !headed {
             return body;
         }
         let head = format!("Conclusion · {}", clean(&discussion.moderator.name));
         self.section(&head, Color::Green, &body)
-    }
-
-    fn wrapped(self, text: &str) -> String {
-        if self.wraps {
-            render::wrapped(text, terminal::width()).join("\n")
-        } else {
-            text.to_owned()
-        }
     }
 
     fn indented(self, text: &str) -> String {
@@ -223,23 +191,6 @@ pub fn due(discussion: &Discussion) -> String {
     if said.ends_with(['.', '?', '!', '…']) { said } else { format!("{said}.") }
 }
 
-/// `about 4 to 11 calls, 900 to 5200 tokens in, 200 to 1900 out, 20 s to 1 min 20 s`,
-/// and what is not known.
-fn estimate(estimate: &Estimate) -> String {
-    let mut parts = vec![
-        match whole(estimate.calls).as_str() {
-            "1" => "1 call".to_owned(),
-            calls => format!("{calls} calls"),
-        },
-        format!("{} tokens in", whole(estimate.input_tokens)),
-        format!("{} out", whole(estimate.output_tokens)),
-    ];
-    parts.extend(estimate.seconds.map(times));
-    parts.extend(estimate.cost.map(|cost| money(cost, estimate.currency.as_deref())));
-    let notes: String = estimate.notes.iter().map(|note| format!(" {}", clean(note))).collect();
-    format!("About {}.{notes}", parts.join(", "))
-}
-
 /// What it took, beside what was foreseen.
 fn footer(discussion: &Discussion) -> String {
     let (actual, foreseen) = (&discussion.actual, discussion.estimate.as_ref());
@@ -247,41 +198,20 @@ fn footer(discussion: &Discussion) -> String {
         range.map(|range| format!(" (foreseen: {range})")).unwrap_or_default()
     };
     let calls = if actual.calls == 1 { "call" } else { "calls" };
-    let mut out = format!("{} {calls}{}", actual.calls, beside(foreseen.map(|e| whole(e.calls))));
+    let mut out = format!("{} {calls}{}", actual.calls, beside(foreseen.map(Estimate::calls)));
     if let (Some(input), Some(output)) = (actual.input_tokens, actual.output_tokens) {
-        let range =
-            foreseen.map(|e| format!("{}, {}", whole(e.input_tokens), whole(e.output_tokens)));
+        let range = foreseen.map(|e| format!("{} and {}", e.input_tokens(), e.output_tokens()));
+        let (input, output) = (rounded::count(input), rounded::count(output));
         let _ = write!(out, " · {input} tokens in, {output} out{}", beside(range));
     }
-    let took = duration((actual.model_seconds * 1000.0) as u64);
-    let _ = write!(out, " · {took}{}", beside(foreseen.and_then(|e| e.seconds).map(times)));
+    if actual.calls > 0 {
+        let took = duration((actual.model_seconds * 1000.0) as u64);
+        let _ = write!(out, " · {took}{}", beside(foreseen.and_then(Estimate::time)));
+    }
     if let Some(cost) = actual.cost {
-        let currency = actual.currency.as_deref();
-        let range = beside(foreseen.and_then(|e| e.cost).map(|cost| money(cost, currency)));
-        let cost = money(Range { low: cost, high: cost }, currency);
-        let _ = write!(out, " · {cost}{range}");
+        let cost = rounded::money(cost, actual.currency.as_deref());
+        let _ = write!(out, " · {cost}{}", beside(foreseen.and_then(Estimate::cost)));
     }
     let _ = write!(out, " · session {}", discussion.id);
     out
-}
-
-fn whole(range: Range) -> String {
-    from_to(format!("{:.0}", range.low), format!("{:.0}", range.high))
-}
-
-fn money(range: Range, currency: Option<&str>) -> String {
-    if range.high == 0.0 {
-        return "no cost".to_owned();
-    }
-    let range = from_to(format!("{:.4}", range.low), format!("{:.4}", range.high));
-    format!("{range} {}", currency.unwrap_or_default()).trim_end().to_owned()
-}
-
-fn times(range: Range) -> String {
-    let time = |seconds: f64| duration((seconds * 1000.0) as u64);
-    from_to(time(range.low), time(range.high))
-}
-
-fn from_to(low: String, high: String) -> String {
-    if low == high { low } else { format!("{low} to {high}") }
 }

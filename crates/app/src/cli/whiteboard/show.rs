@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::view::{
     Agent, Annotation, Conflict, Outcome, Post, Summary, Tally, Whiteboard, Written,
 };
-use crate::terminal::{Ink, clean, duration, line};
+use crate::rounded::duration;
+use crate::terminal::{Ink, clean, line};
 
 /// Characters of a title or a reason in a line.
 const SHORT: usize = 80;
@@ -40,7 +41,7 @@ pub fn head(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
     if let Some(deadline) = board.deadline {
         let left = deadline.as_millisecond() - now.as_millisecond();
         out.push_str(&match u64::try_from(left) {
-            Ok(left) => format!(" · {} left", duration(left / 1000 * 1000)),
+            Ok(left) => format!(" · {} left", duration(left)),
             Err(_) => " · past its deadline".to_owned(),
         });
     }

@@ -51,6 +51,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         Entry { route: "DELETE /api/agents/{id}", how: How::Delete },
         list("GET /api/boardrooms"),
         post("POST /api/boardrooms", vec![json!({}), json!({ "prompt": 7 })]),
+        post("POST /api/boardrooms/estimate", vec![json!({ "prompt": WORD }), json!({})]),
         post("POST /api/boardrooms/import", vec![json!({})]),
         get("GET /api/boardrooms/presets", &[""]),
         Entry { route: "DELETE /api/boardrooms/{id}", how: How::Delete },
