@@ -105,7 +105,8 @@ body! {
         /// A copy that is given none is called `… (copy)`.
         #[schema(min_length = 1, max_length = 80)]
         pub name: Option<String>,
-        /// Who the agent is, said to the model: its system prompt.
+        /// Who the agent is, said to the model: its system prompt. One who leads and is
+        /// given none leads as anybody would.
         #[schema(min_length = 1, max_length = 16384)]
         pub persona: Option<String>,
     }
