@@ -70,6 +70,9 @@ pub struct State {
     pub used: BTreeMap<SeatId, Used>,
     /// How often each step has begun, by its name: no call is made twice by one id.
     begun: BTreeMap<CallId, u32>,
+    /// Entries that the transcript had when the discussion was last resumed: what failed
+    /// before that may have been mended.
+    resumed_at: usize,
     pub stage: Stage,
 }
 

@@ -46,6 +46,7 @@ impl State {
             aside: vec![],
             used: BTreeMap::new(),
             begun: BTreeMap::new(),
+            resumed_at: 0,
             stage: Stage::Draft,
         })
     }
@@ -118,6 +119,7 @@ impl State {
             }
             Event::Paused { next, at } => self.rest(Stage::Paused(next.clone()), *at),
             Event::Resumed { at } => {
+                self.resumed_at = self.transcript.len();
                 if let Stage::Pausing(step) = &self.stage {
                     self.rest(Stage::Active(step.clone()), *at);
                 }

@@ -138,11 +138,18 @@ impl Held {
 
     #[track_caller]
     pub fn fails(self) -> Held {
-        let failure = Failure {
-            kind: FailureKind::TimedOut,
-            message: "It took too long.".into(),
-            attempts: 1,
-        };
+        self.fails_by(FailureKind::TimedOut, "It took too long.")
+    }
+
+    /// Fails for a reason that does not pass.
+    #[track_caller]
+    pub fn breaks(self) -> Held {
+        self.fails_by(FailureKind::Misconfigured, "The key is wrong.")
+    }
+
+    #[track_caller]
+    fn fails_by(self, kind: FailureKind, message: &str) -> Held {
+        let failure = Failure { kind, message: message.into(), attempts: 1 };
         self.settled(Outcome::Failed { failure, partial: "Half".into() })
     }
 
@@ -294,15 +301,37 @@ fn what_is_said_during_a_step_comes_after_it() {
 }
 
 #[test]
-fn when_nobody_answers_the_discussion_has_failed_and_can_go_on() {
-    let held = Held::new(draft()).picks("ann").fails().picks("bob").fails();
+fn when_nobody_can_answer_the_discussion_has_failed_and_can_go_on() {
+    let held = Held::new(draft()).picks("ann").breaks();
+    assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
+    let held = held.picks("bob").breaks();
     check(
         &held,
-        "failed 2 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.\n\
-         3 continue bob by parsed\n4 turn 2 bob failed: It took too long.",
+        "failed 2 []\n1 continue ann by parsed\n2 turn 1 ann failed: The key is wrong.\n\
+         3 continue bob by parsed\n4 turn 2 bob failed: The key is wrong.",
     );
     let held = held.told(Command::Own(Own::Resume)).picks("ann").says("Tea.").says("Tea it is.");
     assert_eq!(held.state.status(), "concluded");
+}
+
+#[test]
+fn what_was_wrong_before_a_resume_may_be_mended() {
+    let five = Create { max_rounds: 5, ..draft() };
+    let held = Held::new(five).picks("ann").breaks().picks("bob").breaks();
+    let held = held.told(Command::Own(Own::Resume)).picks("ann").breaks();
+    assert_eq!(held.shown().lines().next(), Some("active 3 [evaluation/3#1]"));
+    let held = held.picks("bob").breaks();
+    assert_eq!(held.state.status(), "failed");
+}
+
+#[test]
+fn turns_that_fail_for_a_time_end_nothing() {
+    let held = Held::new(draft()).picks("ann").fails().picks("bob").fails().picks("ann").breaks();
+    assert_eq!(held.shown().lines().next(), Some("active 3 [synthesis#1]"));
+    let held = held.says("Nobody was heard.");
+    assert_eq!(held.state.status(), "concluded");
+    let absent = "Not heard: Ann (misconfigured); Bob (timed out).";
+    assert_eq!(held.state.degraded().as_deref(), Some(absent));
 }
 
 #[test]

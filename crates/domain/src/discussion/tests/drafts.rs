@@ -89,8 +89,9 @@ fn a_resting_discussion_with_no_rounds_left_goes_to_its_conclusion() {
 #[test]
 fn more_rounds_take_a_failed_discussion_on() {
     let one = Create { max_rounds: 1, ..draft() };
-    let held = Held::new(one).picks("ann").fails();
-    check(&held, "failed 1 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.");
+    let one = Create { participants: vec![takes_part(seat("Ann"), Role::Participant)], ..one };
+    let held = Held::new(one).picks("ann").breaks();
+    check(&held, "failed 1 []\n1 continue ann by parsed\n2 turn 1 ann failed: The key is wrong.");
     let held = held.told(rounds(2)).told(Command::Own(Own::Resume));
     assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
 }

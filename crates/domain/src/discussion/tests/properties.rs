@@ -311,7 +311,12 @@ impl Drive {
             Ending::Blank => " \n".to_owned(),
             Ending::Failed => {
                 let message = "Busy.".to_owned();
-                let failure = Failure { kind: FailureKind::RateLimited, message, attempts: 3 };
+                // Some of them do not pass.
+                let kind = match self.n % 2 {
+                    0 => FailureKind::RateLimited,
+                    _ => FailureKind::Misconfigured,
+                };
+                let failure = Failure { kind, message, attempts: 3 };
                 return Outcome::Failed { failure, partial: text };
             }
             Ending::Stopped => return Outcome::Stopped { partial: text },

@@ -5,7 +5,7 @@ use super::*;
 /// One discussion in each state, by the way that leads there.
 fn in_every_state() -> Vec<(&'static str, Held)> {
     let start = || Held::new(draft());
-    let silent = start().picks("ann").fails().picks("bob").fails();
+    let silent = start().picks("ann").breaks().picks("bob").breaks();
     vec![
         ("draft", Held::new(Create { start: None, ..draft() })),
         ("active", start().picks("ann")),

@@ -61,7 +61,10 @@ fn script(state: &str, gate: &Gate) -> Script {
 fn nobody_there() -> Script {
     let gone = Reply::fault(Fault::NoSuchModel);
     let script = Script::new(Reply::canned());
-    script.when(When::model("ann"), gone.clone()).when(When::model("bob"), gone)
+    script
+        .when(When::says(EVALUATES), next("bob", "And you?"))
+        .when(When::model("ann"), gone.clone())
+        .when(When::model("bob"), gone)
 }
 
 async fn bring(state: &str, gate: &Gate, talks: &[Talk<'_>]) {
