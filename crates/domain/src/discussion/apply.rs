@@ -133,7 +133,10 @@ impl State {
                 self.rest(Stage::Failed { why: why.clone(), next: next.clone() }, *at);
             }
             Event::Concluded { by, why, answer, condensed, at } => {
-                self.count_answer(by, answer);
+                // One that came with the decision was counted with it.
+                if self.step().is_some_and(|step| step.what.is_synthesis()) {
+                    self.count_answer(by, answer);
+                }
                 let (by, answer) = (by.clone(), answer.clone());
                 let conclusion =
                     Conclusion { by, why: *why, answer, condensed: *condensed, at: *at };

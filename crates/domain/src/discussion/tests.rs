@@ -335,6 +335,32 @@ fn turns_that_fail_for_a_time_end_nothing() {
 }
 
 #[test]
+fn a_decision_that_brings_its_conclusion_is_the_last_call() {
+    let enough = |synthesis: &str| {
+        let decision = serde_json::json!({ "decision": "synthesize", "nextParticipantId": "none",
+            "question": "", "reasoning": "Enough.", "synthesis": synthesis });
+        decision.to_string()
+    };
+    let spoken = || Held::new(draft()).picks("ann").says("Tea.");
+    let held = spoken().says(&enough(" Tea it is.\n"));
+    check(
+        &held,
+        "concluded 1 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
+         3 synthesize by parsed\n= chair: Tea it is.",
+    );
+    // Its tokens are the decision's, and count once.
+    let chair = held.state.used[&SeatId("chair".into())];
+    assert_eq!((chair.calls, chair.tokens), (2, 220));
+    // A discussion that was to pause has nothing left to wait for.
+    let held = spoken().told(Command::Own(Own::Pause)).says(&enough("Tea it is."));
+    assert_eq!(held.state.status(), "concluded");
+    for nothing in ["", "none", " N/A ", "…"] {
+        let held = spoken().says(&enough(nothing));
+        assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#1]"), "{nothing:?}");
+    }
+}
+
+#[test]
 fn another_model_concludes_when_the_facilitators_fails() {
     let create = Create { max_rounds: 1, ..draft() };
     let held = Held::new(create).picks("ann").says("Tea.").fails();

@@ -72,6 +72,8 @@ enum Ending {
     /// Everybody is named in turn, observers and the facilitator too.
     Continues(usize),
     Synthesizes,
+    /// Brings the conclusion too.
+    Concludes,
     /// No decision; as a turn it says something.
     Words,
     ManyWords,
@@ -85,6 +87,7 @@ fn endings() -> impl Strategy<Value = Ending> {
     prop_oneof![
         8 => (0..6_usize).prop_map(Ending::Continues),
         2 => Just(Ending::Synthesizes),
+        1 => Just(Ending::Concludes),
         4 => Just(Ending::Words),
         2 => Just(Ending::ManyWords),
         1 => Just(Ending::Blank),
@@ -306,6 +309,11 @@ impl Drive {
         let said = match ending {
             Ending::Continues(pick) => decision("continue", &self.named(pick).to_lowercase()),
             Ending::Synthesizes => decision("synthesize", ""),
+            Ending::Concludes => {
+                let mut whole = serde_json::json!({ "decision": "synthesize" });
+                whole["synthesis"] = serde_json::json!(text);
+                whole.to_string()
+            }
             Ending::Words => text,
             Ending::ManyWords => format!("{text} {}", "Ätherisch. ".repeat(400)),
             Ending::Blank => " \n".to_owned(),
