@@ -459,7 +459,14 @@ impl Form for State {
 
     fn ask(&self, call: &CallId) -> Option<Ask> {
         let step = self.under_way().filter(|step| step.call_id() == *call)?;
-        prompt::ask(self, step).map(|asked| asked.ask)
+        let asked = prompt::ask(self, step)?.ask;
+        Some(match step.what {
+            What::Turn { .. } => asked,
+            // Whoever leads decides by what was said, and touches nothing meanwhile.
+            What::Opening | What::Evaluation { .. } | What::Synthesis { .. } => {
+                Ask { workspace: None, ..asked }
+            }
+        })
     }
 
     fn searchable(&self, event: &Event) -> String {

@@ -361,6 +361,37 @@ fn a_decision_that_brings_its_conclusion_is_the_last_call() {
 }
 
 #[test]
+fn whoever_leads_is_asked_without_tools() {
+    let place = Workspace { folder: Some("/srv".into()), tools: vec!["Bash".into()] };
+    let furnished = |name: &str| {
+        let mut seat = seat(name);
+        if let Sitter::Model { workspace, .. } = &mut seat.sitter {
+            *workspace = Some(place.clone());
+        }
+        seat
+    };
+    let create = Create {
+        facilitator: furnished("Chair"),
+        participants: vec![takes_part(furnished("Ann"), Role::Participant)],
+        ..draft()
+    };
+    let place_of = |held: &Held| {
+        let call = due(&held.state).remove(0);
+        ask(&held.state, &call.id).expect("an ask").workspace
+    };
+    let held = Held::new(create);
+    assert_eq!(place_of(&held), None);
+    let held = held.picks("ann");
+    assert_eq!(place_of(&held).as_ref(), Some(&place));
+    let held = held.says("Tea.");
+    assert_eq!(place_of(&held), None);
+    let held = held.ends();
+    assert_eq!(place_of(&held), None);
+    // Nor has another's model that concludes in its place.
+    assert_eq!(place_of(&held.fails()), None);
+}
+
+#[test]
 fn another_model_concludes_when_the_facilitators_fails() {
     let create = Create { max_rounds: 1, ..draft() };
     let held = Held::new(create).picks("ann").says("Tea.").fails();
