@@ -28,7 +28,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use edit::Edit;
+pub use edit::{Edit, Wanted};
 pub use estimate::{Actual, Estimate, Measure, Money, Range, foresee};
 pub use event::Event;
 pub use format::{Format, Role};
@@ -62,6 +62,7 @@ pub struct State {
     pub changed_at: Timestamp,
     /// What it was thought to take, when it started.
     pub estimate: Option<Estimate>,
+    pub corrected: Corrected,
     /// Numbered from 1 without a gap.
     pub transcript: Vec<Arc<Entry>>,
     /// Said while a step was under way. It comes into the transcript when the step
@@ -74,6 +75,14 @@ pub struct State {
     /// before that may have been mended.
     resumed_at: usize,
     pub stage: Stage,
+}
+
+/// Topic and format as they were put right after the start. Prompts keep to what the
+/// discussion began with.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Corrected {
+    topic: Option<Arc<str>>,
+    format: Option<Format>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -316,6 +325,22 @@ pub struct Conclusion {
     pub answer: Answer,
     pub condensed: u32,
     pub at: Timestamp,
+    /// What somebody has put in place of the answer, the last of several.
+    pub revision: Option<Revision>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Revision {
+    pub by: String,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+impl Conclusion {
+    /// As it stands now.
+    pub fn text(&self) -> &str {
+        self.revision.as_ref().map_or(&self.answer.text, |revision| &revision.text)
+    }
 }
 
 /// What one seat has taken so far.
@@ -413,7 +438,7 @@ impl Form for State {
         };
         match command {
             Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
-            Command::Edit(edit) => state.edit(edit, moment.at),
+            Command::Edit(edit) => state.edit(edit, moment),
             Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
             Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
             Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
@@ -551,6 +576,16 @@ impl State {
             Some(What::Opening) => 1,
             Some(What::Evaluation { .. } | What::Synthesis { .. }) | None => self.turns(),
         }
+    }
+
+    /// The topic as people read it.
+    pub fn topic_told(&self) -> &str {
+        self.corrected.topic.as_ref().unwrap_or(&self.topic)
+    }
+
+    /// The format as people read it.
+    pub fn format_told(&self) -> Format {
+        self.corrected.format.unwrap_or(self.format)
     }
 
     pub fn conclusion(&self) -> Option<&Conclusion> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Conclusion, Decided, Entry, Event, How, Participant, Said, SeatId, Spoken, Stage, State, What,
+    Conclusion, Corrected, Decided, Entry, Event, How, Participant, Revision, Said, SeatId, Spoken,
+    Stage, State, What,
 };
 use crate::call::{Answer, Timing, Usage};
 use crate::ids::CallId;
@@ -42,6 +43,7 @@ impl State {
             started_at: None,
             changed_at: *at,
             estimate: None,
+            corrected: Corrected::default(),
             transcript: vec![],
             aside: vec![],
             used: BTreeMap::new(),
@@ -58,8 +60,22 @@ impl State {
             Event::Created { .. } => {}
             Event::Edited { name, topic, format, max_rounds, at } => {
                 self.name = name.as_ref().unwrap_or(&self.name).clone();
-                self.topic = topic.as_ref().unwrap_or(&self.topic).clone();
-                self.format = format.unwrap_or(self.format);
+                match self.stage {
+                    Stage::Draft => {
+                        self.topic = topic.as_ref().unwrap_or(&self.topic).clone();
+                        self.format = format.unwrap_or(self.format);
+                    }
+                    Stage::Active(_)
+                    | Stage::Pausing(_)
+                    | Stage::Paused(_)
+                    | Stage::Stopped(_)
+                    | Stage::Failed { .. }
+                    | Stage::Concluded(_) => {
+                        let Corrected { topic: before, format: usual } = self.corrected.clone();
+                        let (topic, format) = (topic.clone().or(before), format.or(usual));
+                        self.corrected = Corrected { topic, format };
+                    }
+                }
                 self.max_rounds = max_rounds.unwrap_or(self.max_rounds);
                 self.changed_at = *at;
             }
@@ -137,10 +153,23 @@ impl State {
                 if self.step().is_some_and(|step| step.what.is_synthesis()) {
                     self.count_answer(by, answer);
                 }
-                let (by, answer) = (by.clone(), answer.clone());
-                let conclusion =
-                    Conclusion { by, why: *why, answer, condensed: *condensed, at: *at };
+                let conclusion = Conclusion {
+                    by: by.clone(),
+                    why: *why,
+                    answer: answer.clone(),
+                    condensed: *condensed,
+                    at: *at,
+                    revision: None,
+                };
                 self.rest(Stage::Concluded(Arc::new(conclusion)), *at);
+            }
+            Event::ConclusionEdited { by, text, at } => {
+                let (by, text) = (by.clone(), text.clone());
+                if let Stage::Concluded(conclusion) = &mut self.stage {
+                    let revision = Some(Revision { by, text, at: *at });
+                    Arc::make_mut(conclusion).revision = revision;
+                }
+                self.changed_at = *at;
             }
         }
     }

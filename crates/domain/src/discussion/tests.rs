@@ -158,8 +158,7 @@ impl Held {
         let due: Vec<String> = due(&self.state).iter().map(|call| call.id.0.clone()).collect();
         let line = |entry: &Arc<Entry>| format!("{} {}", entry.number, short(&entry.said));
         let record: Vec<String> = self.state.transcript.iter().map(line).collect();
-        let conclusion =
-            self.state.conclusion().map(|c| format!("\n= {}: {}", c.by, c.answer.text));
+        let conclusion = self.state.conclusion().map(|c| format!("\n= {}: {}", c.by, c.text()));
         format!(
             "{} {} [{}]\n{}{}",
             self.state.status(),

@@ -167,14 +167,15 @@ async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl Into
     show(&app, &app.engine.get(session_id(&id)?).await?)
 }
 
-/// Changes what is given. Status and conclusion are not written by hand: start,
-/// pause, resume, stop and conclude are commands.
+/// Changes what is given, all or nothing. A status is reached by the command that leads
+/// there: `active` starts or resumes, `paused` pauses, `concluded` concludes.
 #[utoipa::path(patch, path = "/api/discussions/{id}", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
     request_body = DiscussionEdit,
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
 async fn edit(on: On<DiscussionEdit>) -> Result<impl IntoResponse, Problem> {
-    submit(&on.app, &on.at, on.by, Command::Edit(on.body.into())).await
+    let id = session_id(&on.at)?;
+    show(&on.app, &discussions::edit(&on.app.clerk, id, on.by, on.body).await?)
 }
 
 /// Removes a discussion and its record for good. For whoever opened it, and the operator of

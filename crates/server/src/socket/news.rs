@@ -93,6 +93,9 @@ fn words(event: &discussion::Event, state: &State) -> Vec<(&'static str, Value)>
             (CONCLUDED, json!({ "conclusion": answer.text, "why": why })),
             status("concluded", state.round(), state.max_rounds),
         ],
+        Event::ConclusionEdited { by, text, .. } => {
+            vec![(CONCLUDED, json!({ "conclusion": text, "editedBy": by }))]
+        }
         Event::Edited { .. }
         | Event::FacilitatorChanged { .. }
         | Event::ParticipantAdded { .. }
