@@ -259,6 +259,8 @@ pub const IDEMPOTENCY_KEY_BYTES: usize = 200;
 /// Rows of a page: default and most.
 pub const PAGE: u32 = 50;
 pub const PAGE_MOST: u32 = 200;
+/// Messages of a discussion that are told with it.
+pub const RECENT_MESSAGES: usize = 50;
 /// Events read from the log in one go.
 pub const EVENTS_PAGE: u32 = 500;
 /// The same for a live reader, who holds them until they are sent.
