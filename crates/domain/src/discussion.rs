@@ -306,6 +306,13 @@ pub enum How {
     Rule,
 }
 
+impl Decided {
+    /// The round that it belongs to, from 1: the opening is part of the first.
+    pub fn round(&self) -> u32 {
+        self.turn.max(1)
+    }
+}
+
 impl How {
     pub fn name(self) -> &'static str {
         match self {
@@ -571,10 +578,15 @@ impl State {
 
     /// The round that is under way, from 1; after the last turn it stays there.
     pub fn round(&self) -> u32 {
-        match self.step().map(|step| &step.what) {
-            Some(What::Turn { turn, .. }) => *turn,
-            Some(What::Opening) => 1,
-            Some(What::Evaluation { .. } | What::Synthesis { .. }) | None => self.turns(),
+        self.step().map_or_else(|| self.turns(), |step| self.round_of(&step.what))
+    }
+
+    /// The round that a step belongs to.
+    pub fn round_of(&self, what: &What) -> u32 {
+        match what {
+            What::Opening => 1,
+            What::Turn { turn, .. } | What::Evaluation { turn } => *turn,
+            What::Synthesis { .. } => self.turns(),
         }
     }
 
