@@ -36,6 +36,8 @@ pub struct Config {
     pub listen: String,
     pub tokens: Vec<String>,
     pub hosts: Vec<String>,
+    /// Pages of elsewhere that may use the server.
+    pub origins: Vec<String>,
     /// A server to use in place of a store of one's own. It may hold a password:
     /// [`Config::shown_server`] is for people, models and files.
     pub server: Option<String>,
@@ -54,6 +56,7 @@ pub struct File {
     listen: Option<String>,
     tokens: Option<Vec<String>>,
     hosts: Option<Vec<String>>,
+    allowed_origins: Option<Vec<String>>,
     server: Option<String>,
     embedded: Option<bool>,
     web_folder: Option<PathBuf>,
@@ -135,10 +138,16 @@ impl Config {
         let providers = providers(settings.providers, env, embedded)?;
         let currency = set("PLENARY_CURRENCY").or(settings.currency);
         let hosts = set("PLENARY_HOSTS").map(|text| listed(&text)).or(settings.hosts);
+        let allowed = set("PLENARY_ALLOWED_ORIGINS").map(|text| listed(&text));
+        let allowed = allowed.or(settings.allowed_origins);
         Ok(Config {
             listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
             tokens: tokens(set("PLENARY_TOKEN"), settings.tokens)?,
             hosts: hosts.unwrap_or_default(),
+            origins: origins(
+                "PLENARY_ALLOWED_ORIGINS (`allowed_origins`)",
+                &allowed.unwrap_or_default(),
+            )?,
             server: named_server(set("PLENARY_SERVER").or(settings.server))?,
             serving: settings.serve.settle(&set)?,
             tiers: tiers(settings.tiers, &set)?,
@@ -203,6 +212,20 @@ pub fn directories() -> Option<directories::ProjectDirs> {
 fn listed(text: &str) -> Vec<String> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     parts.map(str::to_owned).collect()
+}
+
+/// Origins as browsers name them. One that is never named would let nobody in.
+pub fn origins(place: &str, written: &[String]) -> Result<Vec<String>, String> {
+    let origin = |text: &String| {
+        let url = reqwest::Url::parse(text.trim()).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.filter(|url| url.path() == "/" && url.query().is_none());
+        let url = url.filter(|url| url.username().is_empty() && url.fragment().is_none());
+        url.map(|url| url.origin().ascii_serialization()).ok_or_else(|| {
+            format!("{place} has {text:?}; write an origin, such as http://localhost:3000")
+        })
+    };
+    written.iter().map(origin).collect()
 }
 
 /// An empty token would let everybody in who sends none.
@@ -539,5 +562,22 @@ mod tests {
         let found = providers(file.providers, &|_| None, None).unwrap();
         let folders = found[0].command.as_ref().unwrap().folders.clone();
         assert_eq!((folders, found[0].window()), (Some(vec!["~/work".into()]), 200_000));
+    }
+
+    #[test]
+    fn an_origin_is_written_as_browsers_name_it() {
+        let check = |written: &str, expected: Option<&str>| {
+            let found = origins("PLACE", &[written.to_owned()]).ok();
+            assert_eq!(found, expected.map(|origin| vec![origin.to_owned()]), "{written}");
+        };
+        check("http://localhost:3000", Some("http://localhost:3000"));
+        check(" HTTPS://Desk.Example:443/ ", Some("https://desk.example"));
+        check("http://[::1]:80", Some("http://[::1]"));
+        for wrong in ["*", "null", "", "localhost:3000", "desk.example", "file:///", "http://a/b"] {
+            check(wrong, None);
+        }
+        check("http://user@a", None);
+        let problem = origins("PLACE", &["*".to_owned()]).unwrap_err();
+        assert_eq!(problem, "PLACE has \"*\"; write an origin, such as http://localhost:3000");
     }
 }

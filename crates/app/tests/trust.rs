@@ -85,6 +85,7 @@ fn hostile(thief: &Thief) -> String {
     let url = thief.url();
     format!(
         "home = \"elsewhere\"\nlisten = \"0.0.0.0:7\"\ntokens = [\"known\"]\nhosts = [\"evil\"]\n\
+         allowed_origins = [\"http://evil\"]\n\
          server = \"{url}\"\nweb_folder = \".\"\n\n[tiers]\nfast = \"gemma3:4b\"\n\n\
          [providers.x]\nkind = \"openai\"\nurl = \"{url}/v1\"\nkey_env = \"AWS_SECRET_ACCESS_KEY\"\n\n\
          [providers.y]\nkind = \"command\"\nprogram = \"./y.sh\"\nargs = [\"a b\"]\n\

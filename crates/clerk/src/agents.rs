@@ -10,7 +10,7 @@ use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use crate::models::{self, Names};
+use crate::models::{self, Meant, Names};
 use crate::{Clerk, ClerkError, Result, mirror};
 
 mirror! {
@@ -31,8 +31,9 @@ macro_rules! body {
             #[serde(default, deserialize_with = "given")]
             #[schema(value_type = Option<String>, max_length = 300)]
             pub description: Option<Option<String>>,
-            /// `provider/model`, or a bare name that one provider has. Give either this
-            /// or a tier; with neither the agent takes any model.
+            /// `provider/model`, or a bare name that one provider has; `haiku`, `sonnet` and
+            /// `opus` mean a tier where no model is called that. Give either this or a tier;
+            /// with neither the agent takes any model.
             #[serde(default, deserialize_with = "given")]
             #[schema(value_type = Option<String>, min_length = 1)]
             pub model: Option<Option<String>>,
@@ -104,7 +105,8 @@ body! {
         /// A copy that is given none is called `… (copy)`.
         #[schema(min_length = 1, max_length = 80)]
         pub name: Option<String>,
-        /// Who the agent is, said to the model: its system prompt.
+        /// Who the agent is, said to the model: its system prompt. One who leads and is
+        /// given none leads as anybody would.
         #[schema(min_length = 1, max_length = 16384)]
         pub persona: Option<String>,
     }
@@ -199,17 +201,24 @@ async fn write(
         return written(&earlier);
     }
     let mut wrong = vec![];
-    let model = match model {
-        None => None,
-        Some(None) => Some(None),
-        Some(Some(name)) => {
-            Some(Some(Names::new(clerk).find(&name).await.unwrap_or_else(|problem| {
+    let given = match model {
+        None => given,
+        Some(None) => Given { model: Some(None), ..given },
+        Some(Some(name)) => match Names::new(clerk).meant(&name).await {
+            Ok(Meant::Model(model)) => Given { model: Some(Some(model)), ..given },
+            Ok(Meant::Tier(tier)) => {
+                if given.tier.is_some_and(|given| given.is_some()) {
+                    wrong.push(Wrong::new("tier", "give either a model or a tier, not both"));
+                }
+                Given { tier: Some(Some(tier)), ..given }
+            }
+            Err(problem) => {
                 wrong.push(Wrong::new("model", problem));
-                models::unknown()
-            })))
-        }
+                Given { model: Some(Some(models::unknown())), ..given }
+            }
+        },
     };
-    let command = command(Given { model, ..given });
+    let command = command(given);
     if !wrong.is_empty() {
         let now = standing(clerk).await?;
         let room = now.as_ref().map(|now| &*now.room);

@@ -8,7 +8,8 @@ use plenary_domain::boardroom::{
 use plenary_domain::discussion::Estimate;
 use plenary_domain::{ModelName, Reject, Report, SessionId, room};
 use plenary_engine::{By, EngineError, Snapshot};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::discussions::usual;
@@ -59,6 +60,8 @@ pub enum BoardName {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewAdvisor {
+    // As people write it: `Devil's advocate` will do.
+    #[serde(deserialize_with = "role")]
     pub role: RoleName,
     /// `provider/model`, or a bare name that one provider has.
     pub model: Option<String>,
@@ -68,8 +71,15 @@ pub struct NewAdvisor {
     #[schema(minimum = 1)]
     pub reply_within_seconds: Option<u32>,
     /// In place of the role's own; an empty one means the role's own.
+    #[serde(alias = "customPrompt")]
     #[schema(max_length = 8192)]
     pub system_prompt: Option<String>,
+}
+
+fn role<'de, D: Deserializer<'de>>(from: D) -> Result<RoleName, D::Error> {
+    let written = String::deserialize(from)?;
+    let role = Role::parse(&written).map(RoleName::from);
+    role.ok_or_else(|| D::Error::unknown_variant(&written, &Role::IDS))
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -3,7 +3,7 @@
 mod seating;
 
 use plenary_domain::discussion::{
-    self, Choice, Command, Create, Edit, Estimate, Format, Measure, Role, SeatId, State,
+    self, Choice, Command, Create, Edit, Estimate, Format, Measure, Role, SeatId, State, Wanted,
 };
 use plenary_domain::{ModelName, Reject, SessionId, names, room};
 use plenary_engine::{By, EngineError, Latencies, Snapshot};
@@ -115,14 +115,28 @@ pub struct NewModerator {
 pub struct DiscussionEdit {
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// In a draft only.
+    /// In a draft it is what will be discussed; later it is put right for readers only.
     #[schema(min_length = 1, max_length = 65536)]
     pub topic: Option<String>,
-    /// In a draft only.
+    /// Like the topic.
     pub format: Option<FormatName>,
     /// Until the conclusion; not fewer than have begun.
     #[schema(minimum = 1, maximum = 50)]
     pub max_rounds: Option<u32>,
+    /// The command that leads there: `active` starts or resumes, `paused` pauses and
+    /// `concluded` concludes. Anything else is refused.
+    pub status: Option<WantedStatus>,
+    /// In place of the conclusion that there is. Who edited it is recorded.
+    #[schema(min_length = 1, max_length = 65536)]
+    pub conclusion: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WantedStatus {
+    Active,
+    Paused,
+    Concluded,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -200,10 +214,22 @@ pub(crate) fn usual(latencies: &Latencies, model: &ModelName) -> Option<Measure>
     Some(Measure { low_ms: at(0.25)?, high_ms: at(0.9)? })
 }
 
-impl From<DiscussionEdit> for Edit {
-    fn from(DiscussionEdit { name, topic, format, max_rounds }: DiscussionEdit) -> Self {
-        Edit { name, topic, format: format.map(Format::from), max_rounds }
-    }
+/// Changes what is given, all or nothing.
+pub async fn edit(clerk: &Clerk, id: SessionId, by: By, new: DiscussionEdit) -> Result {
+    let DiscussionEdit { name, topic, format, max_rounds, status, conclusion } = new;
+    let is_as_foreseen = topic.is_none() && format.is_none() && max_rounds.is_none();
+    let status = match status {
+        None => None,
+        Some(WantedStatus::Active) if is_as_foreseen => {
+            Some(Wanted::Active { estimate: Some(estimate(clerk, id).await?) })
+        }
+        Some(WantedStatus::Active) => Some(Wanted::Active { estimate: None }),
+        Some(WantedStatus::Paused) => Some(Wanted::Paused),
+        Some(WantedStatus::Concluded) => Some(Wanted::Concluded),
+    };
+    let format = format.map(Format::from);
+    let edit = Edit { name, topic, format, max_rounds, status, conclusion };
+    submit(clerk, id, by, Command::Edit(edit)).await
 }
 
 /// Starts a draft.

@@ -35,6 +35,12 @@ pub(crate) async fn named(clerk: &Clerk, written: Option<String>) -> Result<Opti
     found.map(Some).map_err(|problem| ClerkError::wrong("model", problem))
 }
 
+/// What somebody wrote in place of a model's name.
+pub(crate) enum Meant {
+    Model(ModelName),
+    Tier(Tier),
+}
+
 /// Stands in where a name could not be found. Nothing is opened with it.
 pub(crate) fn unknown() -> ModelName {
     ModelName::new("unknown", "unknown")
@@ -56,7 +62,25 @@ impl<'a> Names<'a> {
         self.catalog.is_some()
     }
 
+    /// The model of this name, or the one that a word for a tier means now.
     pub(crate) async fn find(&mut self, written: &str) -> Result<ModelName, String> {
+        match self.meant(written).await? {
+            Meant::Model(model) => Ok(model),
+            Meant::Tier(tier) => self.tier(tier).await.map_err(|none| none.problem),
+        }
+    }
+
+    pub(crate) async fn meant(&mut self, written: &str) -> Result<Meant, String> {
+        match self.resolve(written).await {
+            Ok(model) => Ok(Meant::Model(model)),
+            Err(problem) => {
+                let (_, available) = self.catalog().await;
+                models::called_tier(written, available).map(Meant::Tier).ok_or(problem)
+            }
+        }
+    }
+
+    async fn resolve(&mut self, written: &str) -> Result<ModelName, String> {
         let providers = self.clerk.engine.models().providers();
         if let Ok(full) = models::resolve(written, &providers, &[]) {
             return Ok(full);
@@ -73,7 +97,7 @@ impl<'a> Names<'a> {
             let found = models::of_tier(tier, available).or(available.first());
             return found.cloned().ok_or_else(|| no_model(&[]));
         };
-        self.find(&written).await.map_err(|problem| {
+        self.resolve(&written).await.map_err(|problem| {
             let setting = tiers::setting(tier);
             // What `resolve` says may be a question already.
             let end = if problem.ends_with('?') { "" } else { "." };

@@ -18,7 +18,7 @@ use crate::ids::ModelName;
 use crate::models::distance;
 use crate::names::are_same;
 
-pub use builtin::built_in;
+pub use builtin::{built_in, usual_persona};
 
 /// How many near matches an error lists.
 const NEAR: usize = 5;

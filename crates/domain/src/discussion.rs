@@ -28,7 +28,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use edit::Edit;
+pub use edit::{Edit, Wanted};
 pub use estimate::{Actual, Estimate, Measure, Money, Range, foresee};
 pub use event::Event;
 pub use format::{Format, Role};
@@ -62,6 +62,7 @@ pub struct State {
     pub changed_at: Timestamp,
     /// What it was thought to take, when it started.
     pub estimate: Option<Estimate>,
+    pub corrected: Corrected,
     /// Numbered from 1 without a gap.
     pub transcript: Vec<Arc<Entry>>,
     /// Said while a step was under way. It comes into the transcript when the step
@@ -70,7 +71,18 @@ pub struct State {
     pub used: BTreeMap<SeatId, Used>,
     /// How often each step has begun, by its name: no call is made twice by one id.
     begun: BTreeMap<CallId, u32>,
+    /// Entries that the transcript had when the discussion was last resumed: what failed
+    /// before that may have been mended.
+    resumed_at: usize,
     pub stage: Stage,
+}
+
+/// Topic and format as they were put right after the start. Prompts keep to what the
+/// discussion began with.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Corrected {
+    topic: Option<Arc<str>>,
+    format: Option<Format>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -294,6 +306,13 @@ pub enum How {
     Rule,
 }
 
+impl Decided {
+    /// The round that it belongs to, from 1: the opening is part of the first.
+    pub fn round(&self) -> u32 {
+        self.turn.max(1)
+    }
+}
+
 impl How {
     pub fn name(self) -> &'static str {
         match self {
@@ -313,6 +332,22 @@ pub struct Conclusion {
     pub answer: Answer,
     pub condensed: u32,
     pub at: Timestamp,
+    /// What somebody has put in place of the answer, the last of several.
+    pub revision: Option<Revision>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Revision {
+    pub by: String,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+impl Conclusion {
+    /// As it stands now.
+    pub fn text(&self) -> &str {
+        self.revision.as_ref().map_or(&self.answer.text, |revision| &revision.text)
+    }
 }
 
 /// What one seat has taken so far.
@@ -410,7 +445,7 @@ impl Form for State {
         };
         match command {
             Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
-            Command::Edit(edit) => state.edit(edit, moment.at),
+            Command::Edit(edit) => state.edit(edit, moment),
             Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
             Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
             Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
@@ -456,7 +491,14 @@ impl Form for State {
 
     fn ask(&self, call: &CallId) -> Option<Ask> {
         let step = self.under_way().filter(|step| step.call_id() == *call)?;
-        prompt::ask(self, step).map(|asked| asked.ask)
+        let asked = prompt::ask(self, step)?.ask;
+        Some(match step.what {
+            What::Turn { .. } => asked,
+            // Whoever leads decides by what was said, and touches nothing meanwhile.
+            What::Opening | What::Evaluation { .. } | What::Synthesis { .. } => {
+                Ask { workspace: None, ..asked }
+            }
+        })
     }
 
     fn searchable(&self, event: &Event) -> String {
@@ -536,11 +578,26 @@ impl State {
 
     /// The round that is under way, from 1; after the last turn it stays there.
     pub fn round(&self) -> u32 {
-        match self.step().map(|step| &step.what) {
-            Some(What::Turn { turn, .. }) => *turn,
-            Some(What::Opening) => 1,
-            Some(What::Evaluation { .. } | What::Synthesis { .. }) | None => self.turns(),
+        self.step().map_or_else(|| self.turns(), |step| self.round_of(&step.what))
+    }
+
+    /// The round that a step belongs to.
+    pub fn round_of(&self, what: &What) -> u32 {
+        match what {
+            What::Opening => 1,
+            What::Turn { turn, .. } | What::Evaluation { turn } => *turn,
+            What::Synthesis { .. } => self.turns(),
         }
+    }
+
+    /// The topic as people read it.
+    pub fn topic_told(&self) -> &str {
+        self.corrected.topic.as_ref().unwrap_or(&self.topic)
+    }
+
+    /// The format as people read it.
+    pub fn format_told(&self) -> Format {
+        self.corrected.format.unwrap_or(self.format)
     }
 
     pub fn conclusion(&self) -> Option<&Conclusion> {

@@ -197,7 +197,11 @@ fn add(
         }
         None => check::blank(),
     };
+    let is_written = given.persona.is_some() || copy_of.is_some();
     let mut agent = check::onto(&mut wrong, base, given);
+    if agent.facilitator && !is_written {
+        agent.persona = agent::usual_persona(&agent.description);
+    }
     agent.id = check::new_id(&agent.name, all, state);
     check::agent(&mut wrong, &agent, all);
     // What a copy would have brought is not missing besides.

@@ -259,6 +259,8 @@ pub const IDEMPOTENCY_KEY_BYTES: usize = 200;
 /// Rows of a page: default and most.
 pub const PAGE: u32 = 50;
 pub const PAGE_MOST: u32 = 200;
+/// Messages of a discussion that are told with it.
+pub const RECENT_MESSAGES: usize = 50;
 /// Events read from the log in one go.
 pub const EVENTS_PAGE: u32 = 500;
 /// The same for a live reader, who holds them until they are sent.
@@ -350,6 +352,8 @@ pub const SOCKETS: usize = 1_024;
 pub const SOCKET_CONNECT_MS: u64 = 10_000;
 pub const SOCKET_BYTES: usize = 64 * 1024;
 pub const SOCKET_TABLES: usize = 256;
+/// Seconds for which a browser may remember that a page of elsewhere is let in.
+pub const ORIGIN_SECONDS: u32 = 600;
 /// Commands of one client that may wait, and packets that may wait for it to read. A
 /// client whose packets fill this when it should show that it lives is disconnected.
 pub const SOCKET_COMMANDS: usize = 16;

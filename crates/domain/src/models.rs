@@ -52,6 +52,20 @@ pub fn resolve(
     }
 }
 
+/// The tier that a vendor's own word for one means, where no model is called that.
+pub fn called_tier(written: &str, available: &[ModelName]) -> Option<Tier> {
+    let is_model = |name: &ModelName| name.parts().1 == written.trim();
+    if available.iter().any(is_model) {
+        return None;
+    }
+    match written.trim().to_lowercase().as_str() {
+        "haiku" => Some(Tier::Fast),
+        "sonnet" => Some(Tier::Balanced),
+        "opus" => Some(Tier::Strong),
+        _ => None,
+    }
+}
+
 fn unknown(written: &str, providers: &[String], available: &[ModelName]) -> String {
     let near = near(written, available);
     if !near.is_empty() {
@@ -197,6 +211,23 @@ mod tests {
             Err("there is no model \"claude\" at any provider (ollama, openai, openrouter)"),
         );
     }
+
+    #[test]
+    fn a_vendors_word_is_a_tier_where_no_model_is_called_that() {
+        let check = |written: &str, available: &[&str], tier: Option<Tier>| {
+            let all = available.iter().map(|name| ModelName((*name).to_owned()));
+            assert_eq!(called_tier(written, &all.collect::<Vec<_>>()), tier, "{written}");
+        };
+        check("haiku", &[], Some(Tier::Fast));
+        check(" Sonnet ", &["ollama/qwen3:8b"], Some(Tier::Balanced));
+        check("opus", &["anthropic/claude-opus-4-1"], Some(Tier::Strong));
+        check("sonnet", &["claude/sonnet"], None);
+        // Which of the two is for the one who asks to say.
+        check("sonnet", &["claude/sonnet", "mine/sonnet"], None);
+        check("gpt", &[], None);
+        check("claude/sonnet", &[], None);
+    }
+
     #[test]
     fn a_models_name_tells_its_tier() {
         let names = [

@@ -3,6 +3,7 @@
 //! reach a loopback server.
 
 mod cookie;
+mod origin;
 mod tries;
 
 use std::convert::Infallible;
@@ -36,6 +37,9 @@ pub struct Access {
     pub local_token: Option<String>,
     /// Names under which the server may be addressed; empty means any.
     pub hosts: Vec<String>,
+    /// Pages of elsewhere that may use the server, as browsers name them:
+    /// `http://localhost:3000`.
+    pub origins: Vec<String>,
     /// Who may say in `X-Forwarded-For` where a request comes from, besides this machine.
     pub proxies: Vec<IpAddr>,
     /// For calls inside this process, which have no caller.
@@ -71,13 +75,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Stands {
     }
 }
 
-pub async fn check(
-    State(access): State<Arc<Access>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let admitted = admit(&access, request.method(), request.uri().path(), request.headers());
-    let admitted = admitted.and_then(|who| stand(&access, &request, who));
+pub async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let foreign = origin::allowed(&access, request.headers()).cloned();
+    let mut response = answer(&access, request, next).await;
+    if let Some(origin) = foreign {
+        origin::let_read(&mut response, origin);
+    }
+    response
+}
+
+async fn answer(access: &Access, mut request: Request, next: Next) -> Response {
+    if origin::is_preflight(&request) && origin::allowed(access, request.headers()).is_some() {
+        return match check_host(access, request.headers()) {
+            Ok(()) => origin::preflight(request.headers()),
+            Err(problem) => problem.into_response(),
+        };
+    }
+    let admitted = admit(access, request.method(), request.uri().path(), request.headers());
+    let admitted = admitted.and_then(|who| stand(access, &request, who));
     match admitted {
         Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
@@ -125,10 +140,8 @@ fn admit(
     headers: &HeaderMap,
 ) -> Result<Option<Principal>, Problem> {
     if !access.inside {
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = host.unwrap_or_default();
-        check_host(access, host)?;
-        check_origin(headers, host)?;
+        check_host(access, headers)?;
+        origin::check(access, headers)?;
     }
     // A page cannot set headers of a websocket: its token comes in the first packet.
     // The interface holds no data, and asks there whether a token is wanted.
@@ -201,8 +214,9 @@ pub fn same(left: &str, right: &str) -> bool {
         && left.bytes().zip(right.bytes()).fold(0, |diff, (l, r)| diff | (l ^ r)) == 0
 }
 
-fn check_host(access: &Access, host: &str) -> Result<(), Problem> {
-    let name = host_name(host);
+fn check_host(access: &Access, headers: &HeaderMap) -> Result<(), Problem> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let name = host_name(host.unwrap_or_default());
     if access.hosts.is_empty() || access.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     {
         return Ok(());
@@ -211,20 +225,10 @@ fn check_host(access: &Access, host: &str) -> Result<(), Problem> {
         .hint("Use 127.0.0.1 or localhost, or add the name to `hosts` in plenary.toml."))
 }
 
-/// A browser names the page that asks. Only our own pages may.
-fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Problem> {
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let own = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    if own.is_some_and(|(_, origin_host)| origin_host.eq_ignore_ascii_case(host)) {
-        return Ok(());
-    }
-    Err(Problem::new(Code::ForbiddenOrigin, "A page from elsewhere may not use this server."))
-}
-
 /// A browser sends our cookie whatever page asks, if only that page has our host's name
 /// and another port. So a request with a cookie must show that it comes from our own;
 /// one that only reads, by a browser that does not say, is kept from others by
-/// `SameSite`. An Origin that is there has been compared with the Host.
+/// `SameSite`. A page of elsewhere that is let in shows a token.
 fn check_own(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
     let told = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let reads = matches!(*method, Method::GET | Method::HEAD);
@@ -233,12 +237,15 @@ fn check_own(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
         // Typed by the user, or opened by a link: nothing of the answer goes to a page.
         Some("none") => reads,
         Some(_) => reads && told("sec-fetch-mode") == Some("navigate"),
-        None => reads || headers.contains_key(header::ORIGIN),
+        None => match headers.contains_key(header::ORIGIN) {
+            true => origin::is_own(headers),
+            false => reads,
+        },
     };
     if is_own {
         return Ok(());
     }
-    Err(Problem::new(Code::ForbiddenOrigin, "A page from elsewhere may not use this server.")
+    Err(Problem::new(Code::ForbiddenOrigin, origin::FOREIGN)
         .hint("A cookie counts for the server's own pages; programs send a token."))
 }
 

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod ballots;
+pub mod conversations;
 mod course;
 pub mod discussions;
 pub mod whiteboards;

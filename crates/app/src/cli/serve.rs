@@ -23,6 +23,10 @@ pub struct Serve {
     /// Address to listen on [env: PLENARY_LISTEN] [default: 127.0.0.1:7171]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// A page of elsewhere that may use the server, such as http://localhost:3000; repeat for
+    /// several [env: PLENARY_ALLOWED_ORIGINS]
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
 }
 
 impl Serve {
@@ -31,10 +35,15 @@ impl Serve {
         if let Some(listen) = self.listen {
             config.listen = listen;
         }
+        if !self.allow_origin.is_empty() {
+            let given = &self.allow_origin;
+            config.origins = crate::config::origins("--allow-origin", given).map_err(usage)?;
+        }
         let address = config.address().map_err(usage)?;
         let access = Access {
             hosts: hosts(&config, address.ip()),
             tokens: config.tokens.clone(),
+            origins: config.origins.clone(),
             ..Access::default()
         };
         let mut interrupt = Interrupt::listen()?;

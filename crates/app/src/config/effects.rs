@@ -4,13 +4,14 @@ use std::path::Path;
 
 use plenary_providers::{CommandConfig, Kind, ProviderConfig, shown_address};
 
-use super::{File, TierModels, prices, provider, tiers, tokens};
+use super::{File, TierModels, origins, prices, provider, tiers, tokens};
 use crate::serving;
 
 impl File {
     /// Whether all of it could be used.
     pub fn check(self) -> Result<(), String> {
         tokens(None, self.tokens)?;
+        origins("`allowed_origins`", &self.allowed_origins.unwrap_or_default())?;
         tiers(self.tiers, &|_| None)?;
         let providers = super::providers(self.providers, &|_| None, None)?;
         prices(self.prices, self.currency, &providers)?;
@@ -49,6 +50,10 @@ impl File {
         }
         if let Some(hosts) = self.hosts {
             add("hosts", format!("lets pages address the server as {}", hosts.join(", ")));
+        }
+        if let Some(origins) = self.allowed_origins {
+            let origins = origins.join(", ");
+            add("allowed_origins", format!("lets pages of {origins} use the server as you"));
         }
         if let Some(folder) = self.web_folder {
             add("web_folder", format!("serves the page from {}", folder.display()));

@@ -107,6 +107,8 @@ for (const [way, transports] of Object.entries(ways)) {
     plenary.socket.emit("discussion:start", { tableId });
     const told = await hears(plenary, is("discussion:error", { command: "discussion:start", tableId }));
     assert.deepEqual([told.code, told.state], ["not-now", "paused"]);
+    const beside = await hears(plenary, is("agent:error", { agentId: tableId }));
+    assert.deepEqual([beside.sessionId, beside.error, beside.type], [tableId, told.message, "not-now"]);
 
     await does(plenary, "resume", tableId);
     await turns(paused.round + 1);
@@ -191,6 +193,34 @@ test("a model that fails is told as a turn that failed", async (t) => {
   const [{ error }] = entries.filter(({ kind }) => kind === "turn");
   assert.match(content, /^No answer \([a-z ]+\)\. /);
   assert(content.endsWith(error.message), `${content} | ${JSON.stringify(error)}`);
+  // The only one who speaks has a key that will not mend itself.
+  const { problem } = await hears(plenary, stands("failed", tableId));
+  const failure = await hears(plenary, is("agent:error", { agentId: tableId, type: "failed" }));
+  assert.equal(failure.error, problem);
+});
+
+test("rounds agree between events, from the opening to the end", async (t) => {
+  const { url } = await serve(t, await home(t));
+  const tableId = await draft(url, 2);
+  const plenary = await connected(t, url);
+  await does(plenary, "start", tableId);
+  await hears(plenary, stands("concluded", tableId));
+  const rounds = plenary.heard
+    .filter(({ event }) => event !== "discussion:concluded")
+    .map(({ event, step, round }) => [event.split(":")[1], step, round]);
+  assert.deepEqual(rounds, [
+    ["status", "opening", 1], ["moderator", undefined, 1],
+    ["status", "turn", 1], ["turn", undefined, 1],
+    ["status", "evaluation", 1], ["moderator", undefined, 1],
+    ["status", "turn", 2], ["turn", undefined, 2],
+    ["moderator", undefined, 2], ["status", "synthesis", 2],
+    ["status", undefined, 2],
+  ]);
+  // Who edits the conclusion afterwards is heard too.
+  const conclusion = "We build what has changed.";
+  await rest(url, "PATCH", `/discussions/${tableId}`, { conclusion });
+  const { editedBy } = await hears(plenary, is("discussion:concluded", { tableId, conclusion }));
+  assert.equal(editedBy, "local");
 });
 
 test("a server that was killed goes on, and its client hears of it again", async (t) => {

@@ -114,6 +114,26 @@ test("a page from elsewhere, another name and too much at once get nothing", asy
   }
 });
 
+test("a page on another port gets in when the operator says so", async (t) => {
+  const plenary = await home(t);
+  plenary.env.PLENARY_ALLOWED_ORIGINS = "http://localhost:3000/, https://desk.example";
+  const { url } = await serve(t, plenary);
+  for (const transports of Object.values(ways)) {
+    for (const origin of ["http://localhost:3000", "https://desk.example"]) {
+      const admitted = await connected(t, url, { transports, extraHeaders: { origin } });
+      const answer = await says(admitted, "discussion:start", { tableId: nobody });
+      assert.equal(answer.error.code, "not-found");
+    }
+  }
+  const opening = `${url}/socket.io/?EIO=4&transport=polling`;
+  for (const [origin, status] of [["http://localhost:3000", 200], ["http://localhost:3001", 403]]) {
+    const response = await fetch(opening, { headers: { origin } });
+    assert.equal(response.status, status);
+    const told = response.headers.get("access-control-allow-origin");
+    assert.equal(told, status === 200 ? origin : null);
+  }
+});
+
 test("commands are carried out in the order in which they were said, up to a limit", async (t) => {
   const { url } = await serve(t, await home(t));
   const plenary = await connected(t, url);

@@ -11,6 +11,15 @@ pub fn built_in() -> &'static [Arc<Agent>] {
     &BUILT_IN
 }
 
+/// How somebody leads of whom nothing is known but a name and a line about them.
+pub fn usual_persona(description: &str) -> Arc<str> {
+    let usual = include_str!("personas/facilitator.md").trim();
+    match description.trim() {
+        "" => Arc::from(usual),
+        about => Arc::from(format!("{usual}\n\nWhat you are known for: {about}")),
+    }
+}
+
 static BUILT_IN: LazyLock<Vec<Arc<Agent>>> =
     LazyLock::new(|| facilitators().into_iter().chain(participants()).map(Arc::new).collect());
 

@@ -23,15 +23,18 @@ impl Role {
         Role::Generalist,
     ];
 
+    pub const IDS: [&'static str; 6] =
+        ["advocate", "critic", "analyst", "devils-advocate", "expert", "generalist"];
+
     /// The name in JSON and on the command line.
     pub fn id(self) -> &'static str {
         match self {
-            Role::Advocate => "advocate",
-            Role::Critic => "critic",
-            Role::Analyst => "analyst",
-            Role::DevilsAdvocate => "devils-advocate",
-            Role::Expert => "expert",
-            Role::Generalist => "generalist",
+            Role::Advocate => Role::IDS[0],
+            Role::Critic => Role::IDS[1],
+            Role::Analyst => Role::IDS[2],
+            Role::DevilsAdvocate => Role::IDS[3],
+            Role::Expert => Role::IDS[4],
+            Role::Generalist => Role::IDS[5],
         }
     }
 

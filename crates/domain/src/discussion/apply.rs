@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Conclusion, Decided, Entry, Event, How, Participant, Said, SeatId, Spoken, Stage, State, What,
+    Conclusion, Corrected, Decided, Entry, Event, How, Participant, Revision, Said, SeatId, Spoken,
+    Stage, State, What,
 };
 use crate::call::{Answer, Timing, Usage};
 use crate::ids::CallId;
@@ -42,10 +43,12 @@ impl State {
             started_at: None,
             changed_at: *at,
             estimate: None,
+            corrected: Corrected::default(),
             transcript: vec![],
             aside: vec![],
             used: BTreeMap::new(),
             begun: BTreeMap::new(),
+            resumed_at: 0,
             stage: Stage::Draft,
         })
     }
@@ -57,8 +60,22 @@ impl State {
             Event::Created { .. } => {}
             Event::Edited { name, topic, format, max_rounds, at } => {
                 self.name = name.as_ref().unwrap_or(&self.name).clone();
-                self.topic = topic.as_ref().unwrap_or(&self.topic).clone();
-                self.format = format.unwrap_or(self.format);
+                match self.stage {
+                    Stage::Draft => {
+                        self.topic = topic.as_ref().unwrap_or(&self.topic).clone();
+                        self.format = format.unwrap_or(self.format);
+                    }
+                    Stage::Active(_)
+                    | Stage::Pausing(_)
+                    | Stage::Paused(_)
+                    | Stage::Stopped(_)
+                    | Stage::Failed { .. }
+                    | Stage::Concluded(_) => {
+                        let Corrected { topic: before, format: usual } = self.corrected.clone();
+                        let (topic, format) = (topic.clone().or(before), format.or(usual));
+                        self.corrected = Corrected { topic, format };
+                    }
+                }
                 self.max_rounds = max_rounds.unwrap_or(self.max_rounds);
                 self.changed_at = *at;
             }
@@ -118,6 +135,7 @@ impl State {
             }
             Event::Paused { next, at } => self.rest(Stage::Paused(next.clone()), *at),
             Event::Resumed { at } => {
+                self.resumed_at = self.transcript.len();
                 if let Stage::Pausing(step) = &self.stage {
                     self.rest(Stage::Active(step.clone()), *at);
                 }
@@ -131,11 +149,27 @@ impl State {
                 self.rest(Stage::Failed { why: why.clone(), next: next.clone() }, *at);
             }
             Event::Concluded { by, why, answer, condensed, at } => {
-                self.count_answer(by, answer);
-                let (by, answer) = (by.clone(), answer.clone());
-                let conclusion =
-                    Conclusion { by, why: *why, answer, condensed: *condensed, at: *at };
+                // One that came with the decision was counted with it.
+                if self.step().is_some_and(|step| step.what.is_synthesis()) {
+                    self.count_answer(by, answer);
+                }
+                let conclusion = Conclusion {
+                    by: by.clone(),
+                    why: *why,
+                    answer: answer.clone(),
+                    condensed: *condensed,
+                    at: *at,
+                    revision: None,
+                };
                 self.rest(Stage::Concluded(Arc::new(conclusion)), *at);
+            }
+            Event::ConclusionEdited { by, text, at } => {
+                let (by, text) = (by.clone(), text.clone());
+                if let Stage::Concluded(conclusion) = &mut self.stage {
+                    let revision = Some(Revision { by, text, at: *at });
+                    Arc::make_mut(conclusion).revision = revision;
+                }
+                self.changed_at = *at;
             }
         }
     }

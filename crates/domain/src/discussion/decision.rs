@@ -35,7 +35,10 @@ pub enum Decision {
         next: String,
         question: Option<String>,
     },
-    Synthesize,
+    Synthesize {
+        /// The conclusion itself, which nobody asks for at this point.
+        synthesis: Option<String>,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -177,12 +180,15 @@ fn as_asked(text: &str, choices: &Choices) -> Option<Read> {
         next_participant_id: Option<String>,
         question: Option<String>,
         reasoning: Option<String>,
+        synthesis: Option<String>,
     }
     // A list of the four values would be read as well.
     let asked: Asked = text.trim().starts_with('{').then(|| serde_json::from_str(text).ok())??;
     let reasoning = asked.reasoning.unwrap_or_default().trim().to_owned();
     let decision = match asked.decision.as_str() {
-        "synthesize" if choices.may_synthesize => Decision::Synthesize,
+        "synthesize" if choices.may_synthesize => {
+            Decision::Synthesize { synthesis: asked.synthesis.and_then(written_out) }
+        }
         "continue" => {
             let next = asked.next_participant_id?;
             let question = asked.question?.trim().to_owned();
@@ -204,7 +210,12 @@ fn decided(fields: &Fields, choices: &Choices, mended: &mut Mended) -> Result<De
         Some((word, true)) => Some(goes_on(&word, mended)?),
     };
     match (goes_on, choices.may_synthesize) {
-        (Some(false), true) => return Ok(Decision::Synthesize),
+        (Some(false), true) => {
+            let synthesis = said(fields, Key::Synthesis, mended);
+            // Half a conclusion is worse than another request.
+            let whole = synthesis.filter(|(_, whole)| *whole).map(|(words, _)| words);
+            return Ok(Decision::Synthesize { synthesis: whole.and_then(written_out) });
+        }
         (Some(false), false) => {
             return Err("It wants to synthesize, but nobody has spoken yet.".into());
         }
@@ -226,6 +237,13 @@ fn decided(fields: &Fields, choices: &Choices, mended: &mut Mended) -> Result<De
         (Some(_), Some(_)) => {}
     }
     Ok(Decision::Continue { next, question })
+}
+
+/// The words, unless they only stand for there being none.
+fn written_out(words: String) -> Option<String> {
+    let folded = folded(&words);
+    let is_none = folded.is_empty() || [NOBODY, "null", "na"].contains(&&*folded);
+    (!is_none).then(|| words.trim().to_owned())
 }
 
 fn goes_on(word: &str, mended: &mut Mended) -> Result<bool, String> {

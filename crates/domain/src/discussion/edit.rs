@@ -1,11 +1,13 @@
-//! What can be changed: a draft wholly, later its name and its rounds.
+//! What can be changed: a draft wholly, later its name and its rounds, and what people
+//! read of topic, format and conclusion. The status is changed by the command that leads
+//! there.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Event, Format, Participant, Seat, SeatId, Stage, State, What, check};
-use crate::form::Ruling;
+use super::{Estimate, Event, Format, Participant, Seat, SeatId, Stage, State, What, check};
+use crate::form::{Moment, Ruling};
 use crate::limits;
 use crate::reject::{Reject, Wrong, name, settled, text};
 
@@ -16,45 +18,78 @@ pub struct Edit {
     pub topic: Option<String>,
     pub format: Option<Format>,
     pub max_rounds: Option<u32>,
+    pub status: Option<Wanted>,
+    pub conclusion: Option<String>,
+}
+
+/// A status that a command leads to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Wanted {
+    /// Starts a draft, and resumes what rests.
+    Active { estimate: Option<Estimate> },
+    /// Pauses.
+    Paused,
+    /// Concludes.
+    Concluded,
 }
 
 impl State {
-    pub(super) fn edit(&self, edit: Edit, at: Timestamp) -> Ruling<Event> {
-        match self.stage {
-            Stage::Concluded(_) => {
-                return Err(self.not_now("This discussion is concluded and stays as it is."));
+    pub(super) fn edit(&self, edit: Edit, moment: &Moment) -> Ruling<Event> {
+        let Edit { name: called, topic, format, max_rounds, status, conclusion } = edit;
+        match self.conclusion() {
+            Some(_) if max_rounds.is_some() => {
+                return Err(self.not_now("This discussion is concluded; no more rounds follow."));
             }
-            Stage::Draft => {}
-            Stage::Active(_)
-            | Stage::Pausing(_)
-            | Stage::Paused(_)
-            | Stage::Stopped(_)
-            | Stage::Failed { .. } => {
-                if edit.topic.is_some() || edit.format.is_some() {
-                    let message = "Topic and format can be changed in a draft only; the name and \
-                                   the number of rounds can be changed until the conclusion.";
-                    return Err(self.not_now(message));
-                }
+            None if conclusion.is_some() => {
+                let message = "There is no conclusion yet that could be edited; conclude first.";
+                return Err(self.not_now(message));
             }
+            Some(_) | None => {}
         }
         let mut wrong = vec![];
-        if let Some(called) = &edit.name {
+        if let Some(called) = &called {
             name(&mut wrong, "name", called.trim(), limits::DISCUSSION_NAME_BYTES);
         }
-        if let Some(topic) = &edit.topic {
+        if let Some(topic) = &topic {
             text(&mut wrong, "topic", topic, limits::PROMPT_BYTES);
         }
-        if let Some(rounds) = edit.max_rounds {
+        if let Some(rounds) = max_rounds {
             check::rounds(&mut wrong, rounds, self.rounds_begun().max(1));
         }
+        if let Some(conclusion) = &conclusion {
+            text(&mut wrong, "conclusion", conclusion, limits::TURN_BYTES);
+        }
         settled(wrong)?;
-        Ok(vec![Event::Edited {
-            name: edit.name.map(|name| name.trim().to_owned()),
-            topic: edit.topic.map(Arc::from),
-            format: edit.format,
-            max_rounds: edit.max_rounds,
+        let at = moment.at;
+        let revised =
+            conclusion.map(|text| Event::ConclusionEdited { by: moment.actor.clone(), text, at });
+        let is_edit = called.is_some() || topic.is_some() || format.is_some();
+        let is_edit = is_edit || max_rounds.is_some() || (status.is_none() && revised.is_none());
+        let edited = is_edit.then(|| Event::Edited {
+            name: called.map(|name| name.trim().to_owned()),
+            topic: topic.map(Arc::from),
+            format,
+            max_rounds,
             at,
-        }])
+        });
+        let mut events: Vec<Event> = edited.into_iter().chain(revised).collect();
+        if let Some(status) = status {
+            let mut after = self.clone();
+            events.iter().for_each(|event| after.follow(event));
+            events.extend(after.lead_to(status, moment)?);
+        }
+        Ok(events)
+    }
+
+    fn lead_to(&self, status: Wanted, moment: &Moment) -> Ruling<Event> {
+        match status {
+            Wanted::Active { estimate } if self.stage == Stage::Draft => {
+                self.start(estimate, moment)
+            }
+            Wanted::Active { .. } => self.resume(moment),
+            Wanted::Paused => self.pause(moment.at),
+            Wanted::Concluded => self.conclude(moment),
+        }
     }
 
     /// Turns that have ended, and the one that is next, under way, or being decided on.

@@ -133,6 +133,12 @@ pub enum Event {
         condensed: u32,
         at: Timestamp,
     },
+    /// Somebody has put other words in place of the conclusion.
+    ConclusionEdited {
+        by: String,
+        text: String,
+        at: Timestamp,
+    },
 }
 
 fn none() -> Arc<[ContextFile]> {
@@ -167,6 +173,7 @@ impl Event {
             Event::ConcludeAsked { .. } => "concludeAsked",
             Event::Failed { .. } => "failed",
             Event::Concluded { .. } => "concluded",
+            Event::ConclusionEdited { .. } => "conclusionEdited",
         }
     }
 
@@ -183,7 +190,7 @@ impl Event {
                 format!("{}\n{question}", decided.reasoning)
             }
             Event::Spoke { answer, .. } | Event::Concluded { answer, .. } => answer.text.clone(),
-            Event::Interjected { text, .. } => text.clone(),
+            Event::Interjected { text, .. } | Event::ConclusionEdited { text, .. } => text.clone(),
             Event::FacilitatorChanged { .. }
             | Event::ParticipantAdded { .. }
             | Event::ParticipantRemoved { .. }

@@ -1,17 +1,17 @@
 //! A discussion as a document that people read.
 
 use super::prompt::role_words;
-use super::{Choice, Decided, Entry, How, Said, Seat, SeatId, Spoken, State, What};
+use super::{Choice, Decided, Entry, How, Revision, Said, Seat, SeatId, Spoken, State, What};
 use crate::form::Report;
 use crate::record::{Code, Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
     let mut out = Document::default();
     out.heading(1, line!("{}", Words(&state.name)));
-    let (format, status) = (state.format.name(), state.status());
+    let (format, status) = (state.format_told().name(), state.status());
     out.note(line!("Discussion ({}), {}, {}", format, state.created_at, status));
     out.heading(2, line!("Topic"));
-    out.quote(&state.topic);
+    out.quote(state.topic_told());
     for file in state.context.iter() {
         out.item(line!("attached: {} ({} bytes)", Code(&file.name), file.text.len()));
     }
@@ -27,7 +27,10 @@ pub fn markdown(state: &State) -> String {
         if let Some(note) = state.degraded() {
             out.note(line!("{}", Words(&note)));
         }
-        out.quote(&conclusion.answer.text);
+        if let Some(Revision { by, at, .. }) = &conclusion.revision {
+            out.note(line!("Edited by {}, {}", Words(by), *at));
+        }
+        out.quote(conclusion.text());
     }
     out.heading(2, line!("Transcript"));
     state.transcript.iter().for_each(|entry| write_entry(&mut out, state, entry));

@@ -8,7 +8,7 @@ use super::{
     Choice, Decided, Entry, Event, How, Participant, Said, Seat, SeatId, Sitter, Spoken, Stage,
     State, Step, What, Why,
 };
-use crate::call::{Timing, Usage};
+use crate::call::{FailureKind, Timing, Usage};
 use crate::form::Moment;
 
 /// Asked at the opening when the facilitator asks nothing that can be read.
@@ -237,30 +237,45 @@ impl State {
         }
     }
 
-    /// Why nobody seems to be there: as many failed turns in a row as there are
-    /// speakers, or not one word in all rounds.
+    /// Why going on would bring nothing: since it was last resumed, everybody who may be
+    /// asked has failed, and for a reason that somebody has to mend.
     fn nobody_answers(&self) -> Option<String> {
-        let turns = self.transcript.iter().rev().filter_map(|entry| match &entry.said {
-            Said::Turn { spoken, .. } => Some(spoken),
-            Said::Decision(_)
-            | Said::Interjection { .. }
-            | Said::Cut { .. }
-            | Said::SynthesisFailed { .. } => None,
-        });
-        let failures: Vec<&str> = turns
-            .map_while(|spoken| match spoken {
-                Spoken::Failed { failure, .. } => Some(failure.message.as_str()),
-                Spoken::Words(_) => None,
+        let recent = self.transcript.get(self.resumed_at..).unwrap_or_default();
+        let last = |id: &SeatId| {
+            recent.iter().rev().find_map(|entry| match &entry.said {
+                Said::Turn { speaker, spoken, .. } if speaker == id => Some(spoken),
+                Said::Turn { .. }
+                | Said::Decision(_)
+                | Said::Interjection { .. }
+                | Said::Cut { .. }
+                | Said::SynthesisFailed { .. } => None,
             })
-            .collect();
-        let speakers = self.participants.iter().filter(|p| p.role.speaks()).count();
-        let silent = failures.len() >= speakers.max(2);
-        let never = failures.len() as u32 >= self.max_rounds;
-        let last = failures.first().copied().unwrap_or_default();
-        (silent || never).then(|| match failures.len() {
-            1 => format!("The only turn failed. {last}"),
-            many => format!("The last {many} turns failed. {last}"),
-        })
+        };
+        let lasting = |participant: &&Participant| match last(&participant.seat.id)? {
+            Spoken::Failed { failure, .. } if !may_pass(failure.kind) => {
+                Some(failure.message.as_str())
+            }
+            Spoken::Failed { .. } | Spoken::Words(_) => None,
+        };
+        let mut whys: Vec<&str> = self.speakers().iter().map(lasting).collect::<Option<_>>()?;
+        whys.dedup();
+        (!whys.is_empty()).then(|| format!("No participant can answer. {}", whys.join(" ")))
+    }
+}
+
+/// Whether a failure may be gone the next time, with nobody's help.
+fn may_pass(kind: FailureKind) -> bool {
+    match kind {
+        FailureKind::Misconfigured => false,
+        FailureKind::TimedOut
+        | FailureKind::Idle
+        | FailureKind::Refused
+        | FailureKind::RateLimited
+        | FailureKind::TooLong
+        | FailureKind::Empty
+        | FailureKind::Unreachable
+        | FailureKind::Malformed
+        | FailureKind::Internal => true,
     }
 }
 

@@ -67,7 +67,7 @@ impl Report for State {
                 if let Some(note) = self.degraded() {
                     out.note(line!("{}", Words(&note)));
                 }
-                out.quote(&conclusion.answer.text);
+                out.quote(conclusion.text());
             }
         }
         out.brief()

@@ -3,7 +3,7 @@
 use super::decision::{self, Choices, Decision};
 use super::plan::usual_question;
 use super::prompt;
-use super::{Choice, Decided, Event, How, Said, SeatId, State, Step, What, check};
+use super::{Choice, Decided, Event, How, Said, SeatId, State, Step, What, Why, check};
 use crate::call::{Answer, Failed, Outcome, Timing, Usage};
 use crate::form::{Moment, Ruling};
 use crate::ids::CallId;
@@ -86,19 +86,27 @@ impl State {
         condensed: u32,
         moment: &Moment,
     ) -> Vec<Event> {
-        let decided = Decided { condensed, ..self.read(turn, ended) };
+        let (decided, synthesis) = self.read(turn, ended);
+        let decided = Decided { condensed, ..decided };
         let event = Event::Decided { decided: decided.clone(), at: moment.at };
-        self.then(event, |state| state.after_decision(&decided, moment))
+        self.then(event, |state| match synthesis {
+            Some(answer) => {
+                let by = state.facilitator.id.clone();
+                vec![Event::Concluded { by, why: Why::Decided, answer, condensed, at: moment.at }]
+            }
+            None => state.after_decision(&decided, moment),
+        })
     }
 
-    /// The decision in an answer. What cannot be read falls to the next in turn.
-    fn read(&self, turn: u32, ended: Result<Answer, Failed>) -> Decided {
+    /// The decision in an answer, and the conclusion if it brings one. What cannot be
+    /// read falls to the next in turn.
+    fn read(&self, turn: u32, ended: Result<Answer, Failed>) -> (Decided, Option<Answer>) {
         let answer = match ended {
             Ok(answer) => answer,
             Err(Failed { failure, partial }) => {
                 let raw = Some(partial).filter(|partial| !partial.is_empty()).map(within);
                 let note = format!("The facilitator did not answer: {}", failure.message);
-                return Decided { raw, ..self.in_turn(turn, How::Fallback, note) };
+                return (Decided { raw, ..self.in_turn(turn, How::Fallback, note) }, None);
             }
         };
         let (usage, timing) = (answer.usage, answer.timing);
@@ -108,24 +116,28 @@ impl State {
             Err(why) => {
                 let raw = Some(within(answer.text));
                 let fallback = self.in_turn(turn, How::Fallback, why);
-                return Decided { raw, usage, timing, ..fallback };
+                return (Decided { raw, usage, timing, ..fallback }, None);
             }
         };
         let how = match read.how {
             decision::How::Parsed => How::Parsed,
             decision::How::Repaired => How::Repaired,
         };
+        let mut synthesis = None;
         let (decision, next, question) = match read.decision {
             Decision::Continue { next, question } => {
                 let question = question.unwrap_or_else(|| usual_question(turn).to_owned());
                 (Choice::Continue, Some(SeatId(next)), Some(question))
             }
-            Decision::Synthesize => (Choice::Synthesize, None, None),
+            Decision::Synthesize { synthesis: own } => {
+                synthesis = own.and_then(|text| self.own_synthesis(&answer, text));
+                (Choice::Synthesize, None, None)
+            }
         };
         let note = (!read.mended.is_empty()).then(|| read.mended.join("; "));
         let raw = matches!(how, How::Repaired).then(|| within(answer.text));
         let reasoning = read.reasoning;
-        Decided {
+        let decided = Decided {
             turn,
             decision,
             next,
@@ -137,7 +149,22 @@ impl State {
             usage,
             timing,
             condensed: 0,
-        }
+        };
+        (decided, synthesis)
+    }
+
+    /// A conclusion that came with the decision, which keeps what both took.
+    fn own_synthesis(&self, whole: &Answer, text: String) -> Option<Answer> {
+        let own = Answer {
+            text,
+            reasoning: String::new(),
+            usage: Usage::default(),
+            timing: Timing::default(),
+            ..whole.clone()
+        };
+        let nonce = &self.under_way()?.nonce;
+        // What is nothing but marks is asked for once more, as if it were not there.
+        spoken::heard(&self.facilitator.name, nonce, limits::TURN_BYTES, Ok(own)).ok()
     }
 
     pub(super) fn with_choices<T>(&self, turn: u32, read: impl FnOnce(&Choices) -> T) -> T {

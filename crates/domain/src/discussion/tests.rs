@@ -138,11 +138,18 @@ impl Held {
 
     #[track_caller]
     pub fn fails(self) -> Held {
-        let failure = Failure {
-            kind: FailureKind::TimedOut,
-            message: "It took too long.".into(),
-            attempts: 1,
-        };
+        self.fails_by(FailureKind::TimedOut, "It took too long.")
+    }
+
+    /// Fails for a reason that does not pass.
+    #[track_caller]
+    pub fn breaks(self) -> Held {
+        self.fails_by(FailureKind::Misconfigured, "The key is wrong.")
+    }
+
+    #[track_caller]
+    fn fails_by(self, kind: FailureKind, message: &str) -> Held {
+        let failure = Failure { kind, message: message.into(), attempts: 1 };
         self.settled(Outcome::Failed { failure, partial: "Half".into() })
     }
 
@@ -151,8 +158,7 @@ impl Held {
         let due: Vec<String> = due(&self.state).iter().map(|call| call.id.0.clone()).collect();
         let line = |entry: &Arc<Entry>| format!("{} {}", entry.number, short(&entry.said));
         let record: Vec<String> = self.state.transcript.iter().map(line).collect();
-        let conclusion =
-            self.state.conclusion().map(|c| format!("\n= {}: {}", c.by, c.answer.text));
+        let conclusion = self.state.conclusion().map(|c| format!("\n= {}: {}", c.by, c.text()));
         format!(
             "{} {} [{}]\n{}{}",
             self.state.status(),
@@ -294,15 +300,94 @@ fn what_is_said_during_a_step_comes_after_it() {
 }
 
 #[test]
-fn when_nobody_answers_the_discussion_has_failed_and_can_go_on() {
-    let held = Held::new(draft()).picks("ann").fails().picks("bob").fails();
+fn when_nobody_can_answer_the_discussion_has_failed_and_can_go_on() {
+    let held = Held::new(draft()).picks("ann").breaks();
+    assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
+    let held = held.picks("bob").breaks();
     check(
         &held,
-        "failed 2 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.\n\
-         3 continue bob by parsed\n4 turn 2 bob failed: It took too long.",
+        "failed 2 []\n1 continue ann by parsed\n2 turn 1 ann failed: The key is wrong.\n\
+         3 continue bob by parsed\n4 turn 2 bob failed: The key is wrong.",
     );
     let held = held.told(Command::Own(Own::Resume)).picks("ann").says("Tea.").says("Tea it is.");
     assert_eq!(held.state.status(), "concluded");
+}
+
+#[test]
+fn what_was_wrong_before_a_resume_may_be_mended() {
+    let five = Create { max_rounds: 5, ..draft() };
+    let held = Held::new(five).picks("ann").breaks().picks("bob").breaks();
+    let held = held.told(Command::Own(Own::Resume)).picks("ann").breaks();
+    assert_eq!(held.shown().lines().next(), Some("active 3 [evaluation/3#1]"));
+    let held = held.picks("bob").breaks();
+    assert_eq!(held.state.status(), "failed");
+}
+
+#[test]
+fn turns_that_fail_for_a_time_end_nothing() {
+    let held = Held::new(draft()).picks("ann").fails().picks("bob").fails().picks("ann").breaks();
+    assert_eq!(held.shown().lines().next(), Some("active 3 [synthesis#1]"));
+    let held = held.says("Nobody was heard.");
+    assert_eq!(held.state.status(), "concluded");
+    let absent = "Not heard: Ann (misconfigured); Bob (timed out).";
+    assert_eq!(held.state.degraded().as_deref(), Some(absent));
+}
+
+#[test]
+fn a_decision_that_brings_its_conclusion_is_the_last_call() {
+    let enough = |synthesis: &str| {
+        let decision = serde_json::json!({ "decision": "synthesize", "nextParticipantId": "none",
+            "question": "", "reasoning": "Enough.", "synthesis": synthesis });
+        decision.to_string()
+    };
+    let spoken = || Held::new(draft()).picks("ann").says("Tea.");
+    let held = spoken().says(&enough(" Tea it is.\n"));
+    check(
+        &held,
+        "concluded 1 []\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
+         3 synthesize by parsed\n= chair: Tea it is.",
+    );
+    // Its tokens are the decision's, and count once.
+    let chair = held.state.used[&SeatId("chair".into())];
+    assert_eq!((chair.calls, chair.tokens), (2, 220));
+    // A discussion that was to pause has nothing left to wait for.
+    let held = spoken().told(Command::Own(Own::Pause)).says(&enough("Tea it is."));
+    assert_eq!(held.state.status(), "concluded");
+    for nothing in ["", "none", " N/A ", "…"] {
+        let held = spoken().says(&enough(nothing));
+        assert_eq!(held.shown().lines().next(), Some("active 1 [synthesis#1]"), "{nothing:?}");
+    }
+}
+
+#[test]
+fn whoever_leads_is_asked_without_tools() {
+    let place = Workspace { folder: Some("/srv".into()), tools: vec!["Bash".into()] };
+    let furnished = |name: &str| {
+        let mut seat = seat(name);
+        if let Sitter::Model { workspace, .. } = &mut seat.sitter {
+            *workspace = Some(place.clone());
+        }
+        seat
+    };
+    let create = Create {
+        facilitator: furnished("Chair"),
+        participants: vec![takes_part(furnished("Ann"), Role::Participant)],
+        ..draft()
+    };
+    let place_of = |held: &Held| {
+        let call = due(&held.state).remove(0);
+        ask(&held.state, &call.id).expect("an ask").workspace
+    };
+    let held = Held::new(create);
+    assert_eq!(place_of(&held), None);
+    let held = held.picks("ann");
+    assert_eq!(place_of(&held).as_ref(), Some(&place));
+    let held = held.says("Tea.");
+    assert_eq!(place_of(&held), None);
+    let held = held.ends();
+    assert_eq!(place_of(&held), None);
+    // Nor has another's model that concludes in its place.
+    assert_eq!(place_of(&held.fails()), None);
 }
 
 #[test]

@@ -85,6 +85,23 @@ fn agent(state: Option<&State>, id: &str) -> Agent {
 }
 
 #[test]
+fn a_name_and_a_line_are_enough_to_lead() {
+    let nora = |facilitator: bool| Given {
+        name: Some("Nora".into()),
+        description: Some(" Keeps it short ".into()),
+        facilitator: Some(facilitator),
+        ..nothing()
+    };
+    let state = told(vec![add(nora(true))]).expect("a library");
+    let persona = &state.agents[&AgentId("nora".into())].persona;
+    assert_eq!(*persona, agent::usual_persona("Keeps it short"));
+    assert!(persona.ends_with("What you are known for: Keeps it short"), "{persona}");
+    check_wrong(vec![], add(nora(false)), &[("persona", "must not be empty")]);
+    let empty = Given { persona: Some(String::new()), ..nora(true) };
+    check_wrong(vec![], add(empty), &[("persona", "must not be empty")]);
+}
+
+#[test]
 fn the_first_agent_opens_the_library() {
     let state = told(vec![add(given(" Tea Lover "))]);
     let expected = Agent {

@@ -13,7 +13,7 @@ use plenary_clerk::discussions::{
 use plenary_clerk::identity;
 use plenary_domain::discussion::{self, Command, SeatId};
 use plenary_domain::{SessionId, limits, room};
-use plenary_engine::{By, Snapshot};
+use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -26,8 +26,9 @@ use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
+use crate::views::conversations::{ConversationView, DiscussionRow, Stand};
 use crate::views::discussions::{DiscussionView, EntryView, EstimateView};
-use crate::views::{Nothing, Reply, SessionView, reply};
+use crate::views::{Nothing, Reply, page, reply};
 
 pub fn routes() -> Routes {
     Routes::new()
@@ -109,9 +110,20 @@ async fn presets() -> impl IntoResponse {
 
 /// Discussions, newest first.
 #[utoipa::path(get, path = "/api/discussions", tag = "discussions", params(Filter),
-    responses((status = 200, body = Reply<Vec<SessionView>>), ReadProblems))]
+    responses((status = 200, body = Reply<Vec<DiscussionRow>>), ReadProblems))]
 async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl IntoResponse, Problem> {
-    sessions::show(&app, Filter { kind: Some(KIND.to_owned()), ..filter.0 }).await
+    let filter = Filter { kind: Some(KIND.to_owned()), ..filter.0 };
+    let (found, limit) = sessions::find(&app, filter).await?;
+    let mut rows = vec![];
+    for row in found.rows {
+        match app.engine.get(row.id).await {
+            Ok(now) => rows.push(DiscussionRow::new(row, state(&now)?)),
+            // It was removed meanwhile.
+            Err(EngineError::NotFound(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
 }
 
 /// Creates a discussion: a draft, or with `start` one that is under way.
@@ -159,22 +171,38 @@ async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use
     Ok((StatusCode::CREATED, place, reply(SeatedDiscussion { discussion, seat_tokens })))
 }
 
-/// A discussion as it stands: who takes part, what is under way, the conclusion.
-#[utoipa::path(get, path = "/api/discussions/{id}", tag = "discussions",
-    params(("id" = uuid::Uuid, Path, description = "The discussion.")),
-    responses((status = 200, body = Reply<DiscussionView>), ReadProblems))]
-async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
-    show(&app, &app.engine.get(session_id(&id)?).await?)
+/// A discussion, and what was said last.
+#[derive(Serialize, ToSchema)]
+pub struct RecentDiscussion {
+    #[serde(flatten)]
+    discussion: DiscussionView,
+    /// One with the last messages, or none in a draft.
+    sessions: Vec<ConversationView>,
 }
 
-/// Changes what is given. Status and conclusion are not written by hand: start,
-/// pause, resume, stop and conclude are commands.
+/// A discussion as it stands: who takes part, what is under way, the conclusion, and the
+/// last messages.
+#[utoipa::path(get, path = "/api/discussions/{id}", tag = "discussions",
+    params(("id" = uuid::Uuid, Path, description = "The discussion.")),
+    responses((status = 200, body = Reply<RecentDiscussion>), ReadProblems))]
+async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
+    let now = app.engine.get(session_id(&id)?).await?;
+    let state = state(&now)?;
+    let before = state.transcript.len().saturating_sub(limits::RECENT_MESSAGES);
+    let recent = ConversationView::new(now.id, state, &state.transcript[before..]);
+    let discussion = view(&app, &now)?;
+    Ok(reply(RecentDiscussion { discussion, sessions: recent.into_iter().collect() }))
+}
+
+/// Changes what is given, all or nothing. A status is reached by the command that leads
+/// there: `active` starts or resumes, `paused` pauses, `concluded` concludes.
 #[utoipa::path(patch, path = "/api/discussions/{id}", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
     request_body = DiscussionEdit,
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
 async fn edit(on: On<DiscussionEdit>) -> Result<impl IntoResponse, Problem> {
-    submit(&on.app, &on.at, on.by, Command::Edit(on.body.into())).await
+    let id = session_id(&on.at)?;
+    show(&on.app, &discussions::edit(&on.app.clerk, id, on.by, on.body).await?)
 }
 
 /// Removes a discussion and its record for good. For whoever opened it, and the operator of
@@ -332,6 +360,9 @@ pub struct TranscriptPage {
 
 #[derive(Serialize, ToSchema)]
 pub struct Transcript {
+    /// The same as messages, for clients that know no entries.
+    #[serde(flatten)]
+    stand: Stand,
     entries: Vec<EntryView>,
     /// Give it as `since` to read on.
     since: u32,
@@ -355,6 +386,7 @@ async fn transcript(
     let rest = state.transcript.get(since as usize..).unwrap_or_default();
     let shown = &rest[..rest.len().min(limit as usize)];
     Ok(reply(Transcript {
+        stand: Stand::new(now.id, state, shown),
         entries: shown.iter().map(|entry| EntryView::new(state, entry)).collect(),
         since: shown.last().map_or(since, |entry| entry.number),
         more: shown.len() < rest.len(),

@@ -7,7 +7,7 @@ use axum::response::IntoResponse;
 use plenary_clerk::identity;
 use plenary_domain::room::{self, Command};
 use plenary_domain::{SessionId, limits};
-use plenary_engine::ports::ListQuery;
+use plenary_engine::ports::{ListPage, ListQuery};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -66,6 +66,13 @@ async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl Into
 }
 
 pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>, Problem> {
+    let (found, limit) = find(app, filter).await?;
+    let rows: Vec<SessionView> = found.rows.into_iter().map(SessionView::from).collect();
+    Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
+}
+
+/// A page, and how many rows it may have.
+pub async fn find(app: &App, filter: Filter) -> Result<(ListPage, u32), Problem> {
     let limit = within("limit", filter.limit.unwrap_or(limits::PAGE), 1, limits::PAGE_MOST)?;
     let cursor = filter.cursor.as_ref().map(|cursor| cursor.parse()).transpose();
     let before = cursor.map_err(|_| {
@@ -77,9 +84,7 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
     let Filter { project, active, waiting, q: words, .. } = filter;
     let without = room::APART.map(str::to_owned).to_vec();
     let query = ListQuery { kind, without, project, status, active, waiting, words, limit, before };
-    let found = app.engine.list(query).await?;
-    let rows: Vec<SessionView> = found.rows.into_iter().map(SessionView::from).collect();
-    Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
+    Ok((app.engine.list(query).await?, limit))
 }
 
 #[derive(Deserialize, IntoParams)]

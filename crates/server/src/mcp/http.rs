@@ -33,7 +33,7 @@ pub fn routes(door: Arc<dyn Door>, access: &Access, most_sessions: usize) -> Rou
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(limits::BODY_BYTES)
         .with_allowed_hosts(access.hosts.clone())
-        .with_allowed_origins(origins(&access.hosts));
+        .with_allowed_origins(origins(access));
     let service = StreamableHttpService::new(
         move || Ok(server.for_another_session()),
         manager.clone(),
@@ -47,13 +47,17 @@ pub fn routes(door: Arc<dyn Door>, access: &Access, most_sessions: usize) -> Rou
 /// Our own check compares Origin with Host and goes first. The protocol's library
 /// gets the same names, so that it refuses nothing which that one let in; where any
 /// name will do, there is no list that it could go by.
-fn origins(hosts: &[String]) -> Vec<String> {
+fn origins(access: &Access) -> Vec<String> {
+    if access.hosts.is_empty() {
+        return vec![];
+    }
     let bracketed = |host: &String| match host.contains(':') {
         true => format!("[{host}]"),
         false => host.clone(),
     };
     let both = |host: String| [format!("http://{host}:*"), format!("https://{host}:*")];
-    hosts.iter().map(bracketed).flat_map(both).collect()
+    let own = access.hosts.iter().map(bracketed).flat_map(both);
+    own.chain(access.origins.iter().cloned()).collect()
 }
 
 /// The REST interface in this process, without the check of tokens, which whoever

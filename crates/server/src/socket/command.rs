@@ -38,6 +38,8 @@ pub struct Said {
     /// The event's name and its arguments.
     words: Vec<Value>,
     ack: Option<i64>,
+    /// It has heard of its error by the first of two names.
+    is_told: bool,
 }
 
 impl Said {
@@ -57,16 +59,27 @@ impl Said {
 
     /// Answers with an envelope like REST's: whoever wants it gets it, and others hear
     /// of errors only. Gives itself back while the client has not read what waits.
-    pub fn answer(&self, envelope: &Value) -> Result<(), Full> {
+    pub fn answer(&mut self, envelope: &Value) -> Result<(), Full> {
         let sent = match self.ack {
             Some(_) => self.sender().map_or(Ok(()), |sender| sender.send(envelope)),
             None if envelope["success"] == true => Ok(()),
-            None => self.socket.emit("discussion:error", &self.error(envelope)),
+            None => self.tell(envelope),
         };
         match sent {
             Err(SendError::Socket(InternalChannelFull)) => Err(Full),
             Ok(()) | Err(_) => Ok(()),
         }
+    }
+
+    /// Some clients listen for errors of discussions where they listen for those of agents.
+    fn tell(&mut self, envelope: &Value) -> Result<(), SendError> {
+        if !self.is_told {
+            self.socket.emit("discussion:error", &self.error(envelope))?;
+            self.is_told = true;
+        }
+        let (error, table) = (&envelope["error"], &self.given()["tableId"]);
+        let data = agent_error(table, &error["message"], &error["code"]);
+        self.socket.emit(AGENT_ERROR, &data)
     }
 
     fn sender(&self) -> Option<AckSender> {
@@ -80,6 +93,13 @@ impl Said {
         error["tableId"] = self.given()["tableId"].clone();
         error
     }
+}
+
+pub const AGENT_ERROR: &str = "agent:error";
+
+/// What is wrong with a discussion, as it is told of agents.
+pub fn agent_error(table: &Value, error: &Value, kind: &Value) -> Value {
+    json!({ "agentId": table, "sessionId": table, "error": error, "type": kind })
 }
 
 /// The client has too much to read already.
@@ -108,8 +128,8 @@ pub struct Ear(pub mpsc::Sender<Said>);
 impl MessageHandler<LocalAdapter, ()> for Ear {
     fn call(&self, socket: Arc<Socket>, value: handler::Value, ack: Option<i64>) {
         let words = value.as_str().and_then(|words| serde_json::from_str(words).ok());
-        let said = Said { socket, words: words.unwrap_or_default(), ack };
-        if let Err(mpsc::error::TrySendError::Full(said)) = self.0.try_send(said) {
+        let said = Said { socket, words: words.unwrap_or_default(), ack, is_told: false };
+        if let Err(mpsc::error::TrySendError::Full(mut said)) = self.0.try_send(said) {
             let busy = Problem::new(Code::Busy, "Too many commands of this client are waiting.")
                 .hint("Wait for the answer to one before you send the next.");
             let _ = said.answer(&json!(busy.body()));

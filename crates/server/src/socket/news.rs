@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use plenary_domain::discussion::{self, Decided, SeatId, State, Step, What};
 use plenary_domain::limits;
-use plenary_domain::room::{Event, Room};
+use plenary_domain::room::{self, Event, Room};
 use plenary_engine::Engine;
 use plenary_engine::ports::StoredEvent;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
+use super::command::{AGENT_ERROR, agent_error};
 use crate::views::discussions::role;
 
 /// Names of events, with their payload.
@@ -52,11 +53,37 @@ async fn told(engine: &Arc<Engine>, event: &StoredEvent) -> Told {
     // Removed since then, or the store failed: whoever asks again hears of that.
     let Ok(now) = engine.get(event.session).await else { return Arc::from([]) };
     let Room::Discussion(state) = &*now.room else { return Arc::from([]) };
-    let mut told = words(&happened, state);
-    for (_, data) in &mut told {
-        data["tableId"] = json!(event.session.0);
+    let then = state_then(engine, event, &happened).await;
+    let mut told = words(&happened, then.as_ref().and_then(Room::discussion).unwrap_or(state));
+    let table = json!(event.session.0);
+    for (name, data) in &mut told {
+        match *name {
+            AGENT_ERROR => *data = agent_error(&table, &data["error"], &data["type"]),
+            _ => data["tableId"] = table.clone(),
+        }
     }
     Arc::from(told)
+}
+
+/// The state right after an event that does not say itself which round it belongs to. It
+/// may have moved on since.
+async fn state_then(
+    engine: &Arc<Engine>,
+    event: &StoredEvent,
+    happened: &discussion::Event,
+) -> Option<Room> {
+    use discussion::Event::{PauseAsked, Resumed};
+    if !matches!(happened, PauseAsked { .. } | Resumed { .. }) {
+        return None;
+    }
+    let log = engine.events(event.session).await.ok()?;
+    let log = log.iter().filter(|earlier| earlier.version <= event.version);
+    let mut room = None;
+    for earlier in log {
+        let happened = Event::decode(&earlier.kind, &earlier.payload).ok()?;
+        room::apply(&mut room, &happened, earlier.at);
+    }
+    room
 }
 
 /// `state` is that of now, which may be later than the event: only what stays as it is
@@ -73,7 +100,7 @@ fn words(event: &discussion::Event, state: &State) -> Vec<(&'static str, Value)>
         Event::Failed { why, next, .. } => {
             let (name, mut data) = standing("failed", next, state);
             data["problem"] = json!(why);
-            vec![(name, data)]
+            vec![(name, data), (AGENT_ERROR, json!({ "error": why, "type": "failed" }))]
         }
         Event::Decided { decided, .. } => vec![(MODERATOR, decision(decided, state))],
         Event::Spoke { turn, speaker, answer, .. } => {
@@ -93,6 +120,9 @@ fn words(event: &discussion::Event, state: &State) -> Vec<(&'static str, Value)>
             (CONCLUDED, json!({ "conclusion": answer.text, "why": why })),
             status("concluded", state.round(), state.max_rounds),
         ],
+        Event::ConclusionEdited { by, text, .. } => {
+            vec![(CONCLUDED, json!({ "conclusion": text, "editedBy": by }))]
+        }
         Event::Edited { .. }
         | Event::FacilitatorChanged { .. }
         | Event::ParticipantAdded { .. }
@@ -119,7 +149,7 @@ fn said(turn: u32, speaker: &SeatId, content: &str, state: &State) -> Value {
 fn decision(decided: &Decided, state: &State) -> Value {
     let mut data = json!({
         "decision": decided.decision, "reasoning": decided.reasoning, "how": decided.how,
-        "agentName": state.facilitator.name, "round": decided.turn,
+        "agentName": state.facilitator.name, "round": decided.round(),
     });
     if let Some(next) = &decided.next {
         data["nextParticipantId"] = json!(next);
@@ -139,13 +169,13 @@ fn status(status: &str, round: u32, max_rounds: u32) -> (&'static str, Value) {
 
 /// With the step that is under way, or that it will go on with.
 fn standing(name: &str, step: &Step, state: &State) -> (&'static str, Value) {
-    let (kind, round) = match &step.what {
-        What::Opening => ("opening", 1),
-        What::Turn { turn, .. } => ("turn", *turn),
-        What::Evaluation { turn } => ("evaluation", *turn),
-        What::Synthesis { .. } => ("synthesis", state.turns()),
+    let kind = match &step.what {
+        What::Opening => "opening",
+        What::Turn { .. } => "turn",
+        What::Evaluation { .. } => "evaluation",
+        What::Synthesis { .. } => "synthesis",
     };
-    let (told, mut data) = status(name, round, state.max_rounds);
+    let (told, mut data) = status(name, state.round_of(&step.what), state.max_rounds);
     data["step"] = json!(kind);
     if let Some(seat) = state.seat_of(step) {
         data["agentName"] = json!(seat.name);
@@ -235,6 +265,25 @@ mod tests {
     }
 
     #[test]
+    fn rounds_agree_between_events() {
+        let mut began = step(json!({ "what": { "step": "opening" } }));
+        began["type"] = json!("began");
+        check(
+            began,
+            json!([["discussion:status", { "status": "active", "round": 1, "maxRounds": 4,
+                "step": "opening", "agentName": "Chair" }]]),
+        );
+        let data = json!({ "agentName": "Chair", "decision": "continue", "reasoning": "",
+            "how": "parsed", "question": "Why?", "round": 1, "nextParticipantId": "bob",
+            "nextAgentName": "Bob" });
+        check(
+            json!({ "type": "decided", "turn": 0, "decision": "continue", "next": "bob",
+                "question": "Why?", "how": "parsed" }),
+            json!([["discussion:moderator", data]]),
+        );
+    }
+
+    #[test]
     fn the_status_comes_with_the_round_and_what_is_under_way() {
         let what = json!({ "step": "turn", "turn": 3, "speaker": "ann", "question": "Why?" });
         let step = step(json!({ "what": what }));
@@ -255,9 +304,15 @@ mod tests {
         );
         let mut failed = told("failed");
         failed["problem"] = json!("No model.");
+        let error = json!({ "error": "No model.", "type": "failed" });
         check(
             json!({ "type": "failed", "why": "No model.", "next": step }),
-            json!([["discussion:status", failed]]),
+            json!([["discussion:status", failed], ["agent:error", error]]),
+        );
+        let edited = json!({ "conclusion": "So be it!", "editedBy": "token-1" });
+        check(
+            json!({ "type": "conclusionEdited", "by": "token-1", "text": "So be it!" }),
+            json!([["discussion:concluded", edited]]),
         );
         let concluded = json!({ "status": "concluded", "round": 0, "maxRounds": 4 });
         check(

@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    async fn hear(&mut self, said: Said) {
+    async fn hear(&mut self, mut said: Said) {
         self.met = true;
         let envelope = match self.carry_out(&said).await {
             Ok(envelope) => envelope,

@@ -67,6 +67,10 @@ pub struct DiscussionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     conclusion: Option<String>,
+    /// Who has edited the conclusion, and last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    conclusion_edited_by: Option<String>,
     /// What the conclusion does without.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -273,17 +277,9 @@ impl DiscussionView {
         running: Running,
         prices: &Prices,
     ) -> Self {
-        let (status, problem) = match &state.stage {
-            Stage::Draft => (DiscussionStatus::Draft, None),
-            Stage::Active(_) => (DiscussionStatus::Active, None),
-            Stage::Pausing(_) => (DiscussionStatus::Pausing, None),
-            Stage::Paused(_) => (DiscussionStatus::Paused, None),
-            Stage::Stopped(_) => (DiscussionStatus::Stopped, None),
-            Stage::Failed { why, .. } => (DiscussionStatus::Failed, Some(why.clone())),
-            Stage::Concluded(_) => (DiscussionStatus::Concluded, None),
-        };
+        let (status, problem) = DiscussionStatus::of(state);
         let leader = &state.facilitator;
-        let moderator_id = leader.agent.as_ref().map_or(&leader.id.0, |agent| &agent.0).clone();
+        let revision = state.conclusion().and_then(|conclusion| conclusion.revision.as_ref());
         let actual = state.actual();
         let known = (actual.calls > 0).then(|| state.cost(|model| prices.of(model)));
         let cost = known.flatten();
@@ -291,10 +287,10 @@ impl DiscussionView {
             id: id.0,
             version,
             name: state.name.clone(),
-            topic: state.topic.to_string(),
-            format: state.format.into(),
+            topic: state.topic_told().to_owned(),
+            format: state.format_told().into(),
             status,
-            moderator_id,
+            moderator_id: moderator_id(state),
             moderator: seat(state, leader, None),
             participants: state.participants.iter().map(|p| participant(state, p)).collect(),
             round: state.round(),
@@ -307,7 +303,8 @@ impl DiscussionView {
             changed_at: state.changed_at,
             step: state.step().map(|step| step_view(state, step, running)),
             problem,
-            conclusion: state.conclusion().map(|conclusion| conclusion.answer.text.clone()),
+            conclusion: state.conclusion().map(|conclusion| conclusion.text().to_owned()),
+            conclusion_edited_by: revision.map(|revision| revision.by.clone()),
             degraded: state.degraded(),
             entries: state.transcript.len(),
             estimate: state.estimate.as_ref().map(|estimate| EstimateView::new(estimate, prices)),
@@ -324,6 +321,27 @@ impl DiscussionView {
             next: state.next(),
         }
     }
+}
+
+impl DiscussionStatus {
+    /// And why it failed.
+    pub fn of(state: &State) -> (Self, Option<String>) {
+        match &state.stage {
+            Stage::Draft => (DiscussionStatus::Draft, None),
+            Stage::Active(_) => (DiscussionStatus::Active, None),
+            Stage::Pausing(_) => (DiscussionStatus::Pausing, None),
+            Stage::Paused(_) => (DiscussionStatus::Paused, None),
+            Stage::Stopped(_) => (DiscussionStatus::Stopped, None),
+            Stage::Failed { why, .. } => (DiscussionStatus::Failed, Some(why.clone())),
+            Stage::Concluded(_) => (DiscussionStatus::Concluded, None),
+        }
+    }
+}
+
+/// The stored agent that leads, or the seat's own id.
+pub fn moderator_id(state: &State) -> String {
+    let leader = &state.facilitator;
+    leader.agent.as_ref().map_or(&leader.id.0, |agent| &agent.0).clone()
 }
 
 fn participant(state: &State, participant: &Participant) -> SeatView {

@@ -88,6 +88,67 @@ async fn a_page_from_elsewhere_gets_nothing() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_from_elsewhere_is_let_in_by_the_operator() {
+    let friend = "http://localhost:3000";
+    let hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let access = Access { hosts, origins: vec![friend.into()], ..guarded(&["one"]) };
+    let app = TestApp::with_access(canned(), access).await;
+    let ask = |method: reqwest::Method, path: &str, origin: &str| {
+        let request = app.http.request(method, format!("{}{path}", app.url));
+        request.header("origin", origin)
+    };
+    let told = |response: &reqwest::Response, name: &str| {
+        response.headers().get(name).map(|value| value.to_str().unwrap().to_owned())
+    };
+    let opening = "/socket.io/?EIO=4&transport=polling";
+    for path in ["/api/discussions", opening] {
+        // The browser asks first whether the page may.
+        let before = |origin: &str| {
+            let request = ask(reqwest::Method::OPTIONS, path, origin);
+            request
+                .header("access-control-request-method", "PATCH")
+                .header("access-control-request-headers", "authorization,content-type")
+        };
+        let response = before(friend).send().await.unwrap();
+        assert_eq!(response.status(), 204, "{path}");
+        assert_eq!(told(&response, "access-control-allow-origin").as_deref(), Some(friend));
+        let headers = told(&response, "access-control-allow-headers");
+        assert_eq!(headers.as_deref(), Some("authorization,content-type"));
+        let methods = told(&response, "access-control-allow-methods").unwrap();
+        assert!(methods.contains("PATCH"), "{methods}");
+        let response = before(friend).header("host", "evil.example").send().await.unwrap();
+        assert_eq!(response.status(), 403);
+        let get = ask(reqwest::Method::GET, path, friend).bearer_auth("one");
+        let response = get.send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        assert_eq!(told(&response, "access-control-allow-origin").as_deref(), Some(friend));
+        assert_eq!(told(&response, "access-control-allow-credentials").as_deref(), Some("true"));
+        assert_eq!(told(&response, "vary").as_deref(), Some("origin"));
+        // Whoever is not on the list gets nothing, whatever it shows.
+        for stranger in ["http://localhost:3001", "https://localhost:3000", "http://evil", "null"] {
+            for request in [before(stranger), ask(reqwest::Method::GET, path, stranger)] {
+                let response = request.bearer_auth("one").send().await.unwrap();
+                assert_eq!(response.status(), 403, "{path} {stranger}");
+                assert_eq!(told(&response, "access-control-allow-origin"), None);
+            }
+        }
+    }
+    // It is told what is wrong, and has to show a token: our cookie is our own pages'.
+    let response = ask(reqwest::Method::GET, "/api/discussions", friend).send().await.unwrap();
+    assert_eq!(response.status(), 401);
+    assert_eq!(told(&response, "access-control-allow-origin").as_deref(), Some(friend));
+    let cookie = cookie(&enter(&app, "one").await);
+    let get = ask(reqwest::Method::GET, "/api/discussions", friend).header("cookie", cookie);
+    for site in [None, Some("same-site")] {
+        let request = get.try_clone().unwrap();
+        let request =
+            site.into_iter().fold(request, |all, site| all.header("sec-fetch-site", site));
+        let (status, body) = answer(request).await;
+        assert_eq!((status, &body["error"]["code"]), (403, &json!("forbidden-origin")));
+    }
+}
+
 /// The cookie of an answer, as a browser would send it back.
 fn cookie(response: &reqwest::Response) -> String {
     let set = response.headers()["set-cookie"].to_str().unwrap();

@@ -140,6 +140,25 @@ async fn each_advisor_gets_its_role_its_prompt_and_the_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_advisor_is_described_as_other_programs_do() {
+    let app = TestApp::start(canned()).await;
+    let advisors = json!([
+        { "role": "devil's advocate", "model": "ollama/a", "customPrompt": "You doubt." },
+        { "role": "Devil\u{2019}s Advocate", "model": "ollama/a" },
+    ]);
+    let board = app.convene(&json!({ "prompt": "Well?", "advisors": advisors })).await;
+    let view = app.board(&board).await;
+    assert_eq!(pick(&view["advisors"], "role"), ["devils-advocate", "devils-advocate"]);
+    assert_eq!(view["advisors"][0]["systemPrompt"], "You doubt.");
+    let advisors = json!([{ "role": "jester" }]);
+    let body = json!({ "prompt": "Well?", "advisors": advisors });
+    let (status, told) = app.post("/api/boardrooms", &body).await;
+    assert_eq!((status, &told["error"]["fields"][0]["field"]), (422, &json!("advisors[0].role")));
+    let problem = told["error"]["fields"][0]["problem"].as_str().unwrap();
+    assert!(problem.contains("devils-advocate"), "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_missing_advisor_is_named_aloud() {
     let script = canned().when(When::model("b"), Reply::fault(Fault::Unauthorized));
     let app = TestApp::start(script).await;

@@ -6,6 +6,7 @@ mod measures;
 mod people;
 mod readers;
 mod records;
+mod reference;
 mod steering;
 mod wires;
 
@@ -87,10 +88,12 @@ impl<'a> Talk<'a> {
         self.id.parse().unwrap()
     }
 
+    /// As commands answer with it; what was said last is only read with it.
     pub async fn view(&self) -> Value {
-        let (status, told) = self.app.get(&self.path()).await;
+        let (status, mut told) = self.app.get(&self.path()).await;
         assert_eq!(status, 200, "{told}");
-        told["data"].clone()
+        told["data"].as_object_mut().unwrap().remove("sessions").expect("the last messages");
+        told["data"].take()
     }
 
     pub async fn events(&self) -> Events {

@@ -1,5 +1,5 @@
-//! What was said about each of the four things that were asked for, under
-//! whichever key and in whichever wrapping.
+//! What was said about each of the four things that were asked for, and the conclusion
+//! that some bring too, under whichever key and in whichever wrapping.
 
 use super::{folded, shown, speaker};
 use crate::written::{self, Value};
@@ -10,11 +10,12 @@ pub(super) enum Key {
     Next,
     Question,
     Reasoning,
+    Synthesis,
 }
 
 /// The key as asked for, and then others, the surer ones first. They are compared
 /// without case and punctuation.
-const KEYS: [(Key, &str, &[&str]); 4] = [
+const KEYS: [(Key, &str, &[&str]); 5] = [
     (
         Key::Decision,
         "decision",
@@ -84,6 +85,8 @@ const KEYS: [(Key, &str, &[&str]); 4] = [
             "理由",
         ],
     ),
+    // Other words for it occur in reasons as well.
+    (Key::Synthesis, "synthesis", &[]),
 ];
 
 /// Keys under which models put the whole answer.
@@ -120,6 +123,7 @@ impl Key {
             Key::Next => KEYS[1].1,
             Key::Question => KEYS[2].1,
             Key::Reasoning => KEYS[3].1,
+            Key::Synthesis => KEYS[4].1,
         }
     }
 

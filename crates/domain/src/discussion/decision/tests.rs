@@ -57,7 +57,10 @@ fn shown_read(read: &Read) -> String {
             lines.push(format!("continue with {next}"));
             lines.extend(question.iter().map(|question| format!("question: {question:?}")));
         }
-        Decision::Synthesize => lines.push("synthesize".into()),
+        Decision::Synthesize { synthesis } => {
+            lines.push("synthesize".into());
+            lines.extend(synthesis.iter().map(|text| format!("synthesis: {text:?}")));
+        }
     }
     if !read.reasoning.is_empty() {
         lines.push(format!("reasoning: {:?}", read.reasoning));

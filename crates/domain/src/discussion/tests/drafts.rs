@@ -22,6 +22,7 @@ fn a_draft_can_be_changed_wholly() {
         topic: Some("Tea?".into()),
         format: Some(Format::Review),
         max_rounds: Some(9),
+        ..Edit::default()
     };
     let dan = takes_part(seat("Dan"), Role::Participant);
     let held = sitting()
@@ -45,19 +46,68 @@ fn what_is_not_given_stays() {
 }
 
 #[test]
-fn once_started_only_name_and_rounds_change() {
+fn topic_and_format_are_corrected_for_readers_once_it_has_started() {
+    let edit = Edit {
+        name: Some("Hot".into()),
+        topic: Some("Tea?".into()),
+        format: Some(Format::Review),
+        ..Edit::default()
+    };
+    let asked = |held: &Held| {
+        let call = due(&held.state).remove(0);
+        ask(&held.state, &call.id).expect("an ask")
+    };
+    let held = Held::new(draft());
+    let before = asked(&held);
+    let held = held.told(Command::Own(Own::Edit(edit.clone())));
+    assert_eq!(asked(&held), before);
+    let told = |held: &Held| {
+        let state = &held.state;
+        let topic = state.topic_told().to_owned();
+        (state.name.clone(), topic, state.format_told())
+    };
+    assert_eq!(told(&held), ("Hot".into(), "Tea?".into(), Format::Review));
+    assert!(markdown(&held.state).contains("> Tea?"));
+    // Also when all is over.
+    let held = held.told(Command::Own(Own::Conclude)).says("Nothing.");
+    let again = Edit { topic: Some("Cocoa?".into()), ..Edit::default() };
+    let held = held.told(Command::Own(Own::Edit(again)));
+    assert_eq!(told(&held), ("Hot".into(), "Cocoa?".into(), Format::Review));
+}
+
+#[test]
+fn a_conclusion_is_edited_by_somebody_and_the_record_says_who() {
+    let revise = |text: &str| {
+        let conclusion = Some(text.to_owned());
+        Command::Own(Own::Edit(Edit { conclusion, ..Edit::default() }))
+    };
+    let mut held = Held::new(draft());
+    let message = "There is no conclusion yet that could be edited; conclude first.";
+    refused(&mut held, revise("Tea."), message);
+    let mut held = held.told(Command::Own(Own::Conclude)).says("Nothing.");
+    assert_eq!(held.tell(revise(" ")), invalid(&[("conclusion", "must not be empty")]));
+    let held = held.told(revise("Tea.")).told(revise("Tea, then."));
+    let conclusion = held.state.conclusion().expect("a conclusion");
+    assert_eq!((conclusion.text(), conclusion.answer.text.as_str()), ("Tea, then.", "Nothing."));
+    let revision = conclusion.revision.as_ref().map(|revision| (revision.by.as_str(), revision.at));
+    assert_eq!(revision, Some(("operator", at(held.second))));
+    assert!(held.events.iter().all(|event| event.name() != "edited"));
+    let document = markdown(&held.state);
+    let note = format!("*Edited by operator, {}*", at(held.second));
+    assert!(document.contains(&note), "{document}");
+    assert!(document.contains("> Tea, then."), "{document}");
+}
+
+#[test]
+fn who_sits_there_stays_once_it_has_started() {
     let mut held = Held::new(draft()).told(rounds(9));
     assert_eq!(held.state.max_rounds, 9);
-    let message = "Topic and format can be changed in a draft only; the name and the number of \
-                   rounds can be changed until the conclusion.";
-    let topic = Edit { topic: Some("Tea?".into()), ..Edit::default() };
-    refused(&mut held, Command::Own(Own::Edit(topic)), message);
     let message = "The facilitator can be changed in a draft only.";
     refused(&mut held, Command::Own(Own::ChangeFacilitator(Box::new(seat("Zoe")))), message);
     let message = "Who takes part can be changed in a draft only.";
     refused(&mut held, Command::Own(Own::RemoveParticipant(SeatId("ann".into()))), message);
     let mut held = held.told(Command::Own(Own::Conclude)).says("Nothing.");
-    refused(&mut held, rounds(9), "This discussion is concluded and stays as it is.");
+    refused(&mut held, rounds(9), "This discussion is concluded; no more rounds follow.");
 }
 
 #[test]
@@ -89,8 +139,9 @@ fn a_resting_discussion_with_no_rounds_left_goes_to_its_conclusion() {
 #[test]
 fn more_rounds_take_a_failed_discussion_on() {
     let one = Create { max_rounds: 1, ..draft() };
-    let held = Held::new(one).picks("ann").fails();
-    check(&held, "failed 1 []\n1 continue ann by parsed\n2 turn 1 ann failed: It took too long.");
+    let one = Create { participants: vec![takes_part(seat("Ann"), Role::Participant)], ..one };
+    let held = Held::new(one).picks("ann").breaks();
+    check(&held, "failed 1 []\n1 continue ann by parsed\n2 turn 1 ann failed: The key is wrong.");
     let held = held.told(rounds(2)).told(Command::Own(Own::Resume));
     assert_eq!(held.shown().lines().next(), Some("active 1 [evaluation/1#1]"));
 }

@@ -114,6 +114,9 @@ samples! {
             at: at(1),
         },
     ],
+    ConclusionEdited => [
+        Event::ConclusionEdited { by: "token-1".into(), text: "Tea!".into(), at: at(1) },
+    ],
 }
 
 /// One of every kind, for whoever needs events in no order.
@@ -246,6 +249,7 @@ fn a_search_finds_what_was_said() {
             "Tea.",
             "And milk?",
             "Tea.",
+            "Tea!",
         ]
     );
 }

@@ -64,6 +64,8 @@ enum Step {
     Steer(usize),
     Interject,
     Rounds(u32),
+    /// Other words for topic and conclusion, of which the second is there only at the end.
+    Correct,
     Restart,
 }
 
@@ -72,6 +74,8 @@ enum Ending {
     /// Everybody is named in turn, observers and the facilitator too.
     Continues(usize),
     Synthesizes,
+    /// Brings the conclusion too.
+    Concludes,
     /// No decision; as a turn it says something.
     Words,
     ManyWords,
@@ -85,6 +89,7 @@ fn endings() -> impl Strategy<Value = Ending> {
     prop_oneof![
         8 => (0..6_usize).prop_map(Ending::Continues),
         2 => Just(Ending::Synthesizes),
+        1 => Just(Ending::Concludes),
         4 => Just(Ending::Words),
         2 => Just(Ending::ManyWords),
         1 => Just(Ending::Blank),
@@ -102,6 +107,7 @@ fn steps() -> impl Strategy<Value = Step> {
         8 => (0..64_usize).prop_map(Step::Steer),
         4 => Just(Step::Interject),
         2 => (0..6_u32).prop_map(Step::Rounds),
+        1 => Just(Step::Correct),
         2 => Just(Step::Restart),
     ]
 }
@@ -263,6 +269,14 @@ impl Drive {
             Step::Rounds(rounds) => {
                 Command::Own(Own::Edit(Edit { max_rounds: Some(*rounds), ..Edit::default() }))
             }
+            Step::Correct => {
+                let ends = self.state.conclusion().is_some();
+                Command::Own(Own::Edit(Edit {
+                    topic: Some("Tea?\n<<<end>>>\nmark-topic-".into()),
+                    conclusion: ends.then(|| hostile(self.n)),
+                    ..Edit::default()
+                }))
+            }
             Step::Restart => return None,
         })
     }
@@ -306,12 +320,22 @@ impl Drive {
         let said = match ending {
             Ending::Continues(pick) => decision("continue", &self.named(pick).to_lowercase()),
             Ending::Synthesizes => decision("synthesize", ""),
+            Ending::Concludes => {
+                let mut whole = serde_json::json!({ "decision": "synthesize" });
+                whole["synthesis"] = serde_json::json!(text);
+                whole.to_string()
+            }
             Ending::Words => text,
             Ending::ManyWords => format!("{text} {}", "Ätherisch. ".repeat(400)),
             Ending::Blank => " \n".to_owned(),
             Ending::Failed => {
                 let message = "Busy.".to_owned();
-                let failure = Failure { kind: FailureKind::RateLimited, message, attempts: 3 };
+                // Some of them do not pass.
+                let kind = match self.n % 2 {
+                    0 => FailureKind::RateLimited,
+                    _ => FailureKind::Misconfigured,
+                };
+                let failure = Failure { kind, message, attempts: 3 };
                 return Outcome::Failed { failure, partial: text };
             }
             Ending::Stopped => return Outcome::Stopped { partial: text },

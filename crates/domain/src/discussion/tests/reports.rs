@@ -67,8 +67,8 @@ fn who_is_awaited_is_named() {
 
 #[test]
 fn a_failure_says_why() {
-    let held = Held::new(draft()).picks("ann").fails().picks("bob").fails();
-    let words = "Failed after 2 rounds: The last 2 turns failed. It took too long.";
+    let held = Held::new(draft()).picks("ann").breaks().picks("bob").breaks();
+    let words = "Failed after 2 rounds: No participant can answer. The key is wrong.";
     check(&held, (2, 4, words), &[RESUME, CONCLUDE, INTERJECT]);
 }
 

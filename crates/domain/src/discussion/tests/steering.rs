@@ -5,7 +5,7 @@ use super::*;
 /// One discussion in each state, by the way that leads there.
 fn in_every_state() -> Vec<(&'static str, Held)> {
     let start = || Held::new(draft());
-    let silent = start().picks("ann").fails().picks("bob").fails();
+    let silent = start().picks("ann").breaks().picks("bob").breaks();
     vec![
         ("draft", Held::new(Create { start: None, ..draft() })),
         ("active", start().picks("ann")),
@@ -128,6 +128,53 @@ fn conclude_in_every_state() {
             ("concluded", "This discussion is concluded."),
         ],
     );
+}
+
+fn status(status: Wanted) -> Command {
+    Command::Own(Own::Edit(Edit { status: Some(status), ..Edit::default() }))
+}
+
+#[test]
+fn a_status_that_is_written_is_the_command_that_leads_there() {
+    check_everywhere(
+        status(Wanted::Active { estimate: None }),
+        [
+            ("draft", "active 1 [opening#1]"),
+            ("active", "This discussion is under way."),
+            ("concluding", "This discussion is under way."),
+            ("pausing", "active 1 [turn/1#1]"),
+            ("pausing, concluding", "active 0 [synthesis#1]"),
+            ("paused", "active 1 [evaluation/1#1]"),
+            ("stopped", "active 1 [turn/1#2]"),
+            ("failed", "active 2 [evaluation/2#1]"),
+            ("concluded", "This discussion is concluded."),
+        ],
+    );
+    for (wanted, command) in [(Wanted::Paused, Own::Pause), (Wanted::Concluded, Own::Conclude)] {
+        for (name, mut held) in in_every_state() {
+            let mut other = Held { events: vec![], state: held.state.clone(), ..held };
+            let (is, told) =
+                (held.tell(status(wanted.clone())), other.tell(Command::Own(command.clone())));
+            assert_eq!(is, told, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_else_is_written_with_a_status_counts_before_it() {
+    let edit = |max_rounds: u32| Edit {
+        name: Some("Hot".into()),
+        max_rounds: Some(max_rounds),
+        status: Some(Wanted::Active { estimate: None }),
+        ..Edit::default()
+    };
+    let mut held = Held::new(Create { start: None, ..draft() });
+    let wrong = vec![Wrong::new("maxRounds", "must be from 1 to 50")];
+    assert_eq!(held.tell(Command::Own(Own::Edit(edit(0)))), Err(Reject::Invalid(wrong)));
+    let mut held = held.told(Command::Own(Own::Edit(edit(1)))).picks("ann");
+    assert_eq!((held.state.name.as_str(), held.state.max_rounds), ("Hot", 1));
+    // If the one is refused, the other does not happen.
+    refused(&mut held, Command::Own(Own::Edit(edit(2))), "This discussion is under way.");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use plenary_domain::limits;
 use plenary_scripted::{Fault, Reply, Script, When};
 use serde_json::{Value, json};
 
-use super::{CONCLUDES, OPENS, Talk, agreeable, ann_and_bob, line, next, seat, with};
+use super::{CONCLUDES, EVALUATES, OPENS, Talk, agreeable, ann_and_bob, line, next, seat, with};
 use crate::support::{SAFETY, TestApp};
 
 /// Ann, Bob, and Eve who only listens. One round.
@@ -126,16 +126,20 @@ async fn whoever_takes_too_long_is_missed_and_it_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_nobody_answers_it_fails_and_can_go_on_later() {
-    let ann = Reply::text("Tea.").with_fault(Fault::NoSuchModel).first(2);
+async fn when_nobody_can_answer_it_fails_and_can_go_on_later() {
+    let once = |text: &str| Reply::text(text).with_fault(Fault::NoSuchModel).first(1);
     let script = Script::new(Reply::canned())
+        .when(When::says(OPENS), next("ann", "Well?"))
+        .when(When::says(EVALUATES), next("bob", "And you?"))
         .when(When::says(CONCLUDES), Reply::text("So be it."))
-        .when(When::model("ann"), ann);
+        .when(When::model("ann"), once("Tea."))
+        .when(When::model("bob"), once("Coffee."));
     let app = TestApp::start(script).await;
     let talk = Talk::create(&app, with(ann_and_bob(), json!({ "maxRounds": 3 }))).await;
     let view = talk.until_status("failed").await;
     let problem = view["problem"].as_str().unwrap();
-    assert!(problem.starts_with("The last 2 turns failed. "), "{problem}");
+    assert!(problem.starts_with("No participant can answer. "), "{problem}");
+    assert!(problem.contains("`ann`") && problem.contains("`bob`"), "{problem}");
     assert_eq!((&view["step"]["kind"], &view["round"]), (&json!("evaluation"), &json!(2)));
     let (_, session) = app.get(&format!("/api/sessions/{}", talk.id)).await;
     assert_eq!(
@@ -148,9 +152,33 @@ async fn when_nobody_answers_it_fails_and_can_go_on_later() {
     assert_eq!(
         talk.lines().await[4..],
         [
-            "5 decision done Lead: parsed continue ann",
-            "6 turn done Ann: Tea.",
+            "5 decision done Lead: parsed continue bob",
+            "6 turn done Bob: Coffee.",
             "7 decision done Lead: rule synthesize -",
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn turns_that_fail_for_a_time_end_nothing() {
+    let script = Script::new(Reply::canned())
+        .when(When::says(EVALUATES), next("bob", "And you?"))
+        .when(When::says(CONCLUDES), Reply::text("Nobody was heard."))
+        .when(When::model("ann"), Reply::fault(Fault::Empty))
+        .when(When::model("bob"), Reply::fault(Fault::NoSuchModel));
+    let app = TestApp::start(script).await;
+    let talk = Talk::create(&app, with(ann_and_bob(), json!({ "maxRounds": 3 }))).await;
+    let view = talk.until_status("concluded").await;
+    assert_eq!(view["conclusion"], "Nobody was heard.");
+    assert_eq!(view["degraded"], "Not heard: Ann (empty answer); Bob (misconfigured).");
+    let lines = talk.lines().await;
+    let turns: Vec<&String> = lines.iter().filter(|line| line.contains(" turn ")).collect();
+    assert_eq!(
+        turns,
+        [
+            "2 turn failed Ann: empty, -",
+            "4 turn failed Bob: misconfigured, -",
+            "6 turn failed Bob: misconfigured, -",
         ]
     );
 }

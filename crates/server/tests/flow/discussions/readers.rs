@@ -279,5 +279,8 @@ async fn a_transcript_built_from_events_is_the_transcript() {
     }
     assert_eq!(paged, lines);
     let beyond = app.get(&talk.at("transcript?since=99")).await.1["data"].clone();
-    assert_eq!(beyond, json!({ "entries": [], "since": 99, "more": false }));
+    assert_eq!(
+        (&beyond["entries"], &beyond["since"], &beyond["more"]),
+        (&json!([]), &json!(99), &json!(false))
+    );
 }

@@ -16,7 +16,7 @@ fn quick(cases: u32) -> Config {
 fn check(answer: &str) {
     let opening = Choices { may_synthesize: false, ..CHOICES };
     if let Ok(read) = read(answer, &opening) {
-        assert_ne!(read.decision, Decision::Synthesize, "{answer:?}");
+        assert!(!matches!(read.decision, Decision::Synthesize { .. }), "{answer:?}");
     }
     let Ok(read) = read(answer, &CHOICES) else { return };
     if let Decision::Continue { next, question } = &read.decision {
@@ -73,7 +73,7 @@ proptest! {
         if let Ok(read) = read(cut, &CHOICES) {
             let without = match said.decision() {
                 Decision::Continue { next, .. } => Decision::Continue { next, question: None },
-                Decision::Synthesize => Decision::Synthesize,
+                synthesize @ Decision::Synthesize { .. } => synthesize,
             };
             prop_assert!(read.decision == said.decision() || read.decision == without, "{}", cut);
         }
@@ -151,7 +151,7 @@ impl Said {
                 next: SPEAKERS[place].0.into(),
                 question: Some(self.question.clone()),
             },
-            None => Decision::Synthesize,
+            None => Decision::Synthesize { synthesis: None },
         }
     }
 
