@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::Reject;
+use crate::{spoken, thinking};
 
 /// A call that should be under way now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,7 +89,7 @@ pub struct Patience {
     pub idle_ms: u64,
     pub answer_ms: u64,
     pub answer_bytes: usize,
-    /// Tokens asked of providers that can be told a maximum.
+    /// Tokens that every provider is told as the maximum.
     pub answer_tokens: u32,
     /// Requests made for this call, the first included.
     pub attempts: u32,
@@ -145,9 +146,12 @@ impl Failed {
         Failed::new(FailureKind::TimedOut, message, 1, String::new())
     }
 
-    pub fn wordless(attempts: u32) -> Self {
-        let message = "The model ended without a word.";
-        Failed::new(FailureKind::Empty, message, attempts, String::new())
+    fn wordless(answer: &Answer) -> Self {
+        let message = match answer.cut {
+            true => "The model reached the limit on its answer before it said a word.",
+            false => "The model ended without a word.",
+        };
+        Failed::new(FailureKind::Empty, message, answer.attempts, String::new())
     }
 }
 
@@ -171,17 +175,21 @@ impl Outcome {
         }
     }
 
-    /// An answer without a word is a failure, whatever the provider calls it.
+    /// An answer that is read as prose, without the thinking before it.
+    pub fn as_prose(self) -> Outcome {
+        match self {
+            Outcome::Answered(answer) => Outcome::Answered(answer.without_thinking()),
+            Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => self,
+        }
+    }
+
     fn worded(self) -> Outcome {
         match self {
-            Outcome::Answered(answer) if answer.text.trim().is_empty() => {
-                let Failed { failure, partial } = Failed::wordless(answer.attempts);
-                Outcome::Failed { failure, partial }
-            }
-            Outcome::Answered(_)
-            | Outcome::Failed { .. }
-            | Outcome::Stopped { .. }
-            | Outcome::Elapsed => self,
+            Outcome::Answered(answer) => match answer.worded() {
+                Ok(answer) => Outcome::Answered(answer),
+                Err(Failed { failure, partial }) => Outcome::Failed { failure, partial },
+            },
+            Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => self,
         }
     }
 }
@@ -264,13 +272,16 @@ impl<T> Life<T> {
     }
 }
 
-/// A whole, non-empty answer.
+/// A non-empty answer, whole unless it is marked as cut.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
     pub text: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
+    /// It reached a limit on its length. What there is of it counts.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub cut: bool,
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
@@ -286,15 +297,39 @@ impl Answer {
         Answer {
             text,
             reasoning: String::new(),
+            cut: false,
             usage: Usage::default(),
             timing: Timing::default(),
             attempts: 1,
         }
     }
+
+    /// Thinking aloud before the answer is no part of it.
+    pub fn without_thinking(mut self) -> Self {
+        let (thought, said) = thinking::before_prose(&self.text);
+        if said.len() == self.text.trim_start().len() {
+            return self;
+        }
+        let (thought, said) = (thought.trim().to_owned(), said.trim_start().to_owned());
+        if self.reasoning.is_empty() {
+            self.reasoning = spoken::within(thought, limits::THINKING_BYTES);
+        }
+        self.text = said;
+        self
+    }
+
+    /// An answer without a word is a failure, whatever the provider calls it.
+    pub fn worded(self) -> Result<Answer, Failed> {
+        if self.text.trim().is_empty() { Err(Failed::wordless(&self)) } else { Ok(self) }
+    }
 }
 
 fn one() -> u32 {
     1
+}
+
+fn is_not(is: &bool) -> bool {
+    !is
 }
 
 /// Tokens, where the wire says.
@@ -353,7 +388,11 @@ pub enum FailureKind {
     Refused,
     /// Too many requests, also after waiting.
     RateLimited,
-    /// The prompt does not fit the model, or the answer passed its limit.
+    /// The account with the provider has nothing left to spend.
+    OutOfCredit,
+    /// The prompt does not fit the model.
+    PromptTooLong,
+    /// Of earlier versions only: the prompt did not fit, or the answer passed its limit.
     TooLong,
     /// The model ended without a word.
     Empty,
@@ -361,6 +400,8 @@ pub enum FailureKind {
     Misconfigured,
     /// The provider could not be reached, or broke off.
     Unreachable,
+    /// The provider was reached and answered with an error, or with nonsense.
+    ProviderError,
     /// The answer does not have the form that was asked for.
     Malformed,
     /// Plenary itself failed.
@@ -374,10 +415,13 @@ impl FailureKind {
             FailureKind::Idle => "went silent",
             FailureKind::Refused => "refused",
             FailureKind::RateLimited => "rate limited",
+            FailureKind::OutOfCredit => "out of credit",
+            FailureKind::PromptTooLong => "prompt too long",
             FailureKind::TooLong => "too long",
             FailureKind::Empty => "empty answer",
             FailureKind::Misconfigured => "misconfigured",
             FailureKind::Unreachable => "unreachable",
+            FailureKind::ProviderError => "provider error",
             FailureKind::Malformed => "not in the form asked for",
             FailureKind::Internal => "internal error",
         }

@@ -112,6 +112,8 @@ pub struct Post {
     pub left_out: Vec<String>,
     /// The turn that brought this answer.
     pub upto: Option<u64>,
+    /// The answer reached a limit on its length.
+    pub cut: bool,
     pub at: Timestamp,
 }
 

@@ -22,14 +22,14 @@ mod record;
 pub mod reject;
 pub mod room;
 mod spoken;
-mod thinking;
+pub mod thinking;
 pub mod view;
 pub mod whiteboard;
 mod written;
 
 pub use call::{
-    Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
-    Usage, Work, Workspace,
+    Answer, Ask, Call, Failed, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker,
+    Timing, Usage, Work, Workspace,
 };
 pub use form::{Form, Report};
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};

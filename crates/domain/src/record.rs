@@ -15,6 +15,9 @@ use jiff::Timestamp;
 
 use crate::names::{shown, without_codes};
 
+/// Said of an answer that reached a limit on its length.
+pub const CUT: &str = "Cut off at the limit.";
+
 /// A record while it is written: blocks with a blank line between them.
 #[derive(Default)]
 pub struct Document {
@@ -67,6 +70,14 @@ pub(crate) use line;
 impl Document {
     pub fn text(self) -> String {
         self.text
+    }
+
+    /// What a model answered.
+    pub fn answer(&mut self, text: &str, cut: bool) {
+        self.quote(text);
+        if cut {
+            self.note(line!("{}", CUT));
+        }
     }
 
     /// As a part of something else, without the end of a file.

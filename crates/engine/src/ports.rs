@@ -370,8 +370,16 @@ pub enum Piece {
     },
     /// The model works, without words.
     Busy,
+    End(Ending),
+}
+
+/// Why an answer is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
     /// The model has finished by itself.
-    End,
+    Whole,
+    /// It has reached a limit on its length.
+    Cut,
 }
 
 /// Named by what the caller can do next. `message` is a sentence for a person;

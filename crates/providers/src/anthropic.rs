@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::{Ask, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl Wire for Anthropic {
             .collect();
         let mut body = json!({
             "model": ask.model.parts().1,
-            "max_tokens": ask.patience.answer_tokens,
+            "max_tokens": prompt::answer_cap(ask, without),
             "messages": messages,
             "stream": true,
         });
@@ -84,9 +84,7 @@ struct Events {
 }
 
 enum Reason {
-    Done,
-    OutputLimit,
-    TooLong,
+    Over(Ending),
     Refusal,
 }
 
@@ -154,15 +152,13 @@ impl Decode for Events {
                 }
                 let reason = event.delta.and_then(|delta| delta.stop_reason);
                 self.stop = reason.map(|reason| match &*reason {
-                    "max_tokens" => Reason::OutputLimit,
-                    "model_context_window_exceeded" => Reason::TooLong,
+                    "max_tokens" | "model_context_window_exceeded" => Reason::Over(Ending::Cut),
                     "refusal" => Reason::Refusal,
-                    _ => Reason::Done,
+                    _ => Reason::Over(Ending::Whole),
                 });
             }
             "message_stop" => {
-                self.finished()?;
-                out.over = true;
+                out.over = Some(self.finished()?.unwrap_or(Ending::Whole));
             }
             "error" => return Err(Wrong::Reported),
             // Pings, the edges of blocks, and what is not invented yet.
@@ -171,12 +167,11 @@ impl Decode for Events {
         Ok(())
     }
 
-    fn finished(&mut self) -> Result<bool, Wrong> {
+    fn finished(&mut self) -> Result<Option<Ending>, Wrong> {
         match self.stop {
-            Some(Reason::Done) => Ok(true),
-            Some(Reason::OutputLimit | Reason::TooLong) => Err(Wrong::OutputLimit),
+            Some(Reason::Over(ending)) => Ok(Some(ending)),
             Some(Reason::Refusal) => Err(Wrong::Refused(String::new())),
-            None => Ok(false),
+            None => Ok(None),
         }
     }
 }

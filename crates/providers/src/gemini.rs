@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::{Ask, Speaker, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -40,9 +40,7 @@ impl Wire for Gemini {
                 "responseMimeType": "application/json", "responseJsonSchema": schema,
             });
         }
-        if let Some(most) = prompt::answer_cap(ask) {
-            body["generationConfig"]["maxOutputTokens"] = most.into();
-        }
+        body["generationConfig"]["maxOutputTokens"] = prompt::answer_cap(ask, without).into();
         let model = path_segment(ask.model.parts().1);
         let url = format!("{}/v1beta/models/{model}:streamGenerateContent?alt=sse", config.url);
         (url, body)
@@ -180,10 +178,13 @@ impl Decode for Responses {
         match (blocked.as_deref(), finish.as_deref()) {
             (Some(reason), _) => Err(Wrong::Refused(format!("the prompt was blocked ({reason})"))),
             (None, Some("STOP")) => {
-                out.over = true;
+                out.over = Some(Ending::Whole);
                 Ok(())
             }
-            (None, Some("MAX_TOKENS")) => Err(Wrong::OutputLimit),
+            (None, Some("MAX_TOKENS")) => {
+                out.over = Some(Ending::Cut);
+                Ok(())
+            }
             (None, Some(reason)) => Err(Wrong::Refused(format!("it stopped with {reason}"))),
             (None, None) => Ok(()),
         }

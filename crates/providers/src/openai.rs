@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::{Ask, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -42,11 +42,9 @@ impl Wire for OpenAi {
                 },
             });
         }
-        if let Some(most) = prompt::answer_cap(ask) {
-            let new = without.old_cap || config.url.starts_with(VENDOR);
-            let field = if new { "max_completion_tokens" } else { "max_tokens" };
-            body[field] = most.into();
-        }
+        let new = without.old_cap || config.url.starts_with(VENDOR);
+        let field = if new { "max_completion_tokens" } else { "max_tokens" };
+        body[field] = prompt::answer_cap(ask, without).into();
         (format!("{}/chat/completions", config.url), body)
     }
 
@@ -151,8 +149,7 @@ impl Decode for Chunks {
     fn frame(&mut self, data: &[u8], out: &mut Out) -> Result<(), Wrong> {
         if data == b"[DONE]" {
             // Without a finish reason it is still the server's word for the end.
-            self.finished()?;
-            out.over = true;
+            out.over = Some(self.finished()?.unwrap_or(Ending::Whole));
             return Ok(());
         }
         let chunk: Chunk = serde_json::from_slice(data)?;
@@ -181,15 +178,15 @@ impl Decode for Chunks {
         Ok(())
     }
 
-    fn finished(&mut self) -> Result<bool, Wrong> {
+    fn finished(&mut self) -> Result<Option<Ending>, Wrong> {
         match &self.finish {
             _ if !self.refusal.is_empty() => Err(Wrong::Refused(std::mem::take(&mut self.refusal))),
-            Some(Finish::Length) => Err(Wrong::OutputLimit),
+            Some(Finish::Length) => Ok(Some(Ending::Cut)),
             Some(Finish::Filtered) => {
                 Err(Wrong::Refused("the provider's filter stopped it".to_owned()))
             }
-            Some(Finish::Stop) => Ok(true),
-            None => Ok(false),
+            Some(Finish::Stop) => Ok(Some(Ending::Whole)),
+            None => Ok(None),
         }
     }
 }

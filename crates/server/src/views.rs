@@ -346,6 +346,10 @@ pub struct Said {
     /// The whole text, the text so far, or the partial text of a failed or
     /// stopped one.
     text: String,
+    /// It reached a limit on its length. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    cut: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schema(required = false)]
     reasoning: String,
@@ -402,8 +406,8 @@ pub struct FailureView {
 mirror! {
     #[serde(rename_all = "camelCase")]
     FailureName = FailureKind {
-        TimedOut, Idle, Refused, RateLimited, TooLong, Empty, Misconfigured, Unreachable, Malformed,
-        Internal,
+        TimedOut, Idle, Refused, RateLimited, OutOfCredit, PromptTooLong, TooLong, Empty,
+        Misconfigured, Unreachable, ProviderError, Malformed, Internal,
     }
 }
 
@@ -577,6 +581,7 @@ impl Said {
         Said {
             status,
             text,
+            cut: false,
             reasoning: String::new(),
             latency_ms: None,
             first_text_ms: None,
@@ -608,6 +613,7 @@ impl Said {
 
     fn done(answer: &Answer, text: &str) -> Self {
         Said {
+            cut: answer.cut,
             reasoning: answer.reasoning.clone(),
             latency_ms: (answer.timing.latency_ms > 0).then_some(answer.timing.latency_ms),
             first_text_ms: answer.timing.first_text_ms,

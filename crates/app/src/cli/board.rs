@@ -10,6 +10,9 @@ use super::ballot::Votes;
 
 use crate::terminal::{clean, duration};
 
+/// Stands under an answer that reached a limit on its length.
+pub const CUT: &str = "[cut off at the limit]";
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Board {
@@ -65,6 +68,8 @@ pub struct Said {
     pub call_id: String,
     pub status: String,
     pub text: String,
+    #[serde(default)]
+    pub cut: bool,
     pub latency_ms: Option<u64>,
     pub error: Option<Failure>,
     /// Since when this program has seen it running.
@@ -217,6 +222,7 @@ impl Said {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
             (None, Some(why)) => format!("[{why}]"),
             (None, None) if self.status == "stopped" => "[stopped]".to_owned(),
+            (None, None) if self.cut => CUT.to_owned(),
             (None, None) => String::new(),
         };
         match (text.is_empty(), note.is_empty()) {

@@ -92,7 +92,7 @@ fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
         | Event::Synthesized { answer, .. }
         | Event::BallotCast { answer: Some(answer), .. } => {
             check("answer.text", &answer.text, limits::ANSWER_BYTES);
-            check("answer.reasoning", &answer.reasoning, limits::ANSWER_BYTES);
+            check("answer.reasoning", &answer.reasoning, limits::THINKING_BYTES);
         }
         Event::AdvisorFailed { failure, partial, .. }
         | Event::SynthesisFailed { failure, partial, .. }

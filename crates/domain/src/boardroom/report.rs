@@ -84,9 +84,8 @@ impl Report for State {
         }
         let mut out = Document::default();
         write_import(&mut out, self);
-        let there =
-            self.syntheses.iter().rev().find_map(|s| Some((s, &s.standing.done()?.verdict)));
-        let Some((synthesis, verdict)) = there else {
+        let there = self.syntheses.iter().rev().find_map(|s| Some((s, s.standing.done()?)));
+        let Some((synthesis, written)) = there else {
             out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
             return out.brief();
         };
@@ -98,7 +97,7 @@ impl Report for State {
             let number = synthesis.number;
             out.note(line!("This is synthesis {}; a newer one is not there.", number));
         }
-        write_verdict(&mut out, verdict);
+        write_verdict(&mut out, written);
         write_ballot(&mut out, self, synthesis);
         out.brief()
     }

@@ -114,7 +114,7 @@ impl State {
         moment: &Moment,
     ) -> Ruling<Event> {
         let seat = advisor.seat.id;
-        let event = match advisor.standing.hear(outcome)? {
+        let event = match advisor.standing.hear(outcome.as_prose())? {
             Heard::Answered(answer) => Event::AdvisorAnswered { seat, answer },
             Heard::Failed(Failed { failure, partial }) => {
                 Event::AdvisorFailed { seat, failure, partial }
@@ -131,7 +131,7 @@ impl State {
         moment: &Moment,
     ) -> Ruling<Event> {
         let number = synthesis.number;
-        let answer = match synthesis.standing.hear(outcome)? {
+        let answer = match synthesis.standing.hear(outcome.as_prose())? {
             Heard::Answered(answer) => answer,
             Heard::Failed(failed) => {
                 let next = self.next_synthesizer(synthesis, false);

@@ -175,6 +175,7 @@ fn answer(text: &str) -> Answer {
     Answer {
         text: text.into(),
         reasoning: String::new(),
+        cut: false,
         usage: Usage::default(),
         timing: Timing::default(),
         attempts: 1,
@@ -331,6 +332,38 @@ fn a_synthesis_of_two_of_four_names_who_is_absent_and_why() {
     check(four(), story, events, ("synthesizing", &["synthesis/1#1"]));
 }
 
+/// Thinking is no answer, and what reached a limit is one.
+#[test]
+fn an_advisors_answer_is_kept_without_its_thinking_and_also_when_it_was_cut() {
+    let heard = |text: &str, cut: bool| {
+        let call = CallId("advisor/1#1".into());
+        let said = Answer { cut, ..answer(text) };
+        let settle = Command::Settle { call, outcome: Outcome::Answered(said) };
+        told(pair(), vec![settle]).1.remove(1)
+    };
+    let says = |text: &str, reasoning: &str, cut| Event::AdvisorAnswered {
+        seat: SeatId(1),
+        answer: Answer { reasoning: reasoning.into(), cut, ..answer(text) },
+    };
+    let wordless = |message: &str| Event::AdvisorFailed {
+        seat: SeatId(1),
+        failure: Failure { message: message.into(), ..failure(FailureKind::Empty) },
+        partial: String::new(),
+    };
+    let ended = "The model ended without a word.";
+    let limited = "The model reached the limit on its answer before it said a word.";
+    for (text, cut, event) in [
+        ("Yes.", false, says("Yes.", "", false)),
+        ("Yes, bec", true, says("Yes, bec", "", true)),
+        ("<think>Hm.</think>\n\nYes.", false, says("Yes.", "Hm.", false)),
+        ("Hm.\n</think>\nYes.", true, says("Yes.", "Hm.", true)),
+        ("<think>Hm.</think>\n", false, wordless(ended)),
+        ("<think>Hm, and", true, wordless(limited)),
+    ] {
+        assert_eq!(heard(text, cut), event, "{text:?}");
+    }
+}
+
 #[test]
 fn every_kind_of_failure_is_an_absence_with_its_own_words() {
     use FailureKind::*;
@@ -339,10 +372,13 @@ fn every_kind_of_failure_is_an_absence_with_its_own_words() {
         (Idle, "went silent"),
         (Refused, "refused"),
         (RateLimited, "rate limited"),
+        (OutOfCredit, "out of credit"),
+        (PromptTooLong, "prompt too long"),
         (TooLong, "too long"),
         (Empty, "empty answer"),
         (Misconfigured, "misconfigured"),
         (Unreachable, "unreachable"),
+        (ProviderError, "provider error"),
         (Malformed, "not in the form asked for"),
     ];
     for (kind, words) in kinds {

@@ -44,6 +44,7 @@ impl State {
                     addressed: addressed.clone(),
                     left_out: left_out.clone(),
                     upto: None,
+                    cut: false,
                     at: *at,
                 });
             }
@@ -78,6 +79,7 @@ impl State {
                     addressed: addressed.clone(),
                     left_out: left_out.clone(),
                     upto: Some(*upto),
+                    cut: answer.cut,
                     at: *at,
                 });
             }

@@ -58,7 +58,7 @@ impl Report for State {
         let first = self.posts.len().saturating_sub(LAST_POSTS);
         for post in &self.posts[first..] {
             out.paragraph(line!("**{}. {}**", post.sequence, Words(&post.sender)));
-            out.quote(&post.body);
+            out.answer(&post.body, post.cut);
         }
         match &self.stage {
             Stage::Closed { summary: Some(summary), .. } => {

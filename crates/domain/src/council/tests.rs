@@ -167,6 +167,7 @@ fn answer(text: &str) -> Answer {
     Answer {
         text: text.into(),
         reasoning: String::new(),
+        cut: false,
         usage: Usage::default(),
         timing: Timing::default(),
         attempts: 1,
@@ -695,17 +696,19 @@ fn a_failed_answer_is_recorded_and_the_turn_goes_on() {
 }
 
 #[test]
-fn an_answer_without_a_word_or_with_too_many_is_a_failure() {
-    let failure = |kind, message: &str, partial: &str| Event::AnswerFailed {
+fn an_answer_without_a_word_is_a_failure_and_one_with_too_many_is_cut() {
+    let message = "The model ended without a word.".into();
+    let empty = Event::AnswerFailed {
         member: "ann".into(),
         upto: 1,
-        failure: Failure { kind, message: message.into(), attempts: 1 },
-        partial: partial.into(),
+        failure: Failure { message, ..failure(FailureKind::Empty) },
+        partial: String::new(),
     };
-    let empty = failure(FailureKind::Empty, "The model ended without a word.", "");
     let most = "ä".repeat(32_768);
-    let message = "The answer is longer than 65536 bytes.";
-    let long = failure(FailureKind::TooLong, message, &most);
+    let mut long = answered(2, 2, ("ann", 1), &most, &[]);
+    if let Event::Answered { answer, .. } = &mut long {
+        answer.cut = true;
+    }
     let cases = [
         (" \n".to_owned(), empty.clone()),
         ("<think>Hm.</think>".to_owned(), empty),

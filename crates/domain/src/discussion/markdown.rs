@@ -58,7 +58,7 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
             match spoken {
                 Spoken::Words(answer) => {
                     out.paragraph(line!("**Answered**"));
-                    out.quote(&answer.text);
+                    out.answer(&answer.text, answer.cut);
                 }
                 Spoken::Failed { failure, partial } => {
                     out.note(line!("No answer: {}", Saying(&failure.message)));

@@ -168,6 +168,7 @@ pub fn answered(text: &str) -> Outcome {
     Outcome::Answered(Answer {
         text: text.into(),
         reasoning: String::new(),
+        cut: false,
         usage: Usage { input_tokens: Some(100), output_tokens: Some(10) },
         timing: Timing { first_text_ms: Some(5), latency_ms: 50 },
         attempts: 1,

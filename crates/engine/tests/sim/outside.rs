@@ -291,7 +291,7 @@ impl Models for SimModels {
                     let (kind, message) = (FailureKind::Refused, "on purpose".to_owned());
                     Some((Err(ModelError::Final { kind, message }), None))
                 }
-                _ if open.pieces == 0 => Some((Ok(Piece::End), None)),
+                _ if open.pieces == 0 => Some((Ok(Piece::End(Ending::Whole)), None)),
                 _ => {
                     open.pieces -= 1;
                     Some((Ok(Piece::Text("word ".into())), Some(open)))

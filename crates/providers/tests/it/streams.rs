@@ -17,6 +17,7 @@ async fn any_cut_of_the_bytes_gives_the_same_answer() {
         text: TEXT.to_owned(),
         reasoning: THOUGHT.to_owned(),
         usage: Usage { input_tokens: Some(17), output_tokens: Some(9) },
+        cut: false,
         end: Ok(()),
     };
     for kind in WIRES {

@@ -210,6 +210,10 @@ pub struct CouncilPostView {
     sequence: u64,
     sender: String,
     body: String,
+    /// The answer reached a limit on its length. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    cut: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reply_to: Option<u64>,
@@ -291,6 +295,7 @@ fn posts(state: &council::State, since: u64, limit: usize) -> CouncilPosts {
                 sequence: post.sequence,
                 sender: post.sender.clone(),
                 body: post.body.to_string(),
+                cut: post.cut,
                 reply_to: post.reply_to,
                 depth: post.depth,
                 addressed: post.addressed.clone(),

@@ -416,6 +416,10 @@ pub struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     content: Option<String>,
+    /// It reached a limit on its length. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    cut: bool,
     /// The model's thinking, where there is some.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -540,6 +544,7 @@ impl EntryView {
             round: None,
             question: None,
             content: None,
+            cut: false,
             thinking: None,
             error: None,
             decision: None,
@@ -553,6 +558,7 @@ impl EntryView {
 
     fn say(&mut self, answer: &Answer) {
         self.content = Some(answer.text.clone());
+        self.cut = answer.cut;
         self.thinking = said(&answer.reasoning);
         self.measure(answer.usage, answer.timing);
     }

@@ -8,6 +8,7 @@ use ratatui::style::Color;
 use serde_json::{Value, json};
 
 use crate::api::{Api, ApiError};
+use crate::cli::board::CUT;
 use crate::cli::{exit, render};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -256,6 +257,9 @@ fn post(said: &Value, sender: &str, body: &str, depth: u64) -> Value {
             post[key] = value.clone();
         }
     }
+    if said["answer"]["cut"] == true {
+        post["cut"] = true.into();
+    }
     post
 }
 
@@ -270,5 +274,9 @@ fn shown(post: &Value) -> String {
     // A member's answer, or somebody's own post.
     let colour = if post["depth"].as_u64() == Some(0) { Color::Cyan } else { Color::Green };
     let styled = terminal::colours(&std::io::stdout());
-    render::section(&head, colour, text("body").trim(), styled)
+    let mut body = text("body").trim().to_owned();
+    if post["cut"] == true {
+        body.push_str(&format!("\n\n{CUT}"));
+    }
+    render::section(&head, colour, &body, styled)
 }

@@ -111,6 +111,8 @@ pub struct Entry {
     pub round: Option<u32>,
     pub question: Option<String>,
     pub content: Option<String>,
+    #[serde(default)]
+    pub cut: bool,
     pub error: Option<Failure>,
     pub decision: Option<Decision>,
     pub condensed: Option<u32>,

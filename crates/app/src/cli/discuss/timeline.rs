@@ -7,6 +7,7 @@ use ratatui::style::Color;
 use super::table::{
     Decision, Discussion, Entry, EntryKind, EntryStatus, Estimate, How, Range, Seat, StepKind,
 };
+use crate::cli::board::CUT;
 use crate::cli::render;
 use crate::terminal::{self, Ink, clean, duration};
 
@@ -139,6 +140,7 @@ impl Paper {
         let note = match (&entry.error, entry.status) {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
             (None, EntryStatus::Stopped) => "[stopped]".to_owned(),
+            (None, EntryStatus::Done) if entry.cut => CUT.to_owned(),
             (None, EntryStatus::Done | EntryStatus::Failed) => String::new(),
         };
         let parts: Vec<String> = [text, note].into_iter().filter(|part| !part.is_empty()).collect();

@@ -8,7 +8,7 @@ const GOLDEN: &str =
 
 samples! {
     Convened => [bare(), furnished(), voting()],
-    AdvisorAnswered => [answered(1, "Yes."), measured()],
+    AdvisorAnswered => [answered(1, "Yes."), measured(), cut()],
     AdvisorFailed => [
         broken(FailureKind::TimedOut),
         broken(FailureKind::Idle),
@@ -19,6 +19,9 @@ samples! {
         broken(FailureKind::Misconfigured),
         broken(FailureKind::Unreachable),
         broken(FailureKind::Malformed),
+        broken(FailureKind::OutOfCredit),
+        broken(FailureKind::PromptTooLong),
+        broken(FailureKind::ProviderError),
     ],
     AdvisorHalted => [halted(2)],
     AdvisorStopped => [stopped(2, "I th")],
@@ -127,6 +130,10 @@ fn measured() -> Event {
     Event::AdvisorAnswered { seat: SeatId(1), answer }
 }
 
+fn cut() -> Event {
+    Event::AdvisorAnswered { seat: SeatId(1), answer: Answer { cut: true, ..answer("Yes, bec") } }
+}
+
 fn broken(kind: FailureKind) -> Event {
     failed(1, kind)
 }
@@ -176,6 +183,7 @@ fn a_search_finds_what_was_asked_and_answered() {
             row("Convened", "Should we?"),
             row("AdvisorAnswered", "Yes."),
             row("AdvisorAnswered", "Yes."),
+            row("AdvisorAnswered", "Yes, bec"),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),

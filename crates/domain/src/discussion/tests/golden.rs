@@ -196,6 +196,7 @@ fn answer() -> Answer {
     Answer {
         text: "Tea.".into(),
         reasoning: "Hm.".into(),
+        cut: false,
         usage: Usage { input_tokens: Some(12), output_tokens: Some(34) },
         timing: Timing { first_text_ms: Some(56), latency_ms: 78 },
         attempts: 2,
