@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CallId, ModelName};
+pub use crate::ledger::Usage;
 use crate::limits;
 use crate::reject::Reject;
 use crate::{spoken, thinking};
@@ -119,6 +120,8 @@ pub enum Outcome {
     /// The call was no longer due and was cancelled; this is what had arrived.
     Stopped {
         partial: String,
+        /// What all its attempts took, as far as that is known.
+        usage: Usage,
     },
     /// The sleep is over.
     Elapsed,
@@ -132,26 +135,23 @@ pub struct Failed {
 }
 
 impl Failed {
-    pub fn new(
-        kind: FailureKind,
-        message: impl Into<String>,
-        attempts: u32,
-        partial: String,
-    ) -> Self {
-        Failed { failure: Failure { kind, message: message.into(), attempts }, partial }
+    /// An answer that is of no use.
+    pub fn of(answer: Answer, kind: FailureKind, message: impl Into<String>) -> Self {
+        let Answer { text: partial, attempts, usage, .. } = answer;
+        Failed { failure: Failure { kind, message: message.into(), attempts, usage }, partial }
     }
 
     /// A person who was given so much time said nothing.
     pub fn late(message: &str) -> Self {
-        Failed::new(FailureKind::TimedOut, message, 1, String::new())
+        Failed::of(Answer::by_person(String::new()), FailureKind::TimedOut, message)
     }
 
-    fn wordless(answer: &Answer) -> Self {
+    fn wordless(answer: Answer) -> Self {
         let message = match answer.cut {
             true => "The model reached the limit on its answer before it said a word.",
             false => "The model ended without a word.",
         };
-        Failed::new(FailureKind::Empty, message, answer.attempts, String::new())
+        Failed::of(Answer { text: String::new(), ..answer }, FailureKind::Empty, message)
     }
 }
 
@@ -166,12 +166,13 @@ impl Outcome {
         }
     }
 
-    /// What the call had brought, however it ended.
-    pub fn text(self) -> String {
+    /// What the call had brought and taken, however it ended.
+    pub fn handed_back(self) -> (String, Usage) {
         match self {
-            Outcome::Answered(answer) => answer.text,
-            Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
-            Outcome::Elapsed => String::new(),
+            Outcome::Answered(answer) => (answer.text, answer.usage),
+            Outcome::Failed { failure, partial } => (partial, failure.usage),
+            Outcome::Stopped { partial, usage } => (partial, usage),
+            Outcome::Elapsed => (String::new(), Usage::default()),
         }
     }
 
@@ -207,6 +208,7 @@ pub enum Life<T> {
     Stopped {
         why: Stopping,
         partial: Option<String>,
+        usage: Usage,
     },
 }
 
@@ -221,8 +223,8 @@ pub enum Stopping {
 pub enum Heard {
     Answered(Answer),
     Failed(Failed),
-    /// What a stopped call had said.
-    HandedBack(String),
+    /// What a stopped call had said, and taken.
+    HandedBack(String, Usage),
 }
 
 impl<T> Life<T> {
@@ -245,13 +247,15 @@ impl<T> Life<T> {
     /// A person has no call that could hand a partial text back.
     pub fn stop(&mut self, why: Stopping, is_person: bool) {
         if self.is_asked() {
-            *self = Life::Stopped { why, partial: is_person.then(String::new) };
+            let (partial, usage) = (is_person.then(String::new), Usage::default());
+            *self = Life::Stopped { why, partial, usage };
         }
     }
 
-    pub fn hand_back(&mut self, text: &str) {
-        if let Life::Stopped { partial: partial @ None, .. } = self {
+    pub fn hand_back(&mut self, text: &str, used: Usage) {
+        if let Life::Stopped { partial: partial @ None, usage, .. } = self {
             *partial = Some(text.to_owned());
+            *usage = used;
         }
     }
 
@@ -264,7 +268,10 @@ impl<T> Life<T> {
                 Ok(answer) => Heard::Answered(answer),
                 Err(failed) => Heard::Failed(failed),
             }),
-            Life::Stopped { partial: None, .. } => Ok(Heard::HandedBack(outcome.text())),
+            Life::Stopped { partial: None, .. } => {
+                let (partial, usage) = outcome.handed_back();
+                Ok(Heard::HandedBack(partial, usage))
+            }
             Life::Stopped { partial: Some(_), .. } | Life::Done(_) | Life::Failed { .. } => {
                 Err(Reject::Stale)
             }
@@ -282,6 +289,7 @@ pub struct Answer {
     /// It reached a limit on its length. What there is of it counts.
     #[serde(default, skip_serializing_if = "is_not")]
     pub cut: bool,
+    /// Of all attempts.
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
@@ -320,7 +328,7 @@ impl Answer {
 
     /// An answer without a word is a failure, whatever the provider calls it.
     pub fn worded(self) -> Result<Answer, Failed> {
-        if self.text.trim().is_empty() { Err(Failed::wordless(&self)) } else { Ok(self) }
+        if self.text.trim().is_empty() { Err(Failed::wordless(self)) } else { Ok(self) }
     }
 }
 
@@ -330,30 +338,6 @@ fn one() -> u32 {
 
 fn is_not(is: &bool) -> bool {
     !is
-}
-
-/// Tokens, where the wire says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Usage {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-}
-
-impl Usage {
-    /// What is unknown on both sides stays unknown.
-    pub fn plus(self, other: Usage) -> Usage {
-        let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
-            (None, None) => None,
-            (left, right) => Some(left.unwrap_or(0).saturating_add(right.unwrap_or(0))),
-        };
-        Usage {
-            input_tokens: sum(self.input_tokens, other.input_tokens),
-            output_tokens: sum(self.output_tokens, other.output_tokens),
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -375,6 +359,9 @@ pub struct Failure {
     pub message: String,
     #[serde(default = "one")]
     pub attempts: u32,
+    /// Of all attempts.
+    #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+    pub usage: Usage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ pub mod form;
 #[cfg(test)]
 mod golden;
 pub mod ids;
+pub mod ledger;
 pub mod library;
 pub mod limits;
 pub mod models;
@@ -34,6 +35,7 @@ pub use call::{
 pub use form::{Form, Report};
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
+pub use ledger::{Ledger, Spent};
 pub use quote::ContextFile;
 pub use reject::{Reject, Wrong};
 pub use room::{Command, Event, Input, Room, Summary};

@@ -13,6 +13,7 @@ use std::fmt::{self, Display, Write};
 
 use jiff::Timestamp;
 
+use crate::ledger::Usage;
 use crate::names::{shown, without_codes};
 
 /// Said of an answer that reached a limit on its length.
@@ -77,6 +78,14 @@ impl Document {
         self.quote(text);
         if cut {
             self.note(line!("{}", CUT));
+        }
+    }
+
+    /// What was spent, where anything is known of it.
+    pub fn spending(&mut self, usage: Usage) {
+        if let Some(words) = usage.in_words() {
+            self.rule();
+            self.note(line!("Spent: {}", Words(&words)));
         }
     }
 

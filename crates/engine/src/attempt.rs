@@ -13,7 +13,7 @@ use plenary_domain::{
 };
 
 use crate::engine::Engine;
-use crate::live::{Retrying, Waiting};
+use crate::live::{Retrying, Spent, Waiting};
 use crate::meter::Counted;
 use crate::ports::{AttemptEnd, AttemptState, Ending, ModelError, Piece, StoreError};
 use crate::session::Session as Room;
@@ -27,24 +27,27 @@ pub(crate) struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks until there is an answer, a failure that will not pass, or no more
-    /// attempts.
+    /// attempts. `before` is what is known of the attempts so far; it is kept where the
+    /// store fails, and this is called again.
     pub async fn run(
         &self,
         call: &CallId,
         ask: Ask,
+        before: &mut Before,
     ) -> Result<(Outcome, Option<AttemptEnd>), StoreError> {
         let meter = &self.engine.meter;
         let _running = Counted::new(&meter.calls_running);
         let started = self.engine.clock.ticks();
-        let mut ended = None;
         for tried in 1.. {
-            let store = &self.engine.store;
-            let number = store.begin_attempt(self.id, self.epoch, call, ended.take()).await?;
+            let (number, earlier) = self.begin(call, before).await?;
             meter.attempts.fetch_add(1, Relaxed);
             self.room.live.begin(call, number);
-            let mut heard = Heard::default();
+            let spent = Spent { earlier, ..Spent::default() };
+            self.room.live.spend(call, spent);
+            let mut heard = Heard { spent, ..Heard::default() };
             let result = self.listen(call, number, &ask, started, &mut heard).await;
-            let end = |state| AttemptEnd { call: call.clone(), number, state, usage: heard.usage };
+            let used = heard.spent.attempt;
+            let end = |state| AttemptEnd { call: call.clone(), number, state, usage: used };
             let error = match result {
                 Ok(ending) => {
                     let answer = self.answer(call, tried, started, &heard, ending);
@@ -74,19 +77,40 @@ impl Asking<'_> {
                         wait_ms: wait.as_millis() as u64,
                         message,
                     });
+                    before.ended = Some(end(AttemptState::Failed));
+                    before.spent = Some(heard.spent.all());
                     self.engine.clock.sleep(wait).await;
-                    ended = Some(end(AttemptState::Failed));
                 }
                 _ => {
                     meter.failed(kind);
                     let partial = self.room.live.text(call);
-                    let failure = Failure { kind, message, attempts: tried };
+                    let usage = heard.spent.all();
+                    let failure = Failure { kind, message, attempts: tried, usage };
                     let outcome = Outcome::Failed { failure, partial };
                     return Ok((outcome, Some(end(AttemptState::Failed))));
                 }
             }
         }
         Err(StoreError::Failed("a call ran out of attempts without an outcome".into()))
+    }
+
+    /// Records an attempt; its number, and what those before it took. A process that
+    /// has ended may have made some.
+    async fn begin(&self, call: &CallId, before: &mut Before) -> Result<(u32, Usage), StoreError> {
+        let store = &self.engine.store;
+        let ended = before.ended.clone();
+        let number = store.begin_attempt(self.id, self.epoch, call, ended).await?;
+        let spent = match before.spent {
+            Some(spent) => spent,
+            None if number == 1 => Usage::default(),
+            None => {
+                let rows = store.attempts(self.id).await?;
+                let earlier = rows.iter().filter(|row| row.call == *call && row.number < number);
+                earlier.fold(Usage::default(), |sum, row| sum.plus(row.usage))
+            }
+        };
+        *before = Before { ended: None, spent: Some(spent) };
+        Ok((number, spent))
     }
 
     fn answer(
@@ -101,7 +125,7 @@ impl Asking<'_> {
             text: self.room.live.text(call),
             reasoning: self.room.live.reasoning(call),
             cut: ending == Ending::Cut,
-            usage: heard.usage,
+            usage: heard.spent.all(),
             timing: Timing {
                 first_text_ms: heard.first_text_ms,
                 latency_ms: self.engine.clock.ticks() - started,
@@ -142,7 +166,8 @@ impl Asking<'_> {
                 Some(Ok(Piece::Text(text))) => (text, false),
                 Some(Ok(Piece::Reasoning(text))) => (text, true),
                 Some(Ok(Piece::Usage(usage))) => {
-                    heard.usage = merged(heard.usage, usage);
+                    heard.spent.attempt = heard.spent.attempt.then(usage);
+                    self.room.live.spend(call, heard.spent);
                     continue;
                 }
                 Some(Ok(Piece::Waiting { place })) => {
@@ -206,6 +231,15 @@ impl Asking<'_> {
     }
 }
 
+/// What is known of a call's earlier attempts.
+#[derive(Default)]
+pub(crate) struct Before {
+    /// How the last one ended, until that is recorded with the next.
+    ended: Option<AttemptEnd>,
+    /// What all of them took; `None` until the first one of this process.
+    spent: Option<Usage>,
+}
+
 /// Why a request ended without an answer.
 enum Broken {
     Model(ModelError),
@@ -236,7 +270,7 @@ struct Heard {
     /// Bytes of thinking that came apart from the text.
     thought: usize,
     first_text_ms: Option<u64>,
-    usage: Usage,
+    spent: Spent,
 }
 
 impl Heard {
@@ -275,13 +309,6 @@ impl Heard {
 
 fn up_to(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
-}
-
-fn merged(old: Usage, new: Usage) -> Usage {
-    Usage {
-        input_tokens: new.input_tokens.or(old.input_tokens),
-        output_tokens: new.output_tokens.or(old.output_tokens),
-    }
 }
 
 fn cut() -> ModelError {

@@ -115,9 +115,10 @@ impl Engine {
     ) -> Option<(Outcome, Option<AttemptEnd>)> {
         let Running { id, epoch, call, .. } = running;
         let mut pause = FIRST_PAUSE;
+        let mut before = attempt::Before::default();
         loop {
             let asking = attempt::Asking { engine: self, room: session, id: *id, epoch: *epoch };
-            match asking.run(call, ask.clone()).await {
+            match asking.run(call, ask.clone(), &mut before).await {
                 Ok(outcome) => return Some(outcome),
                 Err(StoreError::Fenced) => {
                     tracing::warn!(session = %id, %call, "another node has this call");
@@ -162,6 +163,7 @@ struct Running {
 /// What becomes of a call whose task panicked.
 fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<AttemptEnd>) {
     tracing::error!(%call, words, "a call panicked");
+    let spent = session.live.spent(call);
     let (number, partial) = match session.live.end(call) {
         Some((number, partial, _)) => (number, partial),
         None => (0, String::new()),
@@ -170,14 +172,15 @@ fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<Att
         kind: FailureKind::Internal,
         message: "Plenary itself failed while it asked; its log says more.".into(),
         attempts: number.max(1),
+        usage: spent.all(),
     };
-    let end = ended(call, number, AttemptState::Failed);
+    let end = ended(call, number, AttemptState::Failed, spent.attempt);
     (Outcome::Failed { failure, partial }, end)
 }
 
 /// The end of an attempt, if there was one.
-fn ended(call: &CallId, number: u32, state: AttemptState) -> Option<AttemptEnd> {
-    let (call, usage) = (call.clone(), Usage::default());
+fn ended(call: &CallId, number: u32, state: AttemptState, usage: Usage) -> Option<AttemptEnd> {
+    let call = call.clone();
     (number > 0).then_some(AttemptEnd { call, number, state, usage })
 }
 
@@ -202,9 +205,11 @@ impl Held {
             if due.iter().any(|due| due.id == call) {
                 continue;
             }
-            let last = attempts.iter().filter(|row| row.call == call).map(|row| row.number).max();
-            let attempt = ended(&call, last.unwrap_or(0), AttemptState::Stopped);
-            let outcome = Outcome::Stopped { partial };
+            let own = attempts.iter().filter(|row| row.call == call);
+            let last = own.clone().map(|row| row.number).max().unwrap_or(0);
+            let usage = own.fold(Usage::default(), |sum, row| sum.plus(row.usage));
+            let attempt = ended(&call, last, AttemptState::Stopped, Usage::default());
+            let outcome = Outcome::Stopped { partial, usage };
             steps.push(Step { command: Command::Settle { call, outcome }, attempt });
         }
         match self.commit(&By::actor(ENGINE), steps.clone()).await {
@@ -285,13 +290,14 @@ impl Held {
                 let _ = handle.await;
             }
             let live = &self.session.live;
+            let spent = live.spent(&call);
             // A call that never began has no text.
             let (number, partial) = match live.end(&call) {
                 Some((number, partial, _)) => (number, partial),
                 None => (0, String::new()),
             };
-            let attempt = ended(&call, number, AttemptState::Stopped);
-            let outcome = Outcome::Stopped { partial };
+            let attempt = ended(&call, number, AttemptState::Stopped, spent.attempt);
+            let outcome = Outcome::Stopped { partial, usage: spent.all() };
             steps.push(Step { command: Command::Settle { call, outcome }, attempt });
         }
         steps

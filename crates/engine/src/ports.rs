@@ -84,7 +84,9 @@ pub trait Store: Send + Sync {
 
     /// Records that a model is about to be asked, and returns the number of this
     /// attempt at this call, counted from 1 over all restarts. `ended` says how
-    /// the attempt before it ended. A stale epoch is refused.
+    /// the attempt before it ended; where that took something the call has a draft from
+    /// then on, so that what it took is handed in whatever happens. A stale epoch is
+    /// refused.
     async fn begin_attempt(
         &self,
         id: SessionId,

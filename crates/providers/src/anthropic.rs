@@ -123,10 +123,12 @@ impl Events {
     fn count(&mut self, tokens: &Tokens, out: &mut Out) {
         let cached = [tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
         let cached: u64 = cached.into_iter().flatten().sum();
-        if let Some(input) = tokens.input_tokens {
-            self.usage.input_tokens = Some(input + cached);
-        }
-        self.usage.output_tokens = tokens.output_tokens.or(self.usage.output_tokens);
+        self.usage = self.usage.then(Usage {
+            input_tokens: tokens.input_tokens.map(|input| input + cached),
+            cached_tokens: tokens.cache_read_input_tokens,
+            output_tokens: tokens.output_tokens,
+            ..Usage::default()
+        });
         out.pieces.push_back(Piece::Usage(self.usage));
     }
 }
@@ -173,5 +175,32 @@ impl Decode for Events {
             Some(Reason::Refusal) => Err(Wrong::Refused(String::new())),
             None => Ok(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_from_a_cache_is_counted_apart() {
+        let mut out = Out::default();
+        let mut events = Events::default();
+        let frames = [
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":5,
+                "cache_creation_input_tokens":15,"cache_read_input_tokens":100,"output_tokens":1}}}"#,
+            r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":9}}"#,
+        ];
+        for frame in frames {
+            assert!(events.frame(frame.as_bytes(), &mut out).is_ok());
+        }
+        let expected = Usage {
+            input_tokens: Some(120),
+            cached_tokens: Some(100),
+            output_tokens: Some(9),
+
+            ..Usage::default()
+        };
+        assert_eq!(out.pieces.pop_back(), Some(Piece::Usage(expected)));
     }
 }

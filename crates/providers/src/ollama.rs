@@ -129,6 +129,7 @@ impl Decode for Lines {
             out.pieces.push_back(Piece::Usage(Usage {
                 input_tokens: line.prompt_eval_count,
                 output_tokens: line.eval_count,
+                ..Usage::default()
             }));
             out.over = Some(match line.done_reason.as_deref() {
                 Some("length") => Ending::Cut,

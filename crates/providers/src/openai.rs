@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use plenary_domain::ledger::nano_usd;
 use plenary_domain::{Ask, Usage};
 use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
@@ -121,6 +122,7 @@ struct Chunk<'a> {
     #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     usage: Option<Tokens>,
+    timings: Option<Timings>,
     error: Option<IgnoredAny>,
 }
 
@@ -143,6 +145,22 @@ struct Delta {
 struct Tokens {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+    completion_tokens_details: Option<Details>,
+    /// OpenRouter's, in US dollars.
+    cost: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+/// What llama.cpp tells beside the usage.
+#[derive(Deserialize)]
+struct Timings {
+    cache_n: Option<u64>,
 }
 
 impl Decode for Chunks {
@@ -169,11 +187,20 @@ impl Decode for Chunks {
                 None => self.finish.take(),
             };
         }
+        let cached = chunk.timings.and_then(|timings| timings.cache_n);
         if let Some(usage) = chunk.usage {
+            let read = usage.prompt_tokens_details.unwrap_or_default();
+            let written = usage.completion_tokens_details.unwrap_or_default();
             out.pieces.push_back(Piece::Usage(Usage {
                 input_tokens: usage.prompt_tokens,
+                cached_tokens: read.cached_tokens.or(cached),
                 output_tokens: usage.completion_tokens,
+                reasoning_tokens: written.reasoning_tokens,
+                cost_nano_usd: usage.cost.and_then(nano_usd),
             }));
+        } else if cached.is_some() {
+            let usage = Usage { cached_tokens: cached, ..Usage::default() };
+            out.pieces.push_back(Piece::Usage(usage));
         }
         Ok(())
     }
@@ -218,6 +245,35 @@ mod tests {
             let expected = json!({"model": "m1", "messages": [], "stream": true,
                 "stream_options": {"include_usage": true}, field: 700});
             assert_eq!(body, expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_beside_the_tokens_is_counted() {
+        let all = Usage {
+            input_tokens: Some(120),
+            cached_tokens: Some(100),
+            output_tokens: Some(9),
+            reasoning_tokens: Some(5),
+            cost_nano_usd: Some(1_420),
+        };
+        let llama = Usage { reasoning_tokens: None, cost_nano_usd: None, ..all };
+        for (frame, expected) in [
+            (
+                r#"{"usage":{"prompt_tokens":120,"completion_tokens":9,"cost":0.00000142,
+                    "prompt_tokens_details":{"cached_tokens":100},
+                    "completion_tokens_details":{"reasoning_tokens":5}}}"#,
+                all,
+            ),
+            (
+                r#"{"usage":{"prompt_tokens":120,"completion_tokens":9},
+                    "timings":{"cache_n":100,"prompt_n":20}}"#,
+                llama,
+            ),
+        ] {
+            let mut out = Out::default();
+            assert!(Chunks::default().frame(frame.as_bytes(), &mut out).is_ok());
+            assert_eq!(out.pieces.pop_back(), Some(Piece::Usage(expected)));
         }
     }
 

@@ -357,6 +357,7 @@ fn migrations() -> Migrator {
         migration(5, "beat", include_str!("../migrations/sqlite/0005_beat.sql")),
         migration(6, "imported", include_str!("../migrations/sqlite/0006_imported.sql")),
         migration(7, "wake", include_str!("../migrations/sqlite/0007_wake.sql")),
+        migration(9, "spending", include_str!("../migrations/sqlite/0009_spending.sql")),
     ])
 }
 

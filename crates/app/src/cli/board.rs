@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use plenary_domain::ledger::rounded;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,6 +28,8 @@ pub struct Board {
     pub advisors: Vec<Advisor>,
     pub syntheses: Vec<Synthesis>,
     pub usage: Usage,
+    pub cost: Option<f64>,
+    pub currency: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -92,7 +95,31 @@ pub struct Failure {
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     pub input_tokens: Option<u64>,
+    pub cached_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// `2270 tokens in (1816 cached), 340 out`.
+    pub fn in_words(&self) -> Option<String> {
+        let tokens = plenary_domain::Usage {
+            input_tokens: self.input_tokens,
+            cached_tokens: self.cached_tokens,
+            output_tokens: self.output_tokens,
+            reasoning_tokens: self.reasoning_tokens,
+            cost_nano_usd: None,
+        };
+        tokens.in_words()
+    }
+}
+
+/// `0.012 USD`, as a person would say it.
+pub fn money(amount: f64, currency: Option<&str>) -> String {
+    match amount {
+        0.0 => "no cost".to_owned(),
+        _ => format!("{} {}", rounded(amount), currency.unwrap_or_default()).trim_end().to_owned(),
+    }
 }
 
 impl Board {

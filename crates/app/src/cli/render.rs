@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Paragraph, Widget, Wrap};
 
-use super::board::{Advisor, Board, Synthesis};
+use super::board::{Advisor, Board, Synthesis, money};
 use super::markdown;
 use crate::terminal::{self, clean, role_colour};
 
@@ -20,8 +20,9 @@ pub fn footer(board: &Board) -> String {
         let day = at.get(..10).unwrap_or(at);
         let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
     }
-    if let (Some(input), Some(output)) = (board.usage.input_tokens, board.usage.output_tokens) {
-        let _ = write!(out, " · {input} tokens in, {output} out");
+    let cost = board.cost.map(|cost| money(cost, board.currency.as_deref()));
+    for part in [board.usage.in_words(), cost].into_iter().flatten() {
+        let _ = write!(out, " · {part}");
     }
     out
 }

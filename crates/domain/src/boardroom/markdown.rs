@@ -33,6 +33,7 @@ pub fn markdown(state: &State) -> String {
     for synthesis in &state.syntheses {
         write_synthesis(&mut out, state, synthesis);
     }
+    out.spending(state.ledger.total());
     out.text()
 }
 

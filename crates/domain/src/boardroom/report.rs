@@ -5,6 +5,7 @@ use super::markdown::{write_import, write_verdict};
 use super::{Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, Wait, markdown};
 use crate::form::{Progress, Report};
 use crate::ids::ModelName;
+use crate::ledger::Ledger;
 use crate::record::{Document, Saying, Words, line};
 
 impl Report for State {
@@ -74,6 +75,10 @@ impl Report for State {
             (Sitter::Model(_) | Sitter::Person { .. }, _) => None,
         });
         advisors.collect()
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
     }
 
     /// What came of it, as Markdown: the newest synthesis that is there, or with

@@ -24,6 +24,7 @@ pub fn markdown(state: &State) -> String {
     }
     out.heading(2, line!("Thread"));
     write_thread(&mut out, state);
+    out.spending(state.ledger.total());
     if let Stage::Closed { summary, by, at } = &state.stage {
         out.rule();
         out.heading(2, line!("Summary"));

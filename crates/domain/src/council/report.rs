@@ -3,6 +3,7 @@
 use super::{Stage, State, markdown};
 use crate::form::{Happened, Progress, Report};
 use crate::ids::AgentName;
+use crate::ledger::Ledger;
 use crate::record::{Document, Words, line};
 use crate::room::title;
 
@@ -47,6 +48,10 @@ impl Report for State {
             (Stage::Open { .. }, None) => format!("{done} posts; nobody is answering."),
         };
         Progress { done: done as u32, total: (done + to_come) as u32, message }
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
     }
 
     /// The last posts; with `full` everything.

@@ -34,6 +34,7 @@ pub fn markdown(state: &State) -> String {
     if state.conclusion().is_none() {
         out.note(line!("{}", Saying(&state.standing_in_words())));
     }
+    out.spending(state.ledger.total());
     out.text()
 }
 

@@ -5,6 +5,7 @@ use super::{Said, Seat, SeatId, Spoken, Stage, State, What, markdown};
 use crate::call::Timing;
 use crate::form::{Happened, Progress, Report};
 use crate::ids::ModelName;
+use crate::ledger::Ledger;
 use crate::record::{CUT, Document, Saying, Words, line};
 use crate::room::title;
 
@@ -53,6 +54,10 @@ impl Report for State {
         let total = if concluded { self.turns() } else { self.max_rounds } + 1;
         let done = self.turns() + u32::from(concluded);
         Progress { done, total, message: self.standing_in_words() }
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
     }
 
     /// The conclusion; with `full` the whole record.

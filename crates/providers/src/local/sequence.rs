@@ -207,6 +207,7 @@ impl Sequence {
         let usage = Usage {
             input_tokens: Some(self.prompt.len() as u64),
             output_tokens: Some(self.answered as u64),
+            ..Usage::default()
         };
         let _ = self.pieces.send(Ok(Piece::Usage(usage)));
         let _ = self.pieces.send(Ok(Piece::End(ending)));

@@ -36,7 +36,7 @@ async fn said(script: &str, output: Output) -> Heard {
 }
 
 fn usage(input: u64, output: u64) -> Usage {
-    Usage { input_tokens: Some(input), output_tokens: Some(output) }
+    Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ not json
     let expected = Heard {
         text: "Yes, go.".to_owned(),
         reasoning: "Hmm.".to_owned(),
-        usage: usage(13, 5),
+        usage: Usage { cached_tokens: Some(10), cost_nano_usd: Some(10_000_000), ..usage(13, 5) },
         cut: false,
         end: Ok(()),
     };
@@ -146,7 +146,7 @@ async fn the_lines_of_codex_are_understood() {
     let expected = Heard {
         text: "First.\n\nThen.".to_owned(),
         reasoning: "**Thinking**".to_owned(),
-        usage: usage(24763, 122),
+        usage: Usage { cached_tokens: Some(24448), ..usage(24763, 122) },
         cut: false,
         end: Ok(()),
     };
@@ -486,6 +486,14 @@ async fn read(lines: &str, exit: u8) -> (Heard, Vec<Piece>) {
     (sum(pieces), good)
 }
 
+fn detailed(input: u64, output: u64) -> Usage {
+    Usage { cached_tokens: Some(0), reasoning_tokens: Some(0), ..usage(input, output) }
+}
+
+fn cost(input: u64, output: u64, nano_usd: u64) -> Usage {
+    Usage { cost_nano_usd: Some(nano_usd), ..detailed(input, output) }
+}
+
 async fn answers(lines: &str, text: &str, usage: Usage) {
     let (heard, _) = read(lines, 0).await;
     let expected =
@@ -495,13 +503,14 @@ async fn answers(lines: &str, text: &str, usage: Usage) {
 
 #[tokio::test]
 async fn words_before_and_after_a_tool_stand_by_themselves() {
-    answers("claude-with-a-tool.jsonl", "Let me look. \n\nYes, go. ", usage(20, 14)).await;
-    answers("opencode-with-a-tool.jsonl", "Let me look.\n\nYes, go.", usage(22, 5)).await;
+    answers("claude-with-a-tool.jsonl", "Let me look. \n\nYes, go. ", cost(20, 14, 360_000)).await;
+    answers("opencode-with-a-tool.jsonl", "Let me look.\n\nYes, go.", detailed(22, 5)).await;
 }
 
 #[tokio::test]
 async fn the_lines_of_gemini_are_understood() {
-    answers("gemini-answers.jsonl", "Yes, go.", usage(9, 4)).await;
+    answers("gemini-answers.jsonl", "Yes, go.", Usage { cached_tokens: Some(0), ..usage(9, 4) })
+        .await;
 }
 
 #[tokio::test]
@@ -556,6 +565,9 @@ async fn an_answer_at_the_output_limit_is_kept_once_and_called_cut() {
         assert_eq!(heard.text, "Some words that are said here now.", "{lines}");
         assert_eq!((heard.end, heard.cut), (Ok(()), true), "{lines}");
     }
+    // It is not waited for, so what it has told by then counts.
+    let (heard, _) = read("claude-cut.jsonl", 1).await;
+    assert_eq!(heard.usage, usage(500, 7));
 }
 
 #[tokio::test]
@@ -597,7 +609,7 @@ async fn trouble_of_the_vendor_is_no_fault_of_the_settings() {
 
 #[tokio::test]
 async fn a_message_that_claude_asks_for_anew_is_whole_and_said_once() {
-    answers("claude-began-anew.jsonl", "Some words that are said.", usage(20, 7)).await;
+    answers("claude-began-anew.jsonl", "Some words that are said.", cost(20, 7, 160_000)).await;
     let delta = r#"{"type":"stream_event","event":{"delta":{"text":"Some words"}}}"#;
     let given_up = r#"{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"from_block_index":0}}"#;
     let whole = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Others."}]}}"#;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::{Api, ApiError};
+use crate::cli::board::Usage;
 use crate::terminal::clean;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -92,8 +93,8 @@ pub struct Estimate {
 #[serde(rename_all = "camelCase")]
 pub struct Actual {
     pub calls: u32,
-    pub input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
+    #[serde(flatten)]
+    pub tokens: Usage,
     pub model_seconds: f64,
     pub cost: Option<f64>,
     pub currency: Option<String>,

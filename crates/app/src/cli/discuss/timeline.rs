@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use plenary_domain::ledger::rounded;
 use ratatui::style::Color;
 
 use super::table::{
     Decision, Discussion, Entry, EntryKind, EntryStatus, Estimate, How, Range, Seat, StepKind,
 };
-use crate::cli::board::CUT;
+use crate::cli::board::{self, CUT};
 use crate::cli::render;
 use crate::terminal::{self, Ink, clean, duration};
 
@@ -250,10 +251,10 @@ fn footer(discussion: &Discussion) -> String {
     };
     let calls = if actual.calls == 1 { "call" } else { "calls" };
     let mut out = format!("{} {calls}{}", actual.calls, beside(foreseen.map(|e| whole(e.calls))));
-    if let (Some(input), Some(output)) = (actual.input_tokens, actual.output_tokens) {
+    if let Some(tokens) = actual.tokens.in_words() {
         let range =
             foreseen.map(|e| format!("{}, {}", whole(e.input_tokens), whole(e.output_tokens)));
-        let _ = write!(out, " · {input} tokens in, {output} out{}", beside(range));
+        let _ = write!(out, " · {tokens}{}", beside(range));
     }
     let took = duration((actual.model_seconds * 1000.0) as u64);
     let _ = write!(out, " · {took}{}", beside(foreseen.and_then(|e| e.seconds).map(times)));
@@ -272,11 +273,11 @@ fn whole(range: Range) -> String {
 }
 
 fn money(range: Range, currency: Option<&str>) -> String {
-    if range.high == 0.0 {
-        return "no cost".to_owned();
+    let (low, high) = (rounded(range.low), rounded(range.high));
+    if range.high == 0.0 || low == high {
+        return board::money(range.high, currency);
     }
-    let range = from_to(format!("{:.4}", range.low), format!("{:.4}", range.high));
-    format!("{range} {}", currency.unwrap_or_default()).trim_end().to_owned()
+    format!("{} {}", from_to(low, high), currency.unwrap_or_default()).trim_end().to_owned()
 }
 
 fn times(range: Range) -> String {

@@ -311,16 +311,23 @@ impl Drive {
             Ending::Blank => " \n".to_owned(),
             Ending::Failed => {
                 let message = "Busy.".to_owned();
-                let failure = Failure { kind: FailureKind::RateLimited, message, attempts: 3 };
+                let failure = Failure {
+                    kind: FailureKind::RateLimited,
+                    message,
+                    attempts: 3,
+                    usage: crate::Usage::default(),
+                };
                 return Outcome::Failed { failure, partial: text };
             }
-            Ending::Stopped => return Outcome::Stopped { partial: text },
+            Ending::Stopped => {
+                return Outcome::Stopped { partial: text, usage: crate::Usage::default() };
+            }
             Ending::Elapsed => return Outcome::Elapsed,
         };
         let usage = match self.n % 3 {
             0 => Usage::default(),
-            1 => Usage { input_tokens: Some(300), output_tokens: Some(20) },
-            _ => Usage { input_tokens: None, output_tokens: Some(700) },
+            1 => Usage { input_tokens: Some(300), output_tokens: Some(20), ..Usage::default() },
+            _ => Usage { input_tokens: None, output_tokens: Some(700), ..Usage::default() },
         };
         let Outcome::Answered(answer) = answered(&said) else { unreachable!() };
         Outcome::Answered(Answer { usage, ..answer })
@@ -502,8 +509,8 @@ fn assert_only_grows(before: &State, after: &State) {
     for (old, new) in before.transcript.iter().zip(&after.transcript) {
         match (&old.said, &new.said) {
             (
-                Said::Cut { what, call, partial: None },
-                Said::Cut { what: new_what, call: new_call, partial: Some(_) },
+                Said::Cut { what, call, partial: None, .. },
+                Said::Cut { what: new_what, call: new_call, partial: Some(_), .. },
             ) => {
                 assert_eq!((what, call, old.at), (new_what, new_call, new.at));
             }
