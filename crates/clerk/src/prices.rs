@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use plenary_domain::ModelName;
+use plenary_domain::{Ledger, ModelName, Usage};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prices {
@@ -29,6 +29,21 @@ impl Prices {
         let free = self.free.iter().any(|provider| provider == model.parts().0);
         let nothing = free.then_some(Price { input: 0.0, output: 0.0 });
         self.models.get(model).copied().or(nothing)
+    }
+
+    /// What a call cost, in this currency, as far as that is known.
+    pub fn cost(&self, model: &ModelName, used: Usage) -> Option<f64> {
+        used.cost(self.of(model), self.is_in_dollars())
+    }
+
+    /// What a session cost, in this currency, as far as that is known.
+    pub fn sum(&self, ledger: &Ledger) -> Option<f64> {
+        ledger.cost(|model| self.of(model), self.is_in_dollars())
+    }
+
+    /// Providers that say what a call costs say it in US dollars.
+    fn is_in_dollars(&self) -> bool {
+        self.currency == "USD"
     }
 }
 

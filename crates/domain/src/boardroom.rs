@@ -19,6 +19,7 @@ mod settle;
 mod tests;
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -33,11 +34,12 @@ pub use role::Role;
 pub use verdict::{HEADINGS, Headings, Verdict};
 
 pub use crate::call::Stopping;
-use crate::call::{Answer, Ask, Call, Failure, Life, Outcome, Usage, Work};
+use crate::call::{Answer, Ask, Call, Failure, Life, Outcome, Work};
 use settle::{Called, called, deadline_call, grace_call};
 
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::reject::Reject;
 
@@ -61,6 +63,10 @@ pub struct State {
     pub convened_at: Timestamp,
     /// Held elsewhere, and taken over from a record.
     pub imported: Option<Imported>,
+    pub ledger: Ledger,
+    /// Stopped calls that were asked for again before they could hand back what they
+    /// had, by the models that they ask.
+    overtaken: BTreeMap<CallId, ModelName>,
     nonce: Nonce,
 }
 
@@ -429,15 +435,6 @@ impl State {
             Some(place) if same.len() > 1 => format!("{} {}", role.name(), place + 1),
             _ => role.name().to_owned(),
         }
-    }
-
-    /// Tokens of all answers that the board holds, where the providers say.
-    pub fn usage(&self) -> Usage {
-        let advisors = self.advisors.iter().filter_map(|a| Some(a.standing.done()?.usage));
-        let written = |s: &Synthesis| Some(s.standing.done()?.answer.usage);
-        let syntheses = self.syntheses.iter().filter_map(written);
-        let ballots = self.ballot_usages().map(|(_, usage)| usage);
-        advisors.chain(syntheses).chain(ballots).fold(Usage::default(), Usage::plus)
     }
 
     fn not_now(&self, message: &str) -> Reject {

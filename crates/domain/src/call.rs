@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CallId, ModelName};
+pub use crate::ledger::Usage;
 use crate::limits;
 use crate::reject::Reject;
+use crate::{spoken, thinking};
 
 /// A call that should be under way now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,7 +90,7 @@ pub struct Patience {
     pub idle_ms: u64,
     pub answer_ms: u64,
     pub answer_bytes: usize,
-    /// Tokens asked of providers that can be told a maximum.
+    /// Tokens that every provider is told as the maximum.
     pub answer_tokens: u32,
     /// Requests made for this call, the first included.
     pub attempts: u32,
@@ -118,6 +120,8 @@ pub enum Outcome {
     /// The call was no longer due and was cancelled; this is what had arrived.
     Stopped {
         partial: String,
+        /// What all its attempts took, as far as that is known.
+        usage: Usage,
     },
     /// The sleep is over.
     Elapsed,
@@ -131,23 +135,23 @@ pub struct Failed {
 }
 
 impl Failed {
-    pub fn new(
-        kind: FailureKind,
-        message: impl Into<String>,
-        attempts: u32,
-        partial: String,
-    ) -> Self {
-        Failed { failure: Failure { kind, message: message.into(), attempts }, partial }
+    /// An answer that is of no use.
+    pub fn of(answer: Answer, kind: FailureKind, message: impl Into<String>) -> Self {
+        let Answer { text: partial, attempts, usage, .. } = answer;
+        Failed { failure: Failure { kind, message: message.into(), attempts, usage }, partial }
     }
 
     /// A person who was given so much time said nothing.
     pub fn late(message: &str) -> Self {
-        Failed::new(FailureKind::TimedOut, message, 1, String::new())
+        Failed::of(Answer::by_person(String::new()), FailureKind::TimedOut, message)
     }
 
-    pub fn wordless(attempts: u32) -> Self {
-        let message = "The model ended without a word.";
-        Failed::new(FailureKind::Empty, message, attempts, String::new())
+    fn wordless(answer: Answer) -> Self {
+        let message = match answer.cut {
+            true => "The model reached the limit on its answer before it said a word.",
+            false => "The model ended without a word.",
+        };
+        Failed::of(Answer { text: String::new(), ..answer }, FailureKind::Empty, message)
     }
 }
 
@@ -162,26 +166,31 @@ impl Outcome {
         }
     }
 
-    /// What the call had brought, however it ended.
-    pub fn text(self) -> String {
+    /// What the call had brought and taken, however it ended.
+    pub fn handed_back(self) -> (String, Usage) {
         match self {
-            Outcome::Answered(answer) => answer.text,
-            Outcome::Failed { partial, .. } | Outcome::Stopped { partial } => partial,
-            Outcome::Elapsed => String::new(),
+            Outcome::Answered(answer) => (answer.text, answer.usage),
+            Outcome::Failed { failure, partial } => (partial, failure.usage),
+            Outcome::Stopped { partial, usage } => (partial, usage),
+            Outcome::Elapsed => (String::new(), Usage::default()),
         }
     }
 
-    /// An answer without a word is a failure, whatever the provider calls it.
+    /// An answer that is read as prose, without the thinking before it.
+    pub fn as_prose(self) -> Outcome {
+        match self {
+            Outcome::Answered(answer) => Outcome::Answered(answer.without_thinking()),
+            Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => self,
+        }
+    }
+
     fn worded(self) -> Outcome {
         match self {
-            Outcome::Answered(answer) if answer.text.trim().is_empty() => {
-                let Failed { failure, partial } = Failed::wordless(answer.attempts);
-                Outcome::Failed { failure, partial }
-            }
-            Outcome::Answered(_)
-            | Outcome::Failed { .. }
-            | Outcome::Stopped { .. }
-            | Outcome::Elapsed => self,
+            Outcome::Answered(answer) => match answer.worded() {
+                Ok(answer) => Outcome::Answered(answer),
+                Err(Failed { failure, partial }) => Outcome::Failed { failure, partial },
+            },
+            Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => self,
         }
     }
 }
@@ -199,6 +208,7 @@ pub enum Life<T> {
     Stopped {
         why: Stopping,
         partial: Option<String>,
+        usage: Usage,
     },
 }
 
@@ -213,8 +223,8 @@ pub enum Stopping {
 pub enum Heard {
     Answered(Answer),
     Failed(Failed),
-    /// What a stopped call had said.
-    HandedBack(String),
+    /// What a stopped call had said, and taken.
+    HandedBack(String, Usage),
 }
 
 impl<T> Life<T> {
@@ -237,13 +247,15 @@ impl<T> Life<T> {
     /// A person has no call that could hand a partial text back.
     pub fn stop(&mut self, why: Stopping, is_person: bool) {
         if self.is_asked() {
-            *self = Life::Stopped { why, partial: is_person.then(String::new) };
+            let (partial, usage) = (is_person.then(String::new), Usage::default());
+            *self = Life::Stopped { why, partial, usage };
         }
     }
 
-    pub fn hand_back(&mut self, text: &str) {
-        if let Life::Stopped { partial: partial @ None, .. } = self {
+    pub fn hand_back(&mut self, text: &str, used: Usage) {
+        if let Life::Stopped { partial: partial @ None, usage, .. } = self {
             *partial = Some(text.to_owned());
+            *usage = used;
         }
     }
 
@@ -256,7 +268,10 @@ impl<T> Life<T> {
                 Ok(answer) => Heard::Answered(answer),
                 Err(failed) => Heard::Failed(failed),
             }),
-            Life::Stopped { partial: None, .. } => Ok(Heard::HandedBack(outcome.text())),
+            Life::Stopped { partial: None, .. } => {
+                let (partial, usage) = outcome.handed_back();
+                Ok(Heard::HandedBack(partial, usage))
+            }
             Life::Stopped { partial: Some(_), .. } | Life::Done(_) | Life::Failed { .. } => {
                 Err(Reject::Stale)
             }
@@ -264,13 +279,17 @@ impl<T> Life<T> {
     }
 }
 
-/// A whole, non-empty answer.
+/// A non-empty answer, whole unless it is marked as cut.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
     pub text: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
+    /// It reached a limit on its length. What there is of it counts.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub cut: bool,
+    /// Of all attempts.
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
@@ -286,10 +305,30 @@ impl Answer {
         Answer {
             text,
             reasoning: String::new(),
+            cut: false,
             usage: Usage::default(),
             timing: Timing::default(),
             attempts: 1,
         }
+    }
+
+    /// Thinking aloud before the answer is no part of it.
+    pub fn without_thinking(mut self) -> Self {
+        let (thought, said) = thinking::before_prose(&self.text);
+        if said.len() == self.text.trim_start().len() {
+            return self;
+        }
+        let (thought, said) = (thought.trim().to_owned(), said.trim_start().to_owned());
+        if self.reasoning.is_empty() {
+            self.reasoning = spoken::within(thought, limits::THINKING_BYTES);
+        }
+        self.text = said;
+        self
+    }
+
+    /// An answer without a word is a failure, whatever the provider calls it.
+    pub fn worded(self) -> Result<Answer, Failed> {
+        if self.text.trim().is_empty() { Err(Failed::wordless(self)) } else { Ok(self) }
     }
 }
 
@@ -297,28 +336,8 @@ fn one() -> u32 {
     1
 }
 
-/// Tokens, where the wire says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Usage {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-}
-
-impl Usage {
-    /// What is unknown on both sides stays unknown.
-    pub fn plus(self, other: Usage) -> Usage {
-        let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
-            (None, None) => None,
-            (left, right) => Some(left.unwrap_or(0).saturating_add(right.unwrap_or(0))),
-        };
-        Usage {
-            input_tokens: sum(self.input_tokens, other.input_tokens),
-            output_tokens: sum(self.output_tokens, other.output_tokens),
-        }
-    }
+fn is_not(is: &bool) -> bool {
+    !is
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -340,6 +359,9 @@ pub struct Failure {
     pub message: String,
     #[serde(default = "one")]
     pub attempts: u32,
+    /// Of all attempts.
+    #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+    pub usage: Usage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -353,7 +375,11 @@ pub enum FailureKind {
     Refused,
     /// Too many requests, also after waiting.
     RateLimited,
-    /// The prompt does not fit the model, or the answer passed its limit.
+    /// The account with the provider has nothing left to spend.
+    OutOfCredit,
+    /// The prompt does not fit the model.
+    PromptTooLong,
+    /// Of earlier versions only: the prompt did not fit, or the answer passed its limit.
     TooLong,
     /// The model ended without a word.
     Empty,
@@ -361,6 +387,8 @@ pub enum FailureKind {
     Misconfigured,
     /// The provider could not be reached, or broke off.
     Unreachable,
+    /// The provider was reached and answered with an error, or with nonsense.
+    ProviderError,
     /// The answer does not have the form that was asked for.
     Malformed,
     /// Plenary itself failed.
@@ -374,10 +402,13 @@ impl FailureKind {
             FailureKind::Idle => "went silent",
             FailureKind::Refused => "refused",
             FailureKind::RateLimited => "rate limited",
+            FailureKind::OutOfCredit => "out of credit",
+            FailureKind::PromptTooLong => "prompt too long",
             FailureKind::TooLong => "too long",
             FailureKind::Empty => "empty answer",
             FailureKind::Misconfigured => "misconfigured",
             FailureKind::Unreachable => "unreachable",
+            FailureKind::ProviderError => "provider error",
             FailureKind::Malformed => "not in the form asked for",
             FailureKind::Internal => "internal error",
         }

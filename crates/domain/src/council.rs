@@ -27,6 +27,7 @@ pub use markdown::markdown;
 use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::reject::{Reject, renewed};
 
@@ -51,8 +52,7 @@ pub struct State {
     /// How often the token of a sender was made anew.
     renewals: BTreeMap<String, u32>,
     pub stage: Stage,
-    /// Tokens of all answers and passes, where the providers say.
-    pub usage: Usage,
+    pub ledger: Ledger,
     /// The last post that each model has taken in.
     read: BTreeMap<String, u64>,
 }
@@ -112,6 +112,10 @@ pub struct Post {
     pub left_out: Vec<String>,
     /// The turn that brought this answer.
     pub upto: Option<u64>,
+    /// The answer reached a limit on its length.
+    pub cut: bool,
+    /// What the answer took.
+    pub usage: Usage,
     pub at: Timestamp,
 }
 
@@ -120,6 +124,7 @@ pub struct Silence {
     pub member: String,
     pub upto: u64,
     pub why: Why,
+    pub usage: Usage,
 }
 
 #[derive(Clone, PartialEq, Debug)]

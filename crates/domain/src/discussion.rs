@@ -38,6 +38,7 @@ use crate::agent::{AgentId, Bounds};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
+use crate::ledger::Ledger;
 use crate::quote::ContextFile;
 use crate::reject::Reject;
 
@@ -69,6 +70,7 @@ pub struct State {
     /// has ended, because the step did not hear it.
     pub aside: Vec<Arc<Entry>>,
     pub used: BTreeMap<SeatId, Used>,
+    pub ledger: Ledger,
     /// How often each step has begun, by its name: no call is made twice by one id.
     begun: BTreeMap<CallId, u32>,
     /// Entries that the transcript had when the discussion was last resumed: what failed
@@ -230,6 +232,7 @@ pub enum Said {
         call: CallId,
         /// `None` until the cancelled call has handed its text back.
         partial: Option<String>,
+        usage: Usage,
     },
     /// A model that should have written the synthesis and could not.
     SynthesisFailed {

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::call::{Ask, Call, Outcome};
 use crate::ids::{AgentName, CallId, ModelName, Nonce};
+use crate::ledger::Ledger;
 use crate::reject::Reject;
 
 /// What the rules may not make themselves: when a command is decided, a few random
@@ -119,6 +120,11 @@ pub trait Report {
     /// How long each answer took, by model, as far as the record says.
     fn measured(&self) -> Vec<(&ModelName, u64)> {
         vec![]
+    }
+
+    /// What it has spent, where models are asked at all.
+    fn ledger(&self) -> Option<&Ledger> {
+        None
     }
 
     /// What can be done now, as sentences.

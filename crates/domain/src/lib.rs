@@ -13,6 +13,7 @@ pub mod form;
 #[cfg(test)]
 mod golden;
 pub mod ids;
+pub mod ledger;
 pub mod library;
 pub mod limits;
 pub mod models;
@@ -22,18 +23,19 @@ mod record;
 pub mod reject;
 pub mod room;
 mod spoken;
-mod thinking;
+pub mod thinking;
 pub mod view;
 pub mod whiteboard;
 mod written;
 
 pub use call::{
-    Answer, Ask, Call, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker, Timing,
-    Usage, Work, Workspace,
+    Answer, Ask, Call, Failed, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker,
+    Timing, Usage, Work, Workspace,
 };
 pub use form::{Form, Report};
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
+pub use ledger::{Ledger, Spent};
 pub use quote::ContextFile;
 pub use reject::{Reject, Wrong};
 pub use room::{Command, Event, Input, Room, Summary};

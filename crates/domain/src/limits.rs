@@ -148,14 +148,17 @@ pub const TOOL_BYTES: usize = 200;
 
 /// Bytes of the words that say why a call failed, or why somebody was not heard.
 pub const FAILURE_BYTES: usize = 32 * 1024;
-/// Bytes that one model may answer before its answer is refused as too long.
+/// Bytes that one model may answer before its answer is cut off.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Bytes of one line or frame on a provider's wire.
 pub const WIRE_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a provider's error body that are read.
 pub const ERROR_BODY_BYTES: usize = 16 * 1024;
-/// Tokens asked of providers that want to be told a maximum.
+/// Tokens that an answer may have, unless a room asks for another number.
 pub const ANSWER_TOKENS: u32 = 8192;
+/// Bytes of a model's thinking that are kept beside its answer. They do not count as
+/// answer.
+pub const THINKING_BYTES: usize = 1024 * 1024;
 /// Tokens that a model is taken to hold, prompt and answer together, where the
 /// configuration does not say; and what Ollama holds unless it is told otherwise.
 pub const WINDOW_TOKENS: u32 = 128_000;

@@ -13,7 +13,11 @@ use std::fmt::{self, Display, Write};
 
 use jiff::Timestamp;
 
+use crate::ledger::Usage;
 use crate::names::{shown, without_codes};
+
+/// Said of an answer that reached a limit on its length.
+pub const CUT: &str = "Cut off at the limit.";
 
 /// A record while it is written: blocks with a blank line between them.
 #[derive(Default)]
@@ -67,6 +71,22 @@ pub(crate) use line;
 impl Document {
     pub fn text(self) -> String {
         self.text
+    }
+
+    /// What a model answered.
+    pub fn answer(&mut self, text: &str, cut: bool) {
+        self.quote(text);
+        if cut {
+            self.note(line!("{}", CUT));
+        }
+    }
+
+    /// What was spent, where anything is known of it.
+    pub fn spending(&mut self, usage: Usage) {
+        if let Some(words) = usage.in_words() {
+            self.rule();
+            self.note(line!("Spent: {}", Words(&words)));
+        }
     }
 
     /// As a part of something else, without the end of a file.

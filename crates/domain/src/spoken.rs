@@ -3,9 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::call::{Answer, Failed, FailureKind};
+use crate::call::{Answer, Failed};
 use crate::ids::Nonce;
-use crate::thinking;
 
 /// Answers that say nothing, in small letters and without marks.
 const NOTHING: &[&str] = &[
@@ -37,20 +36,17 @@ const NOTHING: &[&str] = &[
 
 /// The answer without thinking, without the lines around quotations that a small
 /// model repeats, and without the member's own name before it.
-fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
-    let (thought, said) = thinking::before_prose(&answer.text);
-    if answer.reasoning.is_empty() {
-        answer.reasoning = thought.trim().to_owned();
-    }
+fn read(member: &str, nonce: &Nonce, answer: Answer) -> Answer {
+    let mut answer = answer.without_thinking();
     let delimiter = format!("<<<{}", nonce.0);
-    let spoken = said.lines().filter(|line| !line.contains(&delimiter));
+    let spoken = answer.text.lines().filter(|line| !line.contains(&delimiter));
     let own = spoken.collect::<Vec<_>>().join("\n");
     answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
 }
 
-/// What somebody says in so many bytes at most. Without a word, or with too many, it is
-/// a failure, whatever the provider says.
+/// What somebody says, in so many bytes at most: what is beyond them is cut off. Without
+/// a word it is a failure, whatever the provider says.
 pub fn heard(
     member: &str,
     nonce: &Nonce,
@@ -58,15 +54,9 @@ pub fn heard(
     ended: Result<Answer, Failed>,
 ) -> Result<Answer, Failed> {
     let cut = |failed: Failed| Failed { partial: within(failed.partial, most), ..failed };
-    let answer = read(member, nonce, ended.map_err(cut)?);
-    if answer.text.is_empty() {
-        return Err(Failed::wordless(answer.attempts));
-    }
-    if answer.text.len() > most {
-        let message = format!("The answer is longer than {most} bytes.");
-        let partial = within(answer.text, most);
-        return Err(Failed::new(FailureKind::TooLong, message, answer.attempts, partial));
-    }
+    let mut answer = read(member, nonce, ended.map_err(cut)?).worded()?;
+    answer.cut |= answer.text.len() > most;
+    answer.text = within(answer.text, most);
     Ok(answer)
 }
 

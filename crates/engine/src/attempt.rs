@@ -8,13 +8,14 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use plenary_domain::{
-    Answer, Ask, CallId, Failure, FailureKind, Outcome, Patience, SessionId, Timing, Usage, limits,
+    Answer, Ask, CallId, Failed, Failure, FailureKind, Outcome, Patience, SessionId, Timing, Usage,
+    limits, thinking,
 };
 
 use crate::engine::Engine;
-use crate::live::{Retrying, Waiting};
+use crate::live::{Retrying, Spent, Waiting};
 use crate::meter::Counted;
-use crate::ports::{AttemptEnd, AttemptState, ModelError, Piece, StoreError};
+use crate::ports::{AttemptEnd, AttemptState, Ending, ModelError, Piece, StoreError};
 use crate::session::Session as Room;
 
 pub(crate) struct Asking<'a> {
@@ -26,28 +27,38 @@ pub(crate) struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks until there is an answer, a failure that will not pass, or no more
-    /// attempts.
+    /// attempts. `before` is what is known of the attempts so far; it is kept where the
+    /// store fails, and this is called again.
     pub async fn run(
         &self,
         call: &CallId,
         ask: Ask,
+        before: &mut Before,
     ) -> Result<(Outcome, Option<AttemptEnd>), StoreError> {
         let meter = &self.engine.meter;
         let _running = Counted::new(&meter.calls_running);
         let started = self.engine.clock.ticks();
-        let mut ended = None;
         for tried in 1.. {
-            let store = &self.engine.store;
-            let number = store.begin_attempt(self.id, self.epoch, call, ended.take()).await?;
+            let (number, earlier) = self.begin(call, before).await?;
             meter.attempts.fetch_add(1, Relaxed);
             self.room.live.begin(call, number);
-            let mut heard = Heard::default();
+            let spent = Spent { earlier, ..Spent::default() };
+            self.room.live.spend(call, spent);
+            let mut heard = Heard { spent, ..Heard::default() };
             let result = self.listen(call, number, &ask, started, &mut heard).await;
-            let end = |state| AttemptEnd { call: call.clone(), number, state, usage: heard.usage };
+            let used = heard.spent.attempt;
+            let end = |state| AttemptEnd { call: call.clone(), number, state, usage: used };
             let error = match result {
-                Ok(()) => {
-                    let answer = self.answer(call, tried, started, &heard);
-                    return Ok((Outcome::Answered(answer), Some(end(AttemptState::Done))));
+                Ok(ending) => {
+                    let answer = self.answer(call, tried, started, &heard, ending);
+                    let (outcome, state) = match answer.worded() {
+                        Ok(answer) => (Outcome::Answered(answer), AttemptState::Done),
+                        Err(Failed { failure, partial }) => {
+                            meter.failed(failure.kind);
+                            (Outcome::Failed { failure, partial }, AttemptState::Failed)
+                        }
+                    };
+                    return Ok((outcome, Some(end(state))));
                 }
                 Err(Broken::Fenced) => return Err(StoreError::Fenced),
                 Err(Broken::Model(error)) => error,
@@ -66,13 +77,15 @@ impl Asking<'_> {
                         wait_ms: wait.as_millis() as u64,
                         message,
                     });
+                    before.ended = Some(end(AttemptState::Failed));
+                    before.spent = Some(heard.spent.all());
                     self.engine.clock.sleep(wait).await;
-                    ended = Some(end(AttemptState::Failed));
                 }
                 _ => {
                     meter.failed(kind);
                     let partial = self.room.live.text(call);
-                    let failure = Failure { kind, message, attempts: tried };
+                    let usage = heard.spent.all();
+                    let failure = Failure { kind, message, attempts: tried, usage };
                     let outcome = Outcome::Failed { failure, partial };
                     return Ok((outcome, Some(end(AttemptState::Failed))));
                 }
@@ -81,11 +94,38 @@ impl Asking<'_> {
         Err(StoreError::Failed("a call ran out of attempts without an outcome".into()))
     }
 
-    fn answer(&self, call: &CallId, tried: u32, started: u64, heard: &Heard) -> Answer {
+    /// Records an attempt; its number, and what those before it took. A process that
+    /// has ended may have made some.
+    async fn begin(&self, call: &CallId, before: &mut Before) -> Result<(u32, Usage), StoreError> {
+        let store = &self.engine.store;
+        let ended = before.ended.clone();
+        let number = store.begin_attempt(self.id, self.epoch, call, ended).await?;
+        let spent = match before.spent {
+            Some(spent) => spent,
+            None if number == 1 => Usage::default(),
+            None => {
+                let rows = store.attempts(self.id).await?;
+                let earlier = rows.iter().filter(|row| row.call == *call && row.number < number);
+                earlier.fold(Usage::default(), |sum, row| sum.plus(row.usage))
+            }
+        };
+        *before = Before { ended: None, spent: Some(spent) };
+        Ok((number, spent))
+    }
+
+    fn answer(
+        &self,
+        call: &CallId,
+        tried: u32,
+        started: u64,
+        heard: &Heard,
+        ending: Ending,
+    ) -> Answer {
         Answer {
             text: self.room.live.text(call),
             reasoning: self.room.live.reasoning(call),
-            usage: heard.usage,
+            cut: ending == Ending::Cut,
+            usage: heard.spent.all(),
             timing: Timing {
                 first_text_ms: heard.first_text_ms,
                 latency_ms: self.engine.clock.ticks() - started,
@@ -102,7 +142,7 @@ impl Asking<'_> {
         ask: &Ask,
         started: u64,
         heard: &mut Heard,
-    ) -> Result<(), Broken> {
+    ) -> Result<Ending, Broken> {
         let clock = &self.engine.clock;
         let request_id = format!("{}/{call}/{number}", self.id);
         let mut pieces = self.engine.models.ask(ask.clone(), request_id);
@@ -126,7 +166,8 @@ impl Asking<'_> {
                 Some(Ok(Piece::Text(text))) => (text, false),
                 Some(Ok(Piece::Reasoning(text))) => (text, true),
                 Some(Ok(Piece::Usage(usage))) => {
-                    heard.usage = merged(heard.usage, usage);
+                    heard.spent.attempt = heard.spent.attempt.then(usage);
+                    self.room.live.spend(call, heard.spent);
                     continue;
                 }
                 Some(Ok(Piece::Waiting { place })) => {
@@ -150,14 +191,23 @@ impl Asking<'_> {
                     watchdog.patient(Duration::ZERO);
                     continue;
                 }
-                Some(Ok(Piece::End)) => return Ok(heard.whole()?),
+                Some(Ok(Piece::End(ending))) => return Ok(ending),
                 Some(Err(error)) => return Err(error.into()),
                 None => return Err(cut().into()),
             };
             let now = clock.ticks();
             watchdog.heard(now);
-            heard.take(&text, reasoning, now - started, ask.patience)?;
-            self.room.live.push(call, &text, reasoning);
+            let live = &self.room.live;
+            if reasoning {
+                live.push(call, heard.think(&text), true);
+                continue;
+            }
+            heard.first_text_ms.get_or_insert(now - started);
+            let kept = heard.say(&text, ask.patience, || live.text(call));
+            live.push(call, kept, false);
+            if kept.len() < text.len() {
+                return Ok(Ending::Cut);
+            }
             draft.get_or_insert_with(|| self.save_draft(call));
         }
     }
@@ -179,6 +229,15 @@ impl Asking<'_> {
             saved
         })
     }
+}
+
+/// What is known of a call's earlier attempts.
+#[derive(Default)]
+pub(crate) struct Before {
+    /// How the last one ended, until that is recorded with the next.
+    ended: Option<AttemptEnd>,
+    /// What all of them took; `None` until the first one of this process.
+    spent: Option<Usage>,
 }
 
 /// Why a request ended without an answer.
@@ -206,46 +265,50 @@ async fn when<T>(under_way: &mut Option<BoxFuture<'static, T>>) -> T {
 #[derive(Default)]
 struct Heard {
     bytes: usize,
-    has_words: bool,
+    /// Bytes of the text that are known to be thinking aloud, and no answer.
+    thought_aloud: usize,
+    /// Bytes of thinking that came apart from the text.
+    thought: usize,
     first_text_ms: Option<u64>,
-    usage: Usage,
+    spent: Spent,
 }
 
 impl Heard {
-    fn take(
-        &mut self,
-        text: &str,
-        reasoning: bool,
-        elapsed_ms: u64,
-        patience: Patience,
-    ) -> Result<(), ModelError> {
-        self.bytes += text.len();
-        if self.bytes > patience.answer_bytes {
-            let most = patience.answer_bytes;
-            let message = format!("The answer passed {most} bytes and was cut off.");
-            return Err(ModelError::Final { kind: FailureKind::TooLong, message });
-        }
-        if !reasoning && !text.is_empty() {
-            self.first_text_ms.get_or_insert(elapsed_ms);
-            self.has_words |= !text.trim().is_empty();
-        }
-        Ok(())
+    /// What is kept of a piece of thinking. What is beyond the limit is left out, and
+    /// the model goes on: an answer may still come.
+    fn think<'a>(&mut self, text: &'a str) -> &'a str {
+        let kept = up_to(text, limits::THINKING_BYTES - self.thought);
+        self.thought += kept.len();
+        kept
     }
 
-    fn whole(&self) -> Result<(), ModelError> {
-        if self.has_words {
-            return Ok(());
+    /// What is kept of a piece of the answer: all of it, unless the answer reaches its
+    /// limit there. `before` is the text so far, which is looked at only where thinking
+    /// aloud may stand in it: once for each time that an answer's limit is filled.
+    fn say<'a>(
+        &mut self,
+        text: &'a str,
+        patience: Patience,
+        before: impl FnOnce() -> String,
+    ) -> &'a str {
+        let most = |thought_aloud: usize| {
+            patience.answer_bytes.saturating_add(thought_aloud.min(limits::THINKING_BYTES))
+        };
+        self.bytes += text.len();
+        if self.bytes > most(self.thought_aloud) {
+            let all = before() + text;
+            let said = thinking::before_prose(&all).1.len();
+            self.thought_aloud = all.len() - said;
         }
-        let message = "The model ended without a word.".to_owned();
-        Err(ModelError::Final { kind: FailureKind::Empty, message })
+        up_to(
+            text,
+            text.len() - self.bytes.saturating_sub(most(self.thought_aloud)).min(text.len()),
+        )
     }
 }
 
-fn merged(old: Usage, new: Usage) -> Usage {
-    Usage {
-        input_tokens: new.input_tokens.or(old.input_tokens),
-        output_tokens: new.output_tokens.or(old.output_tokens),
-    }
+fn up_to(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 fn cut() -> ModelError {

@@ -130,9 +130,10 @@ impl Engine {
     ) -> Option<(Outcome, Option<AttemptEnd>)> {
         let Running { id, epoch, call, .. } = running;
         let mut pause = FIRST_PAUSE;
+        let mut before = attempt::Before::default();
         loop {
             let asking = attempt::Asking { engine: self, room: session, id: *id, epoch: *epoch };
-            match asking.run(call, ask.clone()).await {
+            match asking.run(call, ask.clone(), &mut before).await {
                 Ok(outcome) => return Some(outcome),
                 Err(StoreError::Fenced) => {
                     tracing::warn!(session = %id, %call, "another node has this call");
@@ -193,6 +194,7 @@ struct Own {
 /// What becomes of a call whose task panicked.
 fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<AttemptEnd>) {
     tracing::error!(%call, words, "a call panicked");
+    let spent = session.live.spent(call);
     let (number, partial) = match session.live.end(call) {
         Some((number, partial, _)) => (number, partial),
         None => (0, String::new()),
@@ -201,14 +203,15 @@ fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<Att
         kind: FailureKind::Internal,
         message: "Plenary itself failed while it asked; its log says more.".into(),
         attempts: number.max(1),
+        usage: spent.all(),
     };
-    let end = ended(call, number, AttemptState::Failed);
+    let end = ended(call, number, AttemptState::Failed, spent.attempt);
     (Outcome::Failed { failure, partial }, end)
 }
 
 /// The end of an attempt, if there was one.
-fn ended(call: &CallId, number: u32, state: AttemptState) -> Option<AttemptEnd> {
-    let (call, usage) = (call.clone(), Usage::default());
+fn ended(call: &CallId, number: u32, state: AttemptState, usage: Usage) -> Option<AttemptEnd> {
+    let call = call.clone();
     (number > 0).then_some(AttemptEnd { call, number, state, usage })
 }
 
@@ -236,9 +239,10 @@ impl Held {
                     continue;
                 }
                 let own = attempts.iter().filter(|row| row.call == call);
-                let last = own.map(|row| row.number).max();
-                let attempt = ended(&call, last.unwrap_or(0), AttemptState::Stopped);
-                let outcome = Outcome::Stopped { partial };
+                let last = own.clone().map(|row| row.number).max().unwrap_or(0);
+                let usage = own.fold(Usage::default(), |sum, row| sum.plus(row.usage));
+                let attempt = ended(&call, last, AttemptState::Stopped, Usage::default());
+                let outcome = Outcome::Stopped { partial, usage };
                 steps.push(Step { command: Command::Settle { call, outcome }, attempt });
             }
             if steps.is_empty() {
@@ -341,13 +345,14 @@ impl Held {
                 // What it was about to write is written now or never.
                 let _ = handle.await;
             }
+            let spent = self.session.live.spent(&call);
             // One that has not begun has what there was before a restart.
             let (number, partial) = match self.session.live.end(&call) {
                 Some((number, partial, _)) => (number, partial),
                 None => (0, self.draft(&call).await),
             };
-            let attempt = ended(&call, number, AttemptState::Stopped);
-            let outcome = Outcome::Stopped { partial };
+            let attempt = ended(&call, number, AttemptState::Stopped, spent.attempt);
+            let outcome = Outcome::Stopped { partial, usage: spent.all() };
             steps.push(Step { command: Command::Settle { call, outcome }, attempt });
         }
         steps

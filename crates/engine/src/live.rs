@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plenary_domain::{CallId, limits};
+use plenary_domain::{CallId, Usage, limits};
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::ports::StoredEvent;
@@ -93,6 +93,22 @@ struct Running {
     text: Told,
     reasoning: Told,
     retrying: Option<Arc<Retrying>>,
+    spent: Spent,
+}
+
+/// What a running call has taken so far, where its provider says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Spent {
+    /// By attempts before this one.
+    pub earlier: Usage,
+    /// By the attempt under way.
+    pub attempt: Usage,
+}
+
+impl Spent {
+    pub fn all(&self) -> Usage {
+        self.earlier.plus(self.attempt)
+    }
 }
 
 /// A text, how much of it readers have been told, and the pieces in which late ones
@@ -266,6 +282,17 @@ impl Live {
     pub fn reasoning(&self, call: &CallId) -> String {
         let inner = self.lock();
         inner.calls.get(call).map(|running| running.reasoning.text.clone()).unwrap_or_default()
+    }
+
+    pub fn spend(&self, call: &CallId, spent: Spent) {
+        if let Some(running) = self.lock().calls.get_mut(call) {
+            running.spent = spent;
+        }
+    }
+
+    /// Nothing for a call that never began.
+    pub fn spent(&self, call: &CallId) -> Spent {
+        self.lock().calls.get(call).map(|running| running.spent).unwrap_or_default()
     }
 
     /// Ends a call: its attempt, text and reasoning.

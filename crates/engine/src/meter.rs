@@ -16,15 +16,18 @@ pub struct Meter {
     failures: [AtomicU64; FAILURES.len()],
 }
 
-pub const FAILURES: [FailureKind; 10] = [
+pub const FAILURES: [FailureKind; 13] = [
     FailureKind::TimedOut,
     FailureKind::Idle,
     FailureKind::Refused,
     FailureKind::RateLimited,
+    FailureKind::OutOfCredit,
+    FailureKind::PromptTooLong,
     FailureKind::TooLong,
     FailureKind::Empty,
     FailureKind::Misconfigured,
     FailureKind::Unreachable,
+    FailureKind::ProviderError,
     FailureKind::Malformed,
     FailureKind::Internal,
 ];

@@ -84,7 +84,9 @@ pub trait Store: Send + Sync {
 
     /// Records that a model is about to be asked, and returns the number of this
     /// attempt at this call, counted from 1 over all restarts. `ended` says how
-    /// the attempt before it ended. A stale epoch is refused.
+    /// the attempt before it ended; where that took something the call has a draft from
+    /// then on, so that what it took is handed in whatever happens. A stale epoch is
+    /// refused.
     async fn begin_attempt(
         &self,
         id: SessionId,
@@ -376,8 +378,16 @@ pub enum Piece {
     },
     /// The model works, without words.
     Busy,
+    End(Ending),
+}
+
+/// Why an answer is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
     /// The model has finished by itself.
-    End,
+    Whole,
+    /// It has reached a limit on its length.
+    Cut,
 }
 
 /// Named by what the caller can do next. `message` is a sentence for a person;

@@ -13,7 +13,7 @@ use plenary_domain::{
     AgentName, Ask, FailureKind, ModelName, SessionId, Timestamp, council, limits, room, whiteboard,
 };
 use plenary_engine::ports::{
-    Append, Clock, Idempotency, ModelError, Models, NewEvent, Piece, ProviderReport, Store,
+    Append, Clock, Ending, Idempotency, ModelError, Models, NewEvent, Piece, ProviderReport, Store,
 };
 use plenary_engine::testkit::{ManualClock, MemoryStore};
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -307,7 +307,7 @@ struct Ready;
 
 impl Models for Ready {
     fn ask(&self, _: Ask, _: String) -> BoxStream<'static, Result<Piece, ModelError>> {
-        stream::iter([Ok(Piece::Text("Yes.".into())), Ok(Piece::End)]).boxed()
+        stream::iter([Ok(Piece::Text("Yes.".into())), Ok(Piece::End(Ending::Whole))]).boxed()
     }
 
     fn providers(&self) -> Vec<String> {

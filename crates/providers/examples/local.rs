@@ -161,7 +161,7 @@ async fn answer(providers: &Providers, ask: Ask) -> Said {
         match piece {
             Ok(Piece::Text(text)) => said.text += &text,
             Ok(Piece::Usage(usage)) => said.tokens = usage.output_tokens.unwrap_or(0),
-            Ok(Piece::End) => said.ended = true,
+            Ok(Piece::End(_)) => said.ended = true,
             Ok(
                 Piece::Reasoning(_) | Piece::Waiting { .. } | Piece::Retrying { .. } | Piece::Busy,
             ) => {}

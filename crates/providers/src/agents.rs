@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use plenary_domain::Usage;
+use plenary_domain::ledger::nano_usd;
 use plenary_engine::ports::Piece;
 use serde::Deserialize;
 use serde_json::Value;
@@ -32,8 +33,10 @@ pub(crate) struct Agent {
     trouble: Option<String>,
     /// It has asked its vendor again by itself.
     asked_again: bool,
-    /// What the steps of an agent that counts each by itself have used.
+    /// What the steps of an agent that counts each by itself have used, and the step
+    /// under way.
     steps: Usage,
+    step: Usage,
     /// The answer has reached the model's output limit. Whatever comes afterwards is
     /// no part of it: Claude has its model go on by itself, up to three times.
     cut: bool,
@@ -51,6 +54,7 @@ struct Line<'a> {
     message: Option<Value>,
     item: Option<Item>,
     usage: Option<Tokens>,
+    total_cost_usd: Option<f64>,
     result: Option<Value>,
     #[serde(default)]
     is_error: bool,
@@ -71,6 +75,13 @@ struct Line<'a> {
 struct Event {
     delta: Option<Delta>,
     content_block: Option<Block>,
+    message: Option<Message>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    usage: Option<Tokens>,
 }
 
 #[derive(Deserialize)]
@@ -98,7 +109,17 @@ struct Tokens {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
+    /// Codex's, and Gemini's.
+    #[serde(alias = "cached")]
+    cached_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
+    reasoning_output_tokens: Option<u64>,
+    output_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    thinking_tokens: Option<u64>,
 }
 
 /// A part of what opencode says.
@@ -107,6 +128,8 @@ struct Part {
     text: Option<String>,
     reason: Option<String>,
     tokens: Option<StepTokens>,
+    /// In US dollars.
+    cost: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -160,7 +183,7 @@ impl Agent {
             Some("user" | "tool_use" | "tool_result") => self.gap = true,
             Some("result") => self.result(line, out),
             Some("item.completed") => self.item(line.item, out),
-            Some("turn.completed") => count(line.usage, out),
+            Some("turn.completed") => count(line.usage, None, out),
             Some("turn.failed") => self.turn_failed(words(line.error.as_ref())),
             Some("error") => self.error(words(line.error.as_ref().or(line.message.as_ref())), out),
             Some("message") if line.role.as_deref() == Some("assistant") => {
@@ -176,7 +199,7 @@ impl Agent {
             None => {
                 out.reasoning(line.reasoning);
                 self.say(line.text, out);
-                count(line.usage, out);
+                count(line.usage, None, out);
                 if let Some(error) = &line.error {
                     self.failure = Some(words(Some(error)));
                 }
@@ -221,6 +244,7 @@ impl Agent {
         let Some(event) = event else {
             return;
         };
+        self.message(event.message, event.usage, out);
         let block = event.content_block.and_then(|block| block.kind);
         self.gap |= block.is_some_and(|kind| kind != "text" && !kind.ends_with("thinking"));
         if let Some(delta) = event.delta {
@@ -232,6 +256,18 @@ impl Agent {
             out.reasoning(delta.thinking);
             self.say(delta.text, out);
             self.cut |= own && delta.stop_reason.as_deref() == Some("max_tokens");
+        }
+    }
+
+    /// Claude tells what each message takes; the result has the sum, if it comes to it.
+    fn message(&mut self, begun: Option<Message>, told: Option<Tokens>, out: &mut Out) {
+        let begun = begun.and_then(|message| message.usage);
+        if begun.is_some() {
+            self.steps = self.steps.plus(std::mem::take(&mut self.step));
+        }
+        if let Some(tokens) = begun.or(told) {
+            self.step = self.step.then(used(&tokens));
+            out.pieces.push_back(Piece::Usage(self.steps.plus(self.step)));
         }
     }
 
@@ -278,7 +314,7 @@ impl Agent {
         } else if !self.spoke && line.result.is_some() {
             self.say(Some(words(line.result.as_ref())), out);
         }
-        count(line.usage.or(line.stats), out);
+        count(line.usage.or(line.stats), line.total_cost_usd, out);
         self.cut |= line.stop_reason.as_deref() == Some("max_tokens");
     }
 
@@ -327,7 +363,10 @@ impl Agent {
         let cache = tokens.cache.map(|cache| [cache.read, cache.write]).unwrap_or_default();
         let step = Usage {
             input_tokens: sum([tokens.input, cache[0], cache[1]]),
+            cached_tokens: cache[0],
             output_tokens: sum([tokens.output, tokens.reasoning]),
+            reasoning_tokens: tokens.reasoning,
+            cost_nano_usd: stated(part.cost),
         };
         self.steps = self.steps.plus(step);
         out.pieces.push_back(Piece::Usage(self.steps));
@@ -361,14 +400,30 @@ fn words(value: Option<&Value>) -> String {
     }
 }
 
-fn count(tokens: Option<Tokens>, out: &mut Out) {
-    let Some(tokens) = tokens else {
-        return;
-    };
+fn count(tokens: Option<Tokens>, dollars: Option<f64>, out: &mut Out) {
+    let cost_nano_usd = stated(dollars);
+    let usage = tokens.as_ref().map(used).unwrap_or_default();
+    let usage = Usage { cost_nano_usd, ..usage };
+    if !usage.is_unknown() {
+        out.pieces.push_back(Piece::Usage(usage));
+    }
+}
+
+/// An agent that does not know a price says that it is nothing.
+fn stated(dollars: Option<f64>) -> Option<u64> {
+    dollars.filter(|dollars| *dollars > 0.0).and_then(nano_usd)
+}
+
+/// Claude counts what its cache has beside the input, the others within it.
+fn used(tokens: &Tokens) -> Usage {
     let read =
         [tokens.input_tokens, tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
-    out.pieces.push_back(Piece::Usage(Usage {
+    let thought = tokens.output_tokens_details.as_ref().and_then(|details| details.thinking_tokens);
+    Usage {
         input_tokens: sum(read),
+        cached_tokens: tokens.cache_read_input_tokens.or(tokens.cached_input_tokens),
         output_tokens: tokens.output_tokens,
-    }));
+        reasoning_tokens: tokens.reasoning_output_tokens.or(thought),
+        cost_nano_usd: None,
+    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::{Ask, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl Wire for Anthropic {
             .collect();
         let mut body = json!({
             "model": ask.model.parts().1,
-            "max_tokens": ask.patience.answer_tokens,
+            "max_tokens": prompt::answer_cap(ask, without),
             "messages": messages,
             "stream": true,
         });
@@ -84,9 +84,7 @@ struct Events {
 }
 
 enum Reason {
-    Done,
-    OutputLimit,
-    TooLong,
+    Over(Ending),
     Refusal,
 }
 
@@ -125,10 +123,12 @@ impl Events {
     fn count(&mut self, tokens: &Tokens, out: &mut Out) {
         let cached = [tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
         let cached: u64 = cached.into_iter().flatten().sum();
-        if let Some(input) = tokens.input_tokens {
-            self.usage.input_tokens = Some(input + cached);
-        }
-        self.usage.output_tokens = tokens.output_tokens.or(self.usage.output_tokens);
+        self.usage = self.usage.then(Usage {
+            input_tokens: tokens.input_tokens.map(|input| input + cached),
+            cached_tokens: tokens.cache_read_input_tokens,
+            output_tokens: tokens.output_tokens,
+            ..Usage::default()
+        });
         out.pieces.push_back(Piece::Usage(self.usage));
     }
 }
@@ -154,15 +154,13 @@ impl Decode for Events {
                 }
                 let reason = event.delta.and_then(|delta| delta.stop_reason);
                 self.stop = reason.map(|reason| match &*reason {
-                    "max_tokens" => Reason::OutputLimit,
-                    "model_context_window_exceeded" => Reason::TooLong,
+                    "max_tokens" | "model_context_window_exceeded" => Reason::Over(Ending::Cut),
                     "refusal" => Reason::Refusal,
-                    _ => Reason::Done,
+                    _ => Reason::Over(Ending::Whole),
                 });
             }
             "message_stop" => {
-                self.finished()?;
-                out.over = true;
+                out.over = Some(self.finished()?.unwrap_or(Ending::Whole));
             }
             "error" => return Err(Wrong::Reported),
             // Pings, the edges of blocks, and what is not invented yet.
@@ -171,12 +169,38 @@ impl Decode for Events {
         Ok(())
     }
 
-    fn finished(&mut self) -> Result<bool, Wrong> {
+    fn finished(&mut self) -> Result<Option<Ending>, Wrong> {
         match self.stop {
-            Some(Reason::Done) => Ok(true),
-            Some(Reason::OutputLimit | Reason::TooLong) => Err(Wrong::OutputLimit),
+            Some(Reason::Over(ending)) => Ok(Some(ending)),
             Some(Reason::Refusal) => Err(Wrong::Refused(String::new())),
-            None => Ok(false),
+            None => Ok(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_from_a_cache_is_counted_apart() {
+        let mut out = Out::default();
+        let mut events = Events::default();
+        let frames = [
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":5,
+                "cache_creation_input_tokens":15,"cache_read_input_tokens":100,"output_tokens":1}}}"#,
+            r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":9}}"#,
+        ];
+        for frame in frames {
+            assert!(events.frame(frame.as_bytes(), &mut out).is_ok());
+        }
+        let expected = Usage {
+            input_tokens: Some(120),
+            cached_tokens: Some(100),
+            output_tokens: Some(9),
+
+            ..Usage::default()
+        };
+        assert_eq!(out.pieces.pop_back(), Some(Piece::Usage(expected)));
     }
 }

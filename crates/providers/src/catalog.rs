@@ -171,8 +171,11 @@ fn hint(config: &ProviderConfig, error: &ModelError) -> String {
         (
             FailureKind::Idle
             | FailureKind::Refused
+            | FailureKind::OutOfCredit
+            | FailureKind::PromptTooLong
             | FailureKind::TooLong
             | FailureKind::Empty
+            | FailureKind::ProviderError
             | FailureKind::Malformed
             | FailureKind::Internal,
             _,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::stream::{self, Stream};
 use plenary_domain::{Ask, FailureKind, limits};
-use plenary_engine::ports::{ModelError, Piece, ProviderState};
+use plenary_engine::ports::{Ending, ModelError, Piece, ProviderState};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
@@ -25,6 +25,8 @@ use crate::start::{self, Started, find_program};
 
 /// What a program may print in all, however little of it is the answer.
 const STDOUT_BYTES: usize = 64 * limits::ANSWER_BYTES;
+/// Text that it may print: whoever asks makes an answer of it, and leaves the rest out.
+const SAID_BYTES: usize = limits::ANSWER_BYTES + limits::THINKING_BYTES;
 /// How long the last bytes may take after the program has ended.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
@@ -102,12 +104,12 @@ impl Call {
             };
             match result {
                 Err(error) => self.phase = Phase::Failed(error),
-                Ok(()) if self.out.over => {
-                    self.out.over = false;
-                    self.out.pieces.push_back(Piece::End);
-                    self.phase = Phase::Over;
+                Ok(()) => {
+                    if let Some(ending) = self.out.over.take() {
+                        self.out.pieces.push_back(Piece::End(ending));
+                        self.phase = Phase::Over;
+                    }
                 }
-                Ok(()) => {}
             }
         }
     }
@@ -262,7 +264,7 @@ impl Run {
         tokio::select! {
             biased;
             count = output => match count {
-                Ok(count @ 1..) => self.take(config, ask, count, out)?,
+                Ok(count @ 1..) => self.take(config, count, out)?,
                 Ok(0) | Err(_) => self.stdout = None,
             },
             status = self.child.wait(), if self.exit.is_none() => {
@@ -288,7 +290,6 @@ impl Run {
     fn take(
         &mut self,
         config: &ProviderConfig,
-        ask: &Ask,
         count: usize,
         out: &mut Out,
     ) -> Result<(), ModelError> {
@@ -297,26 +298,24 @@ impl Run {
         self.reader.take(config, Some(&self.buffer[..count]), out)?;
         for piece in out.pieces.range_mut(before..) {
             match piece {
-                Piece::Text(text) | Piece::Reasoning(text) => self.said += text.len(),
                 Piece::Retrying { reason, .. } => *reason = failure::asks_again(config, reason),
-                Piece::Usage(_) | Piece::Waiting { .. } | Piece::Busy | Piece::End => {}
+                Piece::Text(text) => self.said += text.len(),
+                Piece::Reasoning(_)
+                | Piece::Usage(_)
+                | Piece::Waiting { .. }
+                | Piece::Busy
+                | Piece::End(_) => {}
             }
         }
-        let limit = ask.patience.answer_bytes.min(limits::ANSWER_BYTES);
-        if self.said > limit || self.read > STDOUT_BYTES {
+        if self.read > STDOUT_BYTES {
             let message =
-                format!("{} printed more than {limit} bytes and was stopped.", config.name);
-            return Err(failure::last(FailureKind::TooLong, message));
+                format!("{} printed more than {STDOUT_BYTES} bytes and was stopped.", config.name);
+            return Err(failure::last(FailureKind::ProviderError, message));
         }
-        self.not_cut(config, ask)
-    }
-
-    /// The program is not waited for once its answer is cut: it would go on.
-    fn not_cut(&self, config: &ProviderConfig, ask: &Ask) -> Result<(), ModelError> {
-        match self.reader.is_cut() {
-            true => Err(failure::output_limit(config, ask.model.parts().1)),
-            false => Ok(()),
-        }
+        // The program is not waited for once its answer is cut: it would go on.
+        let is_cut = self.reader.is_cut() || self.said > SAID_BYTES;
+        out.over = is_cut.then_some(Ending::Cut);
+        Ok(())
     }
 
     fn out_of_time(&self, config: &ProviderConfig) -> ModelError {
@@ -334,13 +333,16 @@ impl Run {
         out: &mut Out,
     ) -> Result<(), ModelError> {
         let rest = self.reader.take(config, None, out);
-        self.not_cut(config, ask)?;
+        if self.reader.is_cut() {
+            out.over = Some(Ending::Cut);
+            return Ok(());
+        }
         let result = self.judge(config, ask.model.parts().1, exit, rest).await;
         result.map_err(|error| match (error, self.reader.has_asked_again()) {
             (ModelError::Retry { kind, message, .. }, true) => failure::last(kind, message),
             (error, _) => error,
         })?;
-        out.over = true;
+        out.over = Some(Ending::Whole);
         Ok(())
     }
 

@@ -89,11 +89,11 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
     };
     match said.meaning(code) {
         Meaning::TooLong => last(
-            FailureKind::TooLong,
+            FailureKind::PromptTooLong,
             format!("The prompt is too long for `{model}` of {name}{words}."),
         ),
         Meaning::NoCredit => last(
-            FailureKind::RateLimited,
+            FailureKind::OutOfCredit,
             format!("The account at {name} has no credit left{words}."),
         ),
         Meaning::BadKey => last(FailureKind::Misconfigured, bad_key(config, &words)),
@@ -124,9 +124,12 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
         Meaning::WrongRequest => {
             last(FailureKind::Misconfigured, format!("{name} rejected the request{words}."))
         }
+        Meaning::Lost => {
+            retry(FailureKind::Unreachable, format!("{name} lost its connection{words}."))
+        }
         Meaning::Broken | Meaning::Unknown => ModelError::Retry {
-            kind: FailureKind::Unreachable,
-            message: format!("{name} has a problem of its own{words}."),
+            kind: FailureKind::ProviderError,
+            message: format!("{name} returned an error{words}."),
             after: said.after,
         },
     }
@@ -216,21 +219,21 @@ pub(crate) fn cut_before_the_start(config: &ProviderConfig) -> ModelError {
 
 pub(crate) fn frame_too_long(config: &ProviderConfig) -> ModelError {
     last(
-        FailureKind::TooLong,
+        FailureKind::ProviderError,
         format!("{} sent a line that is too long to be an answer.", config.name),
     )
 }
 
 pub(crate) fn garbled(config: &ProviderConfig) -> ModelError {
     retry(
-        FailureKind::Unreachable,
+        FailureKind::ProviderError,
         format!("{} sent something garbled in the middle of the answer.", config.name),
     )
 }
 
 /// Whoever sends broken text once does it again, so this is final.
 pub(crate) fn not_text(config: &ProviderConfig) -> ModelError {
-    last(FailureKind::Unreachable, format!("{} sent bytes that are not UTF-8 text.", config.name))
+    last(FailureKind::ProviderError, format!("{} sent bytes that are not UTF-8 text.", config.name))
 }
 
 pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
@@ -241,13 +244,6 @@ pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
         config.name
     );
     last(FailureKind::Misconfigured, message)
-}
-
-pub(crate) fn output_limit(config: &ProviderConfig, model: &str) -> ModelError {
-    last(
-        FailureKind::TooLong,
-        format!("The answer of `{model}` of {} was cut at the model's output limit.", config.name),
-    )
 }
 
 /// The model or its provider declined; `why` are its words, if it gave any.
@@ -270,6 +266,7 @@ enum Meaning {
     Overloaded,
     Redirected,
     WrongRequest,
+    Lost,
     Broken,
     Unknown,
 }
@@ -347,6 +344,8 @@ impl Said {
             Meaning::Overloaded
         } else if code == 0 && has(RATE_LIMITED) {
             Meaning::RateLimited
+        } else if code == 0 && has(LOST) {
+            Meaning::Lost
         } else if matches!(code, 408 | 409 | 425) || code >= 500 || (code == 0 && has(BROKEN)) {
             Meaning::Broken
         } else if code >= 400 {
@@ -420,8 +419,8 @@ const OVERLOADED: &[&str] = &["overloaded", "server busy", "at capacity"];
 const RATE_LIMITED: &[&str] =
     &["rate_limit", "rate limit", "too many requests", "resource_exhausted"];
 
+const LOST: &[&str] = &["stream disconnected", "connection error", "error sending request"];
 const BROKEN: &[&str] = &[
-    "stream disconnected",
     "stream ended",
     "malformed response",
     "server had an error",
@@ -430,8 +429,6 @@ const BROKEN: &[&str] = &[
     "bad gateway",
     "service unavailable",
     "gateway timeout",
-    "connection error",
-    "error sending request",
 ];
 
 /// A provider's words as they may be shown: one line, bounded, without control

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::{Ask, Speaker, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -40,9 +40,7 @@ impl Wire for Gemini {
                 "responseMimeType": "application/json", "responseJsonSchema": schema,
             });
         }
-        if let Some(most) = prompt::answer_cap(ask) {
-            body["generationConfig"]["maxOutputTokens"] = most.into();
-        }
+        body["generationConfig"]["maxOutputTokens"] = prompt::answer_cap(ask, without).into();
         let model = path_segment(ask.model.parts().1);
         let url = format!("{}/v1beta/models/{model}:streamGenerateContent?alt=sse", config.url);
         (url, body)
@@ -153,6 +151,7 @@ struct Tokens {
     prompt_token_count: Option<u64>,
     candidates_token_count: Option<u64>,
     thoughts_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
 }
 
 impl Decode for Responses {
@@ -180,10 +179,13 @@ impl Decode for Responses {
         match (blocked.as_deref(), finish.as_deref()) {
             (Some(reason), _) => Err(Wrong::Refused(format!("the prompt was blocked ({reason})"))),
             (None, Some("STOP")) => {
-                out.over = true;
+                out.over = Some(Ending::Whole);
                 Ok(())
             }
-            (None, Some("MAX_TOKENS")) => Err(Wrong::OutputLimit),
+            (None, Some("MAX_TOKENS")) => {
+                out.over = Some(Ending::Cut);
+                Ok(())
+            }
             (None, Some(reason)) => Err(Wrong::Refused(format!("it stopped with {reason}"))),
             (None, None) => Ok(()),
         }
@@ -197,6 +199,31 @@ fn count(tokens: Option<Tokens>, out: &mut Out) {
     let written = [tokens.candidates_token_count, tokens.thoughts_token_count];
     out.pieces.push_back(Piece::Usage(Usage {
         input_tokens: tokens.prompt_token_count,
+        cached_tokens: tokens.cached_content_token_count,
         output_tokens: written.into_iter().flatten().reduce(|one, other| one + other),
+        reasoning_tokens: tokens.thoughts_token_count,
+        cost_nano_usd: None,
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_from_a_cache_is_counted_apart() {
+        let mut out = Out::default();
+        let frame = r#"{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{
+            "promptTokenCount":120,"cachedContentTokenCount":100,"candidatesTokenCount":4,
+            "thoughtsTokenCount":5}}"#;
+        assert!(Responses.frame(frame.as_bytes(), &mut out).is_ok());
+        let expected = Usage {
+            input_tokens: Some(120),
+            cached_tokens: Some(100),
+            output_tokens: Some(9),
+            reasoning_tokens: Some(5),
+            ..Usage::default()
+        };
+        assert_eq!(out.pieces.pop_back(), Some(Piece::Usage(expected)));
+    }
 }

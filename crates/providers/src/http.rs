@@ -8,14 +8,14 @@ use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::stream::{self, Stream};
 use plenary_domain::{Ask, limits};
-use plenary_engine::ports::{ModelError, Piece};
+use plenary_engine::ports::{Ending, ModelError, Piece};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response};
 
 use crate::config::{Kind, ProviderConfig, Secret};
 use crate::lines::{Frames, Framing, Stop};
 use crate::tls::client_builder;
-use crate::{anthropic, failure, gemini, ollama, openai, prompt, wait};
+use crate::{anthropic, failure, gemini, ollama, openai, wait};
 
 /// Idle connections that are kept to one host: a whole house of streams.
 const IDLE_CONNECTIONS: usize = 2_048;
@@ -59,9 +59,9 @@ pub(crate) fn wire(kind: Kind) -> Option<&'static dyn Wire> {
 pub(crate) trait Decode: Send {
     fn frame(&mut self, data: &[u8], out: &mut Out) -> Result<(), Wrong>;
 
-    /// The stream is over without the wire's end. True: the model had finished.
-    fn finished(&mut self) -> Result<bool, Wrong> {
-        Ok(false)
+    /// How the model had finished, if the stream is over without the wire's end.
+    fn finished(&mut self) -> Result<Option<Ending>, Wrong> {
+        Ok(None)
     }
 }
 
@@ -69,8 +69,8 @@ pub(crate) trait Decode: Send {
 #[derive(Default)]
 pub(crate) struct Out {
     pub pieces: VecDeque<Piece>,
-    /// The wire has said that the answer is over.
-    pub over: bool,
+    /// The wire has said that the answer is over, and how.
+    pub over: Option<Ending>,
 }
 
 impl Out {
@@ -95,7 +95,6 @@ pub(crate) enum Wrong {
     },
     /// The frame is an error object.
     Reported,
-    OutputLimit,
     Refused(String),
 }
 
@@ -113,7 +112,12 @@ pub(crate) struct Without {
     pub schema: bool,
     /// OpenAI's older name for the cap on an answer; the newer one is used then.
     pub old_cap: bool,
+    /// The cap on an answer as it was, so many times; a quarter of it is asked for.
+    pub quarters: u32,
 }
+
+/// Times that a smaller cap is tried.
+const QUARTERS: u32 = 3;
 
 impl Without {
     /// Whether the words name something that can be left out.
@@ -125,8 +129,15 @@ impl Without {
             return true;
         }
         let wants_new = has(&["max_completion_tokens"]) && has(&["max_tokens"]);
-        if !self.old_cap && prompt::answer_cap(ask).is_some() && wants_new {
+        if !self.old_cap && wants_new {
             self.old_cap = true;
+            return true;
+        }
+        let cap =
+            has(&["max_tokens", "max_completion_tokens", "maxoutputtokens", "in the completion"]);
+        let too_large = ["too large", "at most", "maximum allowed", "maximum context"];
+        if self.quarters < QUARTERS && cap && has(&too_large) {
+            self.quarters += 1;
             return true;
         }
         let signs = [
@@ -343,12 +354,14 @@ impl Call {
         };
         self.phase = match result {
             Err(error) => Phase::Failed(error),
-            Ok(()) if self.out.over => {
-                self.out.pieces.push_back(Piece::End);
-                drain(reading.response);
-                Phase::Over
-            }
-            Ok(()) => Phase::Reading(reading),
+            Ok(()) => match self.out.over {
+                Some(ending) => {
+                    self.out.pieces.push_back(Piece::End(ending));
+                    drain(reading.response);
+                    Phase::Over
+                }
+                None => Phase::Reading(reading),
+            },
         };
     }
 
@@ -362,7 +375,7 @@ impl Call {
         let out = &mut self.out;
         let mut bad = Vec::new();
         let mut take = |frame: &[u8]| {
-            if out.over {
+            if out.over.is_some() {
                 return Ok(());
             }
             decoder.frame(frame, out).inspect_err(|_| bad = frame.to_vec())
@@ -387,10 +400,10 @@ impl Call {
             }
             Err(Stop::Taker(wrong)) => return Err(self.sentence(wrong, &bad)),
         }
-        if at_end && !self.out.over {
+        if at_end && self.out.over.is_none() {
             match reading.decoder.finished() {
-                Ok(true) => self.out.over = true,
-                Ok(false) => return Err(self.ended_early(reading)),
+                Ok(Some(ending)) => self.out.over = Some(ending),
+                Ok(None) => return Err(self.ended_early(reading)),
                 Err(wrong) => return Err(self.sentence(wrong, b"")),
             }
         }
@@ -420,7 +433,6 @@ impl Call {
                 Err(_) => failure::not_text(config),
             },
             Wrong::Reported => failure::reported(config, self.model(), frame),
-            Wrong::OutputLimit => failure::output_limit(config, self.model()),
             Wrong::Refused(why) => failure::refused(config, self.model(), &why),
         }
     }

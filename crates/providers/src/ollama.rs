@@ -1,7 +1,7 @@
 //! Ollama's own wire: one JSON object per line.
 
 use plenary_domain::{Ask, Speaker, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::{AUTHORIZATION, HeaderName};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -31,9 +31,7 @@ impl Wire for Ollama {
         if let Some(num_ctx) = config.num_ctx {
             body["options"]["num_ctx"] = num_ctx.into();
         }
-        if let Some(most) = prompt::answer_cap(ask) {
-            body["options"]["num_predict"] = most.into();
-        }
+        body["options"]["num_predict"] = prompt::answer_cap(ask, without).into();
         (format!("{}/api/chat", config.url), body)
     }
 
@@ -131,11 +129,12 @@ impl Decode for Lines {
             out.pieces.push_back(Piece::Usage(Usage {
                 input_tokens: line.prompt_eval_count,
                 output_tokens: line.eval_count,
+                ..Usage::default()
             }));
-            if line.done_reason.as_deref() == Some("length") {
-                return Err(Wrong::OutputLimit);
-            }
-            out.over = true;
+            out.over = Some(match line.done_reason.as_deref() {
+                Some("length") => Ending::Cut,
+                Some(_) | None => Ending::Whole,
+            });
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use plenary_domain::ledger::nano_usd;
 use plenary_domain::{Ask, Usage};
-use plenary_engine::ports::Piece;
+use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -42,11 +43,9 @@ impl Wire for OpenAi {
                 },
             });
         }
-        if let Some(most) = prompt::answer_cap(ask) {
-            let new = without.old_cap || config.url.starts_with(VENDOR);
-            let field = if new { "max_completion_tokens" } else { "max_tokens" };
-            body[field] = most.into();
-        }
+        let new = without.old_cap || config.url.starts_with(VENDOR);
+        let field = if new { "max_completion_tokens" } else { "max_tokens" };
+        body[field] = prompt::answer_cap(ask, without).into();
         (format!("{}/chat/completions", config.url), body)
     }
 
@@ -123,6 +122,7 @@ struct Chunk<'a> {
     #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     usage: Option<Tokens>,
+    timings: Option<Timings>,
     error: Option<IgnoredAny>,
 }
 
@@ -145,14 +145,29 @@ struct Delta {
 struct Tokens {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+    completion_tokens_details: Option<Details>,
+    /// OpenRouter's, in US dollars.
+    cost: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+/// What llama.cpp tells beside the usage.
+#[derive(Deserialize)]
+struct Timings {
+    cache_n: Option<u64>,
 }
 
 impl Decode for Chunks {
     fn frame(&mut self, data: &[u8], out: &mut Out) -> Result<(), Wrong> {
         if data == b"[DONE]" {
             // Without a finish reason it is still the server's word for the end.
-            self.finished()?;
-            out.over = true;
+            out.over = Some(self.finished()?.unwrap_or(Ending::Whole));
             return Ok(());
         }
         let chunk: Chunk = serde_json::from_slice(data)?;
@@ -172,24 +187,33 @@ impl Decode for Chunks {
                 None => self.finish.take(),
             };
         }
+        let cached = chunk.timings.and_then(|timings| timings.cache_n);
         if let Some(usage) = chunk.usage {
+            let read = usage.prompt_tokens_details.unwrap_or_default();
+            let written = usage.completion_tokens_details.unwrap_or_default();
             out.pieces.push_back(Piece::Usage(Usage {
                 input_tokens: usage.prompt_tokens,
+                cached_tokens: read.cached_tokens.or(cached),
                 output_tokens: usage.completion_tokens,
+                reasoning_tokens: written.reasoning_tokens,
+                cost_nano_usd: usage.cost.and_then(nano_usd),
             }));
+        } else if cached.is_some() {
+            let usage = Usage { cached_tokens: cached, ..Usage::default() };
+            out.pieces.push_back(Piece::Usage(usage));
         }
         Ok(())
     }
 
-    fn finished(&mut self) -> Result<bool, Wrong> {
+    fn finished(&mut self) -> Result<Option<Ending>, Wrong> {
         match &self.finish {
             _ if !self.refusal.is_empty() => Err(Wrong::Refused(std::mem::take(&mut self.refusal))),
-            Some(Finish::Length) => Err(Wrong::OutputLimit),
+            Some(Finish::Length) => Ok(Some(Ending::Cut)),
             Some(Finish::Filtered) => {
                 Err(Wrong::Refused("the provider's filter stopped it".to_owned()))
             }
-            Some(Finish::Stop) => Ok(true),
-            None => Ok(false),
+            Some(Finish::Stop) => Ok(Some(Ending::Whole)),
+            None => Ok(None),
         }
     }
 }
@@ -221,6 +245,35 @@ mod tests {
             let expected = json!({"model": "m1", "messages": [], "stream": true,
                 "stream_options": {"include_usage": true}, field: 700});
             assert_eq!(body, expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_beside_the_tokens_is_counted() {
+        let all = Usage {
+            input_tokens: Some(120),
+            cached_tokens: Some(100),
+            output_tokens: Some(9),
+            reasoning_tokens: Some(5),
+            cost_nano_usd: Some(1_420),
+        };
+        let llama = Usage { reasoning_tokens: None, cost_nano_usd: None, ..all };
+        for (frame, expected) in [
+            (
+                r#"{"usage":{"prompt_tokens":120,"completion_tokens":9,"cost":0.00000142,
+                    "prompt_tokens_details":{"cached_tokens":100},
+                    "completion_tokens_details":{"reasoning_tokens":5}}}"#,
+                all,
+            ),
+            (
+                r#"{"usage":{"prompt_tokens":120,"completion_tokens":9},
+                    "timings":{"cache_n":100,"prompt_n":20}}"#,
+                llama,
+            ),
+        ] {
+            let mut out = Out::default();
+            assert!(Chunks::default().frame(frame.as_bytes(), &mut out).is_ok());
+            assert_eq!(out.pieces.pop_back(), Some(Piece::Usage(expected)));
         }
     }
 

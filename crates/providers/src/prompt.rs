@@ -1,7 +1,9 @@
 //! A request as plain words, for models that take nothing else.
 
-use plenary_domain::{Ask, Message, Speaker, limits};
+use plenary_domain::{Ask, Message, Speaker};
 use serde_json::Value;
+
+use crate::http::Without;
 
 /// The whole request as one text, or all of it but the system prompt.
 pub(crate) fn flat(ask: &Ask, with_system: bool) -> String {
@@ -35,10 +37,10 @@ pub(crate) fn system_with_schema(ask: &Ask) -> String {
     }
 }
 
-/// The most tokens of the answer, when a room asks for another number than usual.
-/// Providers that need no maximum are not told the usual one: they know their own.
-pub(crate) fn answer_cap(ask: &Ask) -> Option<u32> {
-    Some(ask.patience.answer_tokens).filter(|most| *most != limits::ANSWER_TOKENS)
+/// The most tokens of the answer: a part of what the room asks for, where the server
+/// has turned down more.
+pub(crate) fn answer_cap(ask: &Ask, without: Without) -> u32 {
+    (ask.patience.answer_tokens >> (2 * without.quarters)).max(1)
 }
 
 /// The schema with every object closed, as the strict forms want it.

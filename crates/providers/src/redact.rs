@@ -325,7 +325,7 @@ pub(crate) fn stream(
             Ok(piece @ (Piece::Usage(_) | Piece::Waiting { .. } | Piece::Busy)) => {
                 return vec![Ok(piece)];
             }
-            Ok(Piece::End) => Ok(Piece::End),
+            Ok(Piece::End(ending)) => Ok(Piece::End(ending)),
             Err(error) => Err(redactor.error(error)),
         };
         let mut all = said(Piece::Reasoning, reasoning.finish(&redactor));

@@ -194,7 +194,7 @@ fn cannot_start(config: &ProviderConfig, command: &CommandConfig, error: &io::Er
             ),
         ),
         io::ErrorKind::ArgumentListTooLong => failure::last(
-            FailureKind::TooLong,
+            FailureKind::PromptTooLong,
             format!(
                 "The prompt is too long to be an argument of `{program}`; leave out {{prompt}} and {{system}}, and it goes to its standard input."
             ),

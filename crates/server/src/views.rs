@@ -118,6 +118,10 @@ pub struct SessionReport {
     progress: ProgressView,
     /// Give it to `wait` to be answered when something has happened since.
     seen: String,
+    /// What all its calls took, where models are asked at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    usage: Option<UsageView>,
     /// What came of it so far, as Markdown.
     result: String,
     /// What can be done now, in sentences.
@@ -147,6 +151,7 @@ impl SessionReport {
             session: SessionView::from(SessionRow { status, active, waits_for, ..row }),
             over: room.is_over(),
             seen: format!("{step:016x}.{happened:016x}"),
+            usage: room.ledger().map(|ledger| usage(ledger.total())),
             result: room.report(full),
             next: room.next(),
             progress: ProgressView {
@@ -203,9 +208,11 @@ pub struct BoardroomView {
     synthesizers: Vec<String>,
     /// Numbered from 1; the last one is the current one.
     syntheses: Vec<SynthesisView>,
-    /// Tokens of all calls, where the providers say.
+    /// Of all calls and all their attempts, whatever became of them, where the providers
+    /// say.
     usage: UsageView,
-    /// Of all answers. Absent unless every price and every number of tokens is known.
+    /// Of the same, by the operator's prices, or as the providers say. Absent unless all
+    /// of it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
@@ -337,6 +344,7 @@ pub struct AbsentView {
 pub struct FailedTryView {
     model: String,
     error: FailureView,
+    usage: UsageView,
 }
 
 /// What an advisor or a synthesizer has said, and how that went.
@@ -347,6 +355,10 @@ pub struct Said {
     /// The whole text, the text so far, or the partial text of a failed or
     /// stopped one.
     text: String,
+    /// It reached a limit on its length. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    cut: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schema(required = false)]
     reasoning: String,
@@ -356,8 +368,11 @@ pub struct Said {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     first_text_ms: Option<u64>,
+    /// Of all attempts of the last try.
     usage: UsageView,
-    /// Absent unless the model's price and all tokens are known.
+    #[serde(skip)]
+    used: Usage,
+    /// By the operator's price, or as the provider says; absent where neither is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
@@ -403,20 +418,34 @@ pub struct FailureView {
 mirror! {
     #[serde(rename_all = "camelCase")]
     FailureName = FailureKind {
-        TimedOut, Idle, Refused, RateLimited, TooLong, Empty, Misconfigured, Unreachable, Malformed,
-        Internal,
+        TimedOut, Idle, Refused, RateLimited, OutOfCredit, PromptTooLong, TooLong, Empty,
+        Misconfigured, Unreachable, ProviderError, Malformed, Internal,
     }
 }
 
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageView {
+    /// Those from the provider's cache included.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     input_tokens: Option<u64>,
+    /// Of those, the ones that the provider had in its cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cached_tokens: Option<u64>,
+    /// Thinking included.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     output_tokens: Option<u64>,
+    /// Of those, the ones of thinking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reasoning_tokens: Option<u64>,
+    /// What the provider itself says that it costs, in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost_usd: Option<f64>,
 }
 
 pub fn boardroom(
@@ -447,14 +476,7 @@ pub fn boardroom(
         state.advisors.iter().map(|a| advisor(state, a, beside)).collect();
     let syntheses: Vec<SynthesisView> =
         state.syntheses.iter().map(|s| synthesis(state, s, beside)).collect();
-    let by_models = advisors.iter().filter(|advisor| advisor.model.is_some());
-    let said = by_models.map(|a| &a.said).chain(syntheses.iter().map(|s| &s.said));
-    let said = said.filter(|said| matches!(said.status, SaidStatus::Done)).map(|said| said.cost);
-    let votes = state.ballot_usages().map(|(seat, used)| match &state.advisor(seat)?.seat.sitter {
-        Sitter::Model(model) => beside.cost(model, used),
-        Sitter::Person { .. } => None,
-    });
-    let cost = sum(said.chain(votes));
+    let cost = beside.prices.sum(&state.ledger);
     BoardroomView {
         id: id.0,
         version,
@@ -475,7 +497,7 @@ pub fn boardroom(
         ballot: state.ballot,
         synthesizers: state.synthesizers.iter().map(|model| model.0.clone()).collect(),
         syntheses,
-        usage: usage(state.usage()),
+        usage: usage(state.ledger.total()),
         cost,
         currency: cost.map(|_| beside.prices.currency.clone()),
         convened_at: state.convened_at,
@@ -483,12 +505,6 @@ pub fn boardroom(
         imported_at: state.imported.map(|imported| imported.at),
         imported_from: state.imported.and_then(|imported| imported.from).map(|id| id.0),
     }
-}
-
-/// `None` of nothing, and of anything that is not known.
-fn sum(costs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let known: Vec<f64> = costs.collect::<Option<_>>()?;
-    (!known.is_empty()).then(|| known.iter().sum())
 }
 
 fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> AdvisorView {
@@ -501,18 +517,13 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> 
     let mut said = match &advisor.standing {
         Standing::Asked if person.is_some() => Said::bare(SaidStatus::Waiting, String::new()),
         Standing::Asked => Said::underway((beside.running)(&call)),
-        Standing::Done(answer) => {
-            let cost = match &seat.sitter {
-                Sitter::Model(model) => beside.cost(model, answer.usage),
-                Sitter::Person { .. } => None,
-            };
-            Said { cost, ..Said::done(answer, &answer.text) }
-        }
+        Standing::Done(answer) => Said::done(answer, &answer.text),
         Standing::Failed { failure, partial } => Said::failed(failure, partial),
-        Standing::Stopped { partial, .. } => {
-            Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default())
-        }
+        Standing::Stopped { partial, usage, .. } => Said::stopped(partial.as_deref(), *usage),
     };
+    if let Sitter::Model(model) = &seat.sitter {
+        said.cost = beside.cost(model, said.used);
+    }
     said.time(advisor.span);
     AdvisorView {
         id: seat.id.0,
@@ -539,14 +550,14 @@ fn synthesis(
         SynthesisStanding::Asked => (Said::underway((beside.running)(&call)), None),
         SynthesisStanding::Done(Written { verdict, answer }) => {
             sections = SectionsView::of(verdict);
-            let cost = beside.cost(&synthesis.model, answer.usage);
-            (Said { cost, ..Said::done(answer, &verdict.text) }, Some(verdict.headings.into()))
+            (Said::done(answer, &verdict.text), Some(verdict.headings.into()))
         }
         SynthesisStanding::Failed { failure, partial } => (Said::failed(failure, partial), None),
-        SynthesisStanding::Stopped { partial, .. } => {
-            (Said::bare(SaidStatus::Stopped, partial.clone().unwrap_or_default()), None)
+        SynthesisStanding::Stopped { partial, usage, .. } => {
+            (Said::stopped(partial.as_deref(), *usage), None)
         }
     };
+    said.cost = beside.cost(&synthesis.model, said.used);
     said.time(synthesis.span);
     let name = |seat: SeatId| state.label(seat);
     SynthesisView {
@@ -570,7 +581,11 @@ fn synthesis(
 }
 
 fn failed_try(model: &ModelName, failure: &Failure) -> FailedTryView {
-    FailedTryView { model: model.0.clone(), error: failure_view(failure) }
+    FailedTryView {
+        model: model.0.clone(),
+        error: failure_view(failure),
+        usage: usage(failure.usage),
+    }
 }
 
 impl Said {
@@ -578,10 +593,12 @@ impl Said {
         Said {
             status,
             text,
+            cut: false,
             reasoning: String::new(),
             latency_ms: None,
             first_text_ms: None,
             usage: UsageView::default(),
+            used: Usage::default(),
             cost: None,
             started_at: None,
             ended_at: None,
@@ -609,26 +626,40 @@ impl Said {
 
     fn done(answer: &Answer, text: &str) -> Self {
         Said {
+            cut: answer.cut,
             reasoning: answer.reasoning.clone(),
             latency_ms: (answer.timing.latency_ms > 0).then_some(answer.timing.latency_ms),
             first_text_ms: answer.timing.first_text_ms,
-            usage: usage(answer.usage),
             attempts: Some(answer.attempts),
-            ..Said::bare(SaidStatus::Done, text.to_owned())
+            ..Said::bare(SaidStatus::Done, text.to_owned()).taking(answer.usage)
         }
+    }
+
+    fn stopped(partial: Option<&str>, used: Usage) -> Self {
+        Said::bare(SaidStatus::Stopped, partial.unwrap_or_default().to_owned()).taking(used)
+    }
+
+    fn taking(self, used: Usage) -> Self {
+        Said { usage: usage(used), used, ..self }
     }
 
     fn failed(failure: &Failure, partial: &str) -> Self {
         Said {
             attempts: Some(failure.attempts),
             error: Some(failure_view(failure)),
-            ..Said::bare(SaidStatus::Failed, partial.to_owned())
+            ..Said::bare(SaidStatus::Failed, partial.to_owned()).taking(failure.usage)
         }
     }
 }
 
-fn usage(usage: Usage) -> UsageView {
-    UsageView { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }
+pub fn usage(usage: Usage) -> UsageView {
+    UsageView {
+        input_tokens: usage.input_tokens,
+        cached_tokens: usage.cached_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        cost_usd: usage.cost_usd(),
+    }
 }
 
 fn failure_view(failure: &Failure) -> FailureView {

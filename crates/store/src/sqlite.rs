@@ -358,6 +358,7 @@ fn migrations() -> Migrator {
         migration(6, "imported", include_str!("../migrations/sqlite/0006_imported.sql")),
         migration(7, "wake", include_str!("../migrations/sqlite/0007_wake.sql")),
         migration(8, "lasting", include_str!("../migrations/sqlite/0008_lasting.sql")),
+        migration(9, "spending", include_str!("../migrations/sqlite/0009_spending.sql")),
     ])
 }
 

@@ -67,10 +67,13 @@ const FAILURES: Record<Failure["kind"], string> = {
   idle: "It stopped writing in the middle.",
   refused: "The model's server refused the request.",
   rateLimited: "The model's server takes no more requests for now.",
+  outOfCredit: "The account with the provider has no credit left.",
+  promptTooLong: "The prompt is too long for this model.",
   tooLong: "The answer grew too long and was cut off.",
   empty: "The model answered with nothing.",
   misconfigured: "This model is not set up properly.",
   unreachable: "The connection to the model's server failed.",
+  providerError: "The model's server returned an error.",
   malformed: "What came was not in the form that was asked for.",
   internal: "Plenary itself failed while it asked the model.",
 };

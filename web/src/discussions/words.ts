@@ -49,10 +49,13 @@ const FAILURES: Record<Schemas["FailureName"], string> = {
   idle: "stopped in the middle of the answer",
   refused: "was refused by the provider",
   rateLimited: "was held back: the provider allows no more requests now",
+  outOfCredit: "was turned away: the account has no credit left",
+  promptTooLong: "was given more to read than the model takes",
   tooLong: "had too much to read or write",
   empty: "answered with nothing",
   misconfigured: "cannot be asked with its settings",
   unreachable: "could not be reached",
+  providerError: "could not answer: the provider returned an error",
   malformed: "answered with something that cannot be read",
   internal: "could not be asked because Plenary itself failed",
 };

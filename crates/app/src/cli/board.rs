@@ -11,6 +11,9 @@ use super::ballot::Votes;
 use crate::rounded::duration;
 use crate::terminal::clean;
 
+/// Stands under an answer that reached a limit on its length.
+pub const CUT: &str = "[cut off at the limit]";
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Board {
@@ -25,6 +28,8 @@ pub struct Board {
     pub advisors: Vec<Advisor>,
     pub syntheses: Vec<Synthesis>,
     pub usage: Usage,
+    pub cost: Option<f64>,
+    pub currency: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -66,6 +71,8 @@ pub struct Said {
     pub call_id: String,
     pub status: String,
     pub text: String,
+    #[serde(default)]
+    pub cut: bool,
     pub latency_ms: Option<u64>,
     pub error: Option<Failure>,
     /// Since when this program has seen it running.
@@ -88,7 +95,23 @@ pub struct Failure {
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     pub input_tokens: Option<u64>,
+    pub cached_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// `2270 tokens in (1816 cached), 340 out`.
+    pub fn in_words(&self) -> Option<String> {
+        let tokens = plenary_domain::Usage {
+            input_tokens: self.input_tokens,
+            cached_tokens: self.cached_tokens,
+            output_tokens: self.output_tokens,
+            reasoning_tokens: self.reasoning_tokens,
+            cost_nano_usd: None,
+        };
+        tokens.in_words()
+    }
 }
 
 impl Board {
@@ -218,6 +241,7 @@ impl Said {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
             (None, Some(why)) => format!("[{why}]"),
             (None, None) if self.status == "stopped" => "[stopped]".to_owned(),
+            (None, None) if self.cut => CUT.to_owned(),
             (None, None) => String::new(),
         };
         match (text.is_empty(), note.is_empty()) {

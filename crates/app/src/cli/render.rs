@@ -73,9 +73,9 @@ pub fn footer(board: &Board) -> String {
         let day = at.get(..10).unwrap_or(at);
         let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
     }
-    if let (Some(input), Some(output)) = (board.usage.input_tokens, board.usage.output_tokens) {
-        let (input, output) = (rounded::count(input), rounded::count(output));
-        let _ = write!(out, " · {input} tokens in, {output} out");
+    let cost = board.cost.map(|cost| rounded::money(cost, board.currency.as_deref()));
+    for part in [board.usage.in_words(), cost].into_iter().flatten() {
+        let _ = write!(out, " · {part}");
     }
     out
 }

@@ -1,5 +1,7 @@
 //! What each event does to a board. Total: any event is taken in any state.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::ballot::{Cast, PaperStanding};
@@ -8,7 +10,8 @@ use super::{
     Stopping, Synthesis, SynthesisStanding, Wait, Written,
 };
 use crate::call::Failure;
-use crate::ids::{ModelName, Nonce};
+use crate::ids::{CallId, ModelName, Nonce};
+use crate::ledger::Ledger;
 
 impl State {
     /// `written` is when the event was.
@@ -30,6 +33,8 @@ impl State {
             syntheses: vec![],
             convened_at: *at,
             imported: None,
+            ledger: Ledger::default(),
+            overtaken: BTreeMap::new(),
             nonce: nonce.clone(),
         })
     }
@@ -62,6 +67,7 @@ impl Advisor {
 
 impl State {
     pub(super) fn follow(&mut self, event: &Event, at: Timestamp) {
+        self.note_spending(event);
         match event {
             Event::Convened { .. } => {}
             Event::AdvisorAnswered { seat, answer } => {
@@ -75,9 +81,12 @@ impl State {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
                 advisor.into_iter().for_each(|advisor| advisor.stop(Stopping::ByHand, at));
             }
-            Event::AdvisorStopped { seat, partial: text } => {
+            Event::AdvisorStopped { seat, partial: text, usage } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
-                advisor.into_iter().for_each(|advisor| advisor.standing.hand_back(text));
+                advisor.into_iter().for_each(|advisor| advisor.standing.hand_back(text, *usage));
+            }
+            Event::Overtaken { call, .. } => {
+                self.overtaken.remove(call);
             }
             Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
@@ -101,9 +110,10 @@ impl State {
             Event::SynthesisFailed { failure, partial, next, nonce, .. } => {
                 self.synthesis_failed(failure, partial, next.as_ref(), nonce, at);
             }
-            Event::SynthesisStopped { number, partial: text } => {
+            Event::SynthesisStopped { number, partial: text, usage } => {
                 let synthesis = self.syntheses.iter_mut().find(|s| s.number == *number);
-                synthesis.into_iter().for_each(|synthesis| synthesis.standing.hand_back(text));
+                let hand_back = |s: &mut Synthesis| s.standing.hand_back(text, *usage);
+                synthesis.into_iter().for_each(hand_back);
             }
             Event::Synthesized { verdict, answer, .. } => {
                 if let Some(synthesis) = self.syntheses.last_mut() {
@@ -125,8 +135,8 @@ impl State {
                 let (failure, partial) = (failure.clone(), partial.clone());
                 self.paper_stands(*number, *seat, PaperStanding::Failed { failure, partial });
             }
-            Event::BallotStopped { number, seat, partial } => {
-                self.paper_handed_back(*number, *seat, partial);
+            Event::BallotStopped { number, seat, partial, usage } => {
+                self.paper_handed_back(*number, *seat, (partial, *usage));
             }
             Event::BallotResumed { number, voters, nonce } => {
                 self.ballot_resumed(*number, voters, nonce);
@@ -150,6 +160,67 @@ impl State {
         }
     }
 
+    /// What the event settles, whatever becomes of it, is spent.
+    fn note_spending(&mut self, event: &Event) {
+        let of_seat = |state: &State, seat| match &state.advisor(seat)?.seat.sitter {
+            Sitter::Model(model) => Some(model.clone()),
+            Sitter::Person { .. } => None,
+        };
+        let of_synthesis = |state: &State, number| Some(state.synthesis(number)?.model.clone());
+        let (model, usage, answers) = match event {
+            Event::AdvisorAnswered { seat, answer } => (of_seat(self, *seat), answer.usage, true),
+            Event::AdvisorFailed { seat, failure, .. } => {
+                (of_seat(self, *seat), failure.usage, false)
+            }
+            Event::AdvisorStopped { seat, usage, .. } => (of_seat(self, *seat), *usage, false),
+            Event::Overtaken { call, usage, .. } => {
+                (self.overtaken.get(call).cloned(), *usage, false)
+            }
+            Event::Synthesized { number, answer, .. } => {
+                (of_synthesis(self, *number), answer.usage, true)
+            }
+            Event::SynthesisFailed { number, failure, .. } => {
+                (of_synthesis(self, *number), failure.usage, false)
+            }
+            Event::SynthesisStopped { number, usage, .. } => {
+                (of_synthesis(self, *number), *usage, false)
+            }
+            Event::BallotCast { seat, answer: Some(answer), .. } => {
+                (of_seat(self, *seat), answer.usage, true)
+            }
+            Event::BallotFailed { seat, failure, .. } => {
+                (of_seat(self, *seat), failure.usage, false)
+            }
+            Event::BallotStopped { seat, usage, .. } => (of_seat(self, *seat), *usage, false),
+            Event::Convened { .. }
+            | Event::AdvisorHalted { .. }
+            | Event::AdvisorRetried { .. }
+            | Event::QuorumReached { .. }
+            | Event::SynthesisBegan { .. }
+            | Event::BallotBegan { .. }
+            | Event::BallotSkipped { .. }
+            | Event::BallotCast { answer: None, .. }
+            | Event::BallotResumed { .. }
+            | Event::Stopped
+            | Event::Failed { .. }
+            | Event::Imported { .. } => return,
+        };
+        match model {
+            Some(model) if answers => self.ledger.told(&model, usage),
+            Some(model) => self.ledger.spent(&model, usage),
+            None => {}
+        }
+    }
+
+    /// A stopped call will hand back what it had although another try at it has begun.
+    pub(super) fn overtake(&mut self, call: CallId, seat: SeatId) {
+        let advisor = self.advisor(seat);
+        if let Some(Sitter::Model(model)) = advisor.map(|advisor| &advisor.seat.sitter) {
+            let model = model.clone();
+            self.overtaken.insert(call, model);
+        }
+    }
+
     fn stand(&mut self, seat: SeatId, standing: Standing, at: Timestamp) {
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
             advisor.standing = standing;
@@ -163,6 +234,10 @@ impl State {
 
     fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>, at: Timestamp) {
         self.supersede_ballot();
+        let unheard = self.advisor(seat).filter(|advisor| advisor.standing.is_unheard());
+        if let Some(call) = unheard.map(Advisor::call_id) {
+            self.overtake(call, seat);
+        }
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
             advisor.asked += 1;
             advisor.standing = Standing::Asked;

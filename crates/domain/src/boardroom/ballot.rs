@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 pub(super) use rules::VOTING;
 pub(super) use table::write_ballot;
 
-use super::{SeatId, State, Synthesis};
+use super::SeatId;
 use crate::call::{Answer, Life, Usage};
 use crate::ids::Nonce;
 
@@ -198,20 +198,22 @@ impl Held {
 }
 
 impl Paper {
+    /// What the last try at it took.
+    pub fn usage(&self) -> Usage {
+        match &self.standing {
+            Life::Asked => Usage::default(),
+            Life::Done(cast) => cast.answer.as_ref().map(|answer| answer.usage).unwrap_or_default(),
+            Life::Failed { failure, .. } => failure.usage,
+            Life::Stopped { usage, .. } => *usage,
+        }
+    }
+
     pub fn votes(&self) -> Option<&[Vote]> {
         self.standing.done().map(|cast| cast.votes.as_slice())
     }
 
     pub fn vote_on(&self, point: &Point) -> Option<&Vote> {
         self.votes()?.iter().find(|vote| vote.point == point.number)
-    }
-}
-
-impl State {
-    /// What the votes of each model took.
-    pub fn ballot_usages(&self) -> impl Iterator<Item = (SeatId, Usage)> {
-        let papers = self.syntheses.iter().filter_map(Synthesis::held).flat_map(|h| &h.papers);
-        papers.filter_map(|paper| Some((paper.seat, paper.standing.done()?.answer.as_ref()?.usage)))
     }
 }
 

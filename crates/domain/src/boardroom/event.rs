@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Absent, ContextFile, Point, Quorum, Seat, SeatId, Verdict, Vote, Voter};
-use crate::call::{Answer, Failure};
-use crate::ids::{ModelName, Nonce, SessionId};
+use crate::call::{Answer, Failure, Usage};
+use crate::ids::{CallId, ModelName, Nonce, SessionId};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -41,6 +41,16 @@ pub enum Event {
     AdvisorStopped {
         seat: SeatId,
         partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
+    },
+    /// What a stopped call had brought that was asked for again before it could hand it
+    /// back.
+    Overtaken {
+        call: CallId,
+        partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
     },
     AdvisorRetried {
         seat: SeatId,
@@ -72,6 +82,8 @@ pub enum Event {
     SynthesisStopped {
         number: u32,
         partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
     },
     Synthesized {
         number: u32,
@@ -112,6 +124,8 @@ pub enum Event {
         number: u32,
         seat: SeatId,
         partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
     },
     /// Those whose ballots were stopped are asked again.
     BallotResumed {
@@ -146,6 +160,7 @@ impl Event {
             Event::AdvisorFailed { .. } => "advisorFailed",
             Event::AdvisorHalted { .. } => "advisorHalted",
             Event::AdvisorStopped { .. } => "advisorStopped",
+            Event::Overtaken { .. } => "overtaken",
             Event::AdvisorRetried { .. } => "advisorRetried",
             Event::QuorumReached { .. } => "quorumReached",
             Event::SynthesisBegan { .. } => "synthesisBegan",
@@ -175,6 +190,7 @@ impl Event {
             Event::AdvisorFailed { .. }
             | Event::AdvisorHalted { .. }
             | Event::AdvisorStopped { .. }
+            | Event::Overtaken { .. }
             | Event::AdvisorRetried { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }

@@ -5,6 +5,7 @@ use super::ballot::{points, read::read};
 use super::{
     Advisor, Convene, Event, Point, SeatId, Sitter, Stage, State, Synthesis, Wait, check, verdict,
 };
+use crate::call::Usage;
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{ModelName, SessionId};
 use crate::limits;
@@ -92,7 +93,7 @@ fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
         | Event::Synthesized { answer, .. }
         | Event::BallotCast { answer: Some(answer), .. } => {
             check("answer.text", &answer.text, limits::ANSWER_BYTES);
-            check("answer.reasoning", &answer.reasoning, limits::ANSWER_BYTES);
+            check("answer.reasoning", &answer.reasoning, limits::THINKING_BYTES);
         }
         Event::AdvisorFailed { failure, partial, .. }
         | Event::SynthesisFailed { failure, partial, .. }
@@ -101,6 +102,7 @@ fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
             check("partial", partial, limits::ANSWER_BYTES);
         }
         Event::AdvisorStopped { partial, .. }
+        | Event::Overtaken { partial, .. }
         | Event::SynthesisStopped { partial, .. }
         | Event::BallotStopped { partial, .. } => check("partial", partial, limits::ANSWER_BYTES),
         Event::SynthesisBegan { instruction, absent, .. } => {
@@ -177,6 +179,7 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
         | Event::AdvisorFailed { .. }
         | Event::AdvisorHalted { .. }
         | Event::AdvisorStopped { .. }
+        | Event::Overtaken { .. }
         | Event::AdvisorRetried { .. }
         | Event::SynthesisFailed { next: None, .. }
         | Event::SynthesisStopped { .. }
@@ -224,6 +227,10 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             let unheard = advisor(seat, &|advisor| advisor.standing.is_unheard());
             ensure(unheard, "this advisor had not been stopped")
         }
+        Event::Overtaken { call, .. } => ensure(
+            state.overtaken.contains_key(call),
+            "nothing was asked for again before it ended",
+        ),
         Event::AdvisorRetried { seat, model } => {
             named(model.as_ref())?;
             let again =
@@ -291,12 +298,16 @@ fn named(model: Option<&ModelName>) -> Result<(), &'static str> {
 /// Calls that ran elsewhere hand nothing back here: their text is empty.
 fn unheard(state: &State) -> Vec<Event> {
     let advisors = state.advisors.iter().filter(|advisor| advisor.standing.is_unheard());
-    let advisors = advisors
-        .map(|advisor| Event::AdvisorStopped { seat: advisor.seat.id, partial: String::new() });
+    let advisors = advisors.map(|advisor| Event::AdvisorStopped {
+        seat: advisor.seat.id,
+        partial: String::new(),
+        usage: Usage::default(),
+    });
     let syntheses = state.syntheses.iter().filter(|synthesis| synthesis.standing.is_unheard());
     let syntheses = syntheses.map(|synthesis| Event::SynthesisStopped {
         number: synthesis.number,
         partial: String::new(),
+        usage: Usage::default(),
     });
     advisors.chain(syntheses).chain(state.unheard_papers()).collect()
 }

@@ -1,7 +1,7 @@
 //! A board as a document that people read.
 
 use super::ballot::write_ballot;
-use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Verdict, Written};
+use super::{HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding, Written};
 use crate::call::Failure;
 use crate::form::Report;
 use crate::record::{Code, Document, Saying, Words, line};
@@ -25,7 +25,7 @@ pub fn markdown(state: &State) -> String {
         out.heading(1, line!("{} ({})", Words(&state.label(advisor.seat.id)), Words(who)));
         match &advisor.standing {
             Standing::Asked => out.note(line!("No answer yet.")),
-            Standing::Done(answer) => out.quote(&answer.text),
+            Standing::Done(answer) => out.answer(&answer.text, answer.cut),
             Standing::Failed { failure, partial } => write_failed(&mut out, failure, partial),
             Standing::Stopped { partial, .. } => write_stopped(&mut out, partial.as_deref()),
         }
@@ -33,6 +33,7 @@ pub fn markdown(state: &State) -> String {
     for synthesis in &state.syntheses {
         write_synthesis(&mut out, state, synthesis);
     }
+    out.spending(state.ledger.total());
     out.text()
 }
 
@@ -51,7 +52,7 @@ fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
     }
     match &synthesis.standing {
         SynthesisStanding::Asked => out.note(line!("Being written.")),
-        SynthesisStanding::Done(Written { verdict, .. }) => write_verdict(out, verdict),
+        SynthesisStanding::Done(written) => write_verdict(out, written),
         SynthesisStanding::Failed { failure, partial } => write_failed(out, failure, partial),
         SynthesisStanding::Stopped { partial, .. } => write_stopped(out, partial.as_deref()),
     }
@@ -59,12 +60,15 @@ fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
 }
 
 /// Where the four headings are there they are ours, and what stands under each is quoted.
-pub fn write_verdict(out: &mut Document, verdict: &Verdict) {
-    let Some(sections) = verdict.sections() else { return out.quote(&verdict.text) };
+pub fn write_verdict(out: &mut Document, Written { verdict, answer }: &Written) {
+    let Some(sections) = verdict.sections() else {
+        return out.answer(&verdict.text, answer.cut);
+    };
     for (heading, section) in HEADINGS.into_iter().zip(&sections) {
         out.heading(2, line!("{}", heading));
         out.quote(section);
     }
+    out.answer("", answer.cut);
 }
 
 /// Says aloud that nobody here saw it happen.

@@ -5,6 +5,7 @@ use super::markdown::{write_import, write_verdict};
 use super::{Advisor, SeatId, Sitter, Stage, Standing, State, Synthesis, Wait, markdown};
 use crate::form::{Progress, Report};
 use crate::ids::ModelName;
+use crate::ledger::Ledger;
 use crate::record::{Document, Saying, Words, line};
 
 impl Report for State {
@@ -76,6 +77,10 @@ impl Report for State {
         advisors.collect()
     }
 
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
+
     /// What came of it, as Markdown: the newest synthesis that is there, or with
     /// `full` the whole record.
     fn report(&self, full: bool) -> String {
@@ -84,9 +89,8 @@ impl Report for State {
         }
         let mut out = Document::default();
         write_import(&mut out, self);
-        let there =
-            self.syntheses.iter().rev().find_map(|s| Some((s, &s.standing.done()?.verdict)));
-        let Some((synthesis, verdict)) = there else {
+        let there = self.syntheses.iter().rev().find_map(|s| Some((s, s.standing.done()?)));
+        let Some((synthesis, written)) = there else {
             out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
             return out.brief();
         };
@@ -98,7 +102,7 @@ impl Report for State {
             let number = synthesis.number;
             out.note(line!("This is synthesis {}; a newer one is not there.", number));
         }
-        write_verdict(&mut out, verdict);
+        write_verdict(&mut out, written);
         write_ballot(&mut out, self, synthesis);
         out.brief()
     }

@@ -68,6 +68,10 @@ pub fn called(id: &CallId) -> Option<Called> {
 
 impl State {
     pub(super) fn ended(&self, call: &CallId, outcome: Outcome, moment: &Moment) -> Ruling<Event> {
+        if self.overtaken.contains_key(call) {
+            let (partial, usage) = outcome.handed_back();
+            return Ok(vec![Event::Overtaken { call: call.clone(), partial, usage }]);
+        }
         match called(call).ok_or(Reject::Stale)? {
             Called::Advisor(seat) => {
                 let own = |a: &&Advisor| !a.is_person() && a.call_id() == *call;
@@ -114,12 +118,14 @@ impl State {
         moment: &Moment,
     ) -> Ruling<Event> {
         let seat = advisor.seat.id;
-        let event = match advisor.standing.hear(outcome)? {
+        let event = match advisor.standing.hear(outcome.as_prose())? {
             Heard::Answered(answer) => Event::AdvisorAnswered { seat, answer },
             Heard::Failed(Failed { failure, partial }) => {
                 Event::AdvisorFailed { seat, failure, partial }
             }
-            Heard::HandedBack(partial) => return Ok(vec![Event::AdvisorStopped { seat, partial }]),
+            Heard::HandedBack(partial, usage) => {
+                return Ok(vec![Event::AdvisorStopped { seat, partial, usage }]);
+            }
         };
         Ok(self.with_follow_up(event, moment))
     }
@@ -131,22 +137,21 @@ impl State {
         moment: &Moment,
     ) -> Ruling<Event> {
         let number = synthesis.number;
-        let answer = match synthesis.standing.hear(outcome)? {
+        let answer = match synthesis.standing.hear(outcome.as_prose())? {
             Heard::Answered(answer) => answer,
             Heard::Failed(failed) => {
                 let next = self.next_synthesizer(synthesis, false);
                 return Ok(vec![synthesis.failed(failed, next, moment)]);
             }
-            Heard::HandedBack(partial) => {
-                return Ok(vec![Event::SynthesisStopped { number, partial }]);
+            Heard::HandedBack(partial, usage) => {
+                return Ok(vec![Event::SynthesisStopped { number, partial, usage }]);
             }
         };
         let verdict = verdict::read(&answer.text);
         let is_missing = verdict.headings == Headings::Missing;
         if let Some(next) = self.next_synthesizer(synthesis, true).filter(|_| is_missing) {
             let message = "The synthesis did not keep to the four headings.";
-            let (attempts, text) = (answer.attempts, answer.text);
-            let failed = Failed::new(FailureKind::Malformed, message, attempts, text);
+            let failed = Failed::of(answer, FailureKind::Malformed, message);
             return Ok(vec![synthesis.failed(failed, Some(next), moment)]);
         }
         let ballot = self.after_synthesis(synthesis, &verdict, moment);

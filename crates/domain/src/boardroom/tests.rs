@@ -10,6 +10,7 @@ mod prompts;
 mod properties;
 mod records;
 mod reports;
+mod spending;
 mod stops;
 mod times;
 mod verdicts;
@@ -140,7 +141,7 @@ fn fails(call: &str, kind: FailureKind) -> Command {
 }
 
 fn hands_back(call: &str, partial: &str) -> Command {
-    settle(call, Outcome::Stopped { partial: partial.into() })
+    settle(call, Outcome::Stopped { partial: partial.into(), usage: crate::Usage::default() })
 }
 
 fn elapses(call: &str) -> Command {
@@ -175,6 +176,7 @@ fn answer(text: &str) -> Answer {
     Answer {
         text: text.into(),
         reasoning: String::new(),
+        cut: false,
         usage: Usage::default(),
         timing: Timing::default(),
         attempts: 1,
@@ -182,7 +184,7 @@ fn answer(text: &str) -> Answer {
 }
 
 fn failure(kind: FailureKind) -> Failure {
-    Failure { kind, message: "It broke.".into(), attempts: 1 }
+    Failure { kind, message: "It broke.".into(), attempts: 1, usage: crate::Usage::default() }
 }
 
 /// A synthesis that keeps to the form.
@@ -209,7 +211,11 @@ fn failed(seat: u8, kind: FailureKind) -> Event {
 }
 
 fn stopped(seat: u8, partial: &str) -> Event {
-    Event::AdvisorStopped { seat: SeatId(seat), partial: partial.into() }
+    Event::AdvisorStopped {
+        seat: SeatId(seat),
+        partial: partial.into(),
+        usage: crate::Usage::default(),
+    }
 }
 
 fn halted(seat: u8) -> Event {
@@ -331,6 +337,38 @@ fn a_synthesis_of_two_of_four_names_who_is_absent_and_why() {
     check(four(), story, events, ("synthesizing", &["synthesis/1#1"]));
 }
 
+/// Thinking is no answer, and what reached a limit is one.
+#[test]
+fn an_advisors_answer_is_kept_without_its_thinking_and_also_when_it_was_cut() {
+    let heard = |text: &str, cut: bool| {
+        let call = CallId("advisor/1#1".into());
+        let said = Answer { cut, ..answer(text) };
+        let settle = Command::Settle { call, outcome: Outcome::Answered(said) };
+        told(pair(), vec![settle]).1.remove(1)
+    };
+    let says = |text: &str, reasoning: &str, cut| Event::AdvisorAnswered {
+        seat: SeatId(1),
+        answer: Answer { reasoning: reasoning.into(), cut, ..answer(text) },
+    };
+    let wordless = |message: &str| Event::AdvisorFailed {
+        seat: SeatId(1),
+        failure: Failure { message: message.into(), ..failure(FailureKind::Empty) },
+        partial: String::new(),
+    };
+    let ended = "The model ended without a word.";
+    let limited = "The model reached the limit on its answer before it said a word.";
+    for (text, cut, event) in [
+        ("Yes.", false, says("Yes.", "", false)),
+        ("Yes, bec", true, says("Yes, bec", "", true)),
+        ("<think>Hm.</think>\n\nYes.", false, says("Yes.", "Hm.", false)),
+        ("Hm.\n</think>\nYes.", true, says("Yes.", "Hm.", true)),
+        ("<think>Hm.</think>\n", false, wordless(ended)),
+        ("<think>Hm, and", true, wordless(limited)),
+    ] {
+        assert_eq!(heard(text, cut), event, "{text:?}");
+    }
+}
+
 #[test]
 fn every_kind_of_failure_is_an_absence_with_its_own_words() {
     use FailureKind::*;
@@ -339,10 +377,13 @@ fn every_kind_of_failure_is_an_absence_with_its_own_words() {
         (Idle, "went silent"),
         (Refused, "refused"),
         (RateLimited, "rate limited"),
+        (OutOfCredit, "out of credit"),
+        (PromptTooLong, "prompt too long"),
         (TooLong, "too long"),
         (Empty, "empty answer"),
         (Misconfigured, "misconfigured"),
         (Unreachable, "unreachable"),
+        (ProviderError, "provider error"),
         (Malformed, "not in the form asked for"),
     ];
     for (kind, words) in kinds {
@@ -377,6 +418,7 @@ fn an_empty_answer_is_a_failure() {
         kind: FailureKind::Empty,
         message: "The model ended without a word.".into(),
         attempts: 1,
+        usage: crate::Usage::default(),
     };
     let events = vec![
         Event::AdvisorFailed { seat: SeatId(1), failure: failure.clone(), partial: "".into() },
@@ -415,7 +457,10 @@ fn stop_while_answering_keeps_what_has_arrived_and_no_synthesis_follows() {
     let partial = Some("I th".into());
     assert_eq!(
         standings,
-        [Standing::Done(answer("Yes.")), Standing::Stopped { why: Stopping::ByHand, partial }]
+        [
+            Standing::Done(answer("Yes.")),
+            Standing::Stopped { why: Stopping::ByHand, partial, usage: Usage::default() }
+        ]
     );
     check_refused(pair(), story.clone(), hands_back("advisor/2#1", "I th"), Reject::Stale);
     check_refused(pair(), story, answers("advisor/2#1", "I think so."), Reject::Stale);
@@ -437,8 +482,14 @@ fn stop_while_synthesizing_keeps_the_draft() {
     let mut story: Vec<Command> = to_closed().into_iter().take(2).collect();
     story.extend([Command::Stop, hands_back("synthesis/1#1", "## Cons")]);
     let mut events: Vec<Event> = closed_log().into_iter().take(3).collect();
-    events
-        .extend([Event::Stopped, Event::SynthesisStopped { number: 1, partial: "## Cons".into() }]);
+    events.extend([
+        Event::Stopped,
+        Event::SynthesisStopped {
+            number: 1,
+            partial: "## Cons".into(),
+            usage: crate::Usage::default(),
+        },
+    ]);
     check(pair(), story.clone(), events, ("stopped", &[]));
     check_refused(pair(), story, answers("synthesis/1#1", FOUR), Reject::Stale);
 }
@@ -451,7 +502,11 @@ fn a_draft_that_is_handed_back_after_the_next_synthesis_began_is_kept_with_its_o
     events.extend([
         Event::Stopped,
         began(4, 2, "m/s", &[1, 2], &[]),
-        Event::SynthesisStopped { number: 1, partial: "## Cons".into() },
+        Event::SynthesisStopped {
+            number: 1,
+            partial: "## Cons".into(),
+            usage: crate::Usage::default(),
+        },
     ]);
     check(pair(), story.clone(), events, ("synthesizing", &["synthesis/2#1"]));
     let (state, _) = told(pair(), story);
@@ -460,7 +515,10 @@ fn a_draft_that_is_handed_back_after_the_next_synthesis_began_is_kept_with_its_o
     let partial = Some("## Cons".into());
     assert_eq!(
         standings,
-        [SynthesisStanding::Stopped { why: Stopping::ByHand, partial }, SynthesisStanding::Asked]
+        [
+            SynthesisStanding::Stopped { why: Stopping::ByHand, partial, usage: Usage::default() },
+            SynthesisStanding::Asked
+        ]
     );
 }
 
@@ -715,7 +773,10 @@ fn a_quorum_gives_the_others_a_grace_time_and_then_stops_them() {
     let (state, _) = told(with_quorum(2, four()), story.clone());
     let straggler = state.advisors.into_iter().last().map(|advisor| advisor.standing);
     let partial = Some("We sh".into());
-    assert_eq!(straggler, Some(Standing::Stopped { why: Stopping::Late, partial }));
+    assert_eq!(
+        straggler,
+        Some(Standing::Stopped { why: Stopping::Late, partial, usage: Usage::default() })
+    );
 
     let (state, _) = told(with_quorum(2, four()), story.into_iter().take(3).collect());
     assert_eq!(
@@ -823,6 +884,7 @@ fn a_deadline_that_passes_is_a_failure_in_time() {
         kind: FailureKind::TimedOut,
         message: "No reply came in time.".into(),
         attempts: 1,
+        usage: crate::Usage::default(),
     };
     let events = vec![
         answered(1, "Yes."),
@@ -916,6 +978,7 @@ fn malformed(n: usize, next: &str) -> Event {
             kind: FailureKind::Malformed,
             message: "The synthesis did not keep to the four headings.".into(),
             attempts: 1,
+            usage: crate::Usage::default(),
         },
         partial: "They agree.".into(),
         next: Some(model(next)),
@@ -991,7 +1054,8 @@ fn a_running_board_is_stopped_when_it_is_taken_over() {
     assert_eq!((state.status(), due_ids(&state)), ("stopped", vec![]));
 
     let (_, log) = told(pair(), to_closed().into_iter().take(2).collect());
-    let draft = Event::SynthesisStopped { number: 1, partial: "".into() };
+    let draft =
+        Event::SynthesisStopped { number: 1, partial: "".into(), usage: crate::Usage::default() };
     let events = then(renewed(log.clone()), [Event::Stopped, draft, IMPORTED()]);
     assert_eq!(imported(log), Ok(events));
 }
@@ -1050,7 +1114,14 @@ fn a_bad_record_is_refused_with_the_place_where_it_goes_wrong() {
         ),
         (vec![convened(), synthesized(1)], "events[1]", "this synthesis was not being written"),
         (
-            vec![convened(), Event::SynthesisStopped { number: 1, partial: "".into() }],
+            vec![
+                convened(),
+                Event::SynthesisStopped {
+                    number: 1,
+                    partial: "".into(),
+                    usage: crate::Usage::default(),
+                },
+            ],
             "events[1]",
             "this synthesis had not been stopped",
         ),
@@ -1217,7 +1288,7 @@ fn outcomes_of_calls_that_are_not_due_are_stale() {
         for outcome in [
             Outcome::Answered(answer("Yes.")),
             Outcome::Failed { failure: failure(FailureKind::Idle), partial: "".into() },
-            Outcome::Stopped { partial: "".into() },
+            Outcome::Stopped { partial: "".into(), usage: crate::Usage::default() },
             Outcome::Elapsed,
         ] {
             check_refused(pair(), vec![], settle(call, outcome), Reject::Stale);

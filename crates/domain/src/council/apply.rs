@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Debt, Event, Post, Silence, Stage, State, Turn, Why};
 use crate::call::Usage;
+use crate::ledger::Ledger;
 
 impl State {
     pub(super) fn opened(event: &Event) -> Option<State> {
@@ -23,7 +24,7 @@ impl State {
             senders: BTreeSet::new(),
             renewals: BTreeMap::new(),
             stage: Stage::Open { turn: None, owed: vec![] },
-            usage: Usage::default(),
+            ledger: Ledger::default(),
             read: BTreeMap::new(),
         })
     }
@@ -44,6 +45,8 @@ impl State {
                     addressed: addressed.clone(),
                     left_out: left_out.clone(),
                     upto: None,
+                    cut: false,
+                    usage: Usage::default(),
                     at: *at,
                 });
             }
@@ -68,7 +71,8 @@ impl State {
                 at,
             } => {
                 self.end_turn(member, *upto);
-                self.take_in(member, *upto, answer.usage);
+                self.read.insert(member.clone(), *upto);
+                self.note_answer(member, answer.usage);
                 self.keep(Post {
                     sequence: *sequence,
                     sender: member.clone(),
@@ -78,24 +82,30 @@ impl State {
                     addressed: addressed.clone(),
                     left_out: left_out.clone(),
                     upto: Some(*upto),
+                    cut: answer.cut,
+                    usage: answer.usage,
                     at: *at,
                 });
             }
             Event::Passed { member, upto, text, usage } => {
                 self.end_turn(member, *upto);
-                self.take_in(member, *upto, *usage);
-                self.fall_silent(member, *upto, Why::Passed { text: text.clone() });
+                self.read.insert(member.clone(), *upto);
+                self.note_answer(member, *usage);
+                self.fall_silent(member, *upto, Why::Passed { text: text.clone() }, *usage);
             }
             Event::AnswerFailed { member, upto, failure, partial } => {
                 self.end_turn(member, *upto);
                 let (failure, partial) = (failure.clone(), partial.clone());
-                self.fall_silent(member, *upto, Why::Failed { failure, partial });
+                let usage = failure.usage;
+                self.note_spending(member, usage);
+                self.fall_silent(member, *upto, Why::Failed { failure, partial }, usage);
             }
-            Event::AnswerStopped { member, upto, partial: text } => {
+            Event::AnswerStopped { member, upto, partial: text, usage } => {
+                self.note_spending(member, *usage);
                 let of_turn = |s: &&mut Arc<Silence>| s.member == *member && s.upto == *upto;
                 let silence = self.silences.iter_mut().rev().find(of_turn).map(Arc::make_mut);
-                if let Some(Why::Stopped { partial }) = silence.map(|s| &mut s.why) {
-                    *partial = Some(text.clone());
+                if let Some(Silence { why: Why::Stopped { partial }, usage: used, .. }) = silence {
+                    (*partial, *used) = (Some(text.clone()), *usage);
                 }
             }
             Event::Stopped => {
@@ -131,20 +141,27 @@ impl State {
         }
     }
 
-    /// A call that failed or was stopped leaves its posts unread.
-    fn take_in(&mut self, member: &str, upto: u64, usage: Usage) {
-        self.read.insert(member.to_owned(), upto);
-        self.usage = self.usage.plus(usage);
+    fn note_answer(&mut self, member: &str, usage: Usage) {
+        if let Some(model) = self.member(member).and_then(|member| member.model.clone()) {
+            self.ledger.told(&model, usage);
+        }
     }
 
-    fn fall_silent(&mut self, member: &str, upto: u64, why: Why) {
-        self.silences.push(Arc::new(Silence { member: member.to_owned(), upto, why }));
+    fn note_spending(&mut self, member: &str, usage: Usage) {
+        if let Some(model) = self.member(member).and_then(|member| member.model.clone()) {
+            self.ledger.spent(&model, usage);
+        }
+    }
+
+    fn fall_silent(&mut self, member: &str, upto: u64, why: Why, usage: Usage) {
+        let member = member.to_owned();
+        self.silences.push(Arc::new(Silence { member, upto, why, usage }));
     }
 
     fn cut_off(&mut self) {
         let Stage::Open { turn, .. } = &mut self.stage else { return };
         if let Some(Turn { member, upto, .. }) = turn.take() {
-            self.fall_silent(&member, upto, Why::Stopped { partial: None });
+            self.fall_silent(&member, upto, Why::Stopped { partial: None }, Usage::default());
         }
     }
 }

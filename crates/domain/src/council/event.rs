@@ -74,6 +74,8 @@ pub enum Event {
         member: String,
         upto: u64,
         partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
     },
     Stopped,
     /// The operator of the server made a sender's token anew: earlier ones do not

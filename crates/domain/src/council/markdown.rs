@@ -24,6 +24,7 @@ pub fn markdown(state: &State) -> String {
     }
     out.heading(2, line!("Thread"));
     write_thread(&mut out, state);
+    out.spending(state.ledger.total());
     if let Stage::Closed { summary, by, at } = &state.stage {
         out.rule();
         out.heading(2, line!("Summary"));
@@ -64,7 +65,7 @@ fn write_post(out: &mut Document, post: &Post) {
     out.heading(3, line!("{}. {}", post.sequence, Words(&post.sender)));
     let reply = post.reply_to.map(|to| line!(", in reply to {}", to)).unwrap_or_default();
     out.note(line!("{}{}", post.at, reply));
-    out.quote(&post.body);
+    out.answer(&post.body, post.cut);
     if !post.left_out.is_empty() {
         let names: Vec<Line> = post.left_out.iter().map(|name| line!("{}", Words(name))).collect();
         out.note(line!("Not asked to answer: {}", Line::joined(&names, ", ")));

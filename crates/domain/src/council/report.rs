@@ -3,6 +3,7 @@
 use super::{Stage, State, markdown};
 use crate::form::{Happened, Progress, Report};
 use crate::ids::AgentName;
+use crate::ledger::Ledger;
 use crate::record::{Document, Words, line};
 use crate::room::title;
 
@@ -49,6 +50,10 @@ impl Report for State {
         Progress { done: done as u32, total: (done + to_come) as u32, message }
     }
 
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
+
     /// The last posts; with `full` everything.
     fn report(&self, full: bool) -> String {
         if full {
@@ -58,7 +63,7 @@ impl Report for State {
         let first = self.posts.len().saturating_sub(LAST_POSTS);
         for post in &self.posts[first..] {
             out.paragraph(line!("**{}. {}**", post.sequence, Words(&post.sender)));
-            out.quote(&post.body);
+            out.answer(&post.body, post.cut);
         }
         match &self.stage {
             Stage::Closed { summary: Some(summary), .. } => {

@@ -90,8 +90,9 @@ impl State {
         let silences = self.silences.iter().rev().map(|silence| silence.as_ref());
         let Silence { member, upto, .. } =
             silences.into_iter().find(of_call).ok_or(Reject::Stale)?;
-        let partial = spoken::within(outcome.text(), limits::POST_BYTES);
-        Ok(vec![Event::AnswerStopped { member: member.clone(), upto: *upto, partial }])
+        let (partial, usage) = outcome.handed_back();
+        let (member, partial) = (member.clone(), spoken::within(partial, limits::POST_BYTES));
+        Ok(vec![Event::AnswerStopped { member, upto: *upto, partial, usage }])
     }
 }
 

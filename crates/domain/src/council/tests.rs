@@ -152,7 +152,7 @@ fn fails(call: &str, kind: FailureKind) -> Command {
 }
 
 fn hands_back(call: &str, partial: &str) -> Command {
-    settle(call, Outcome::Stopped { partial: partial.into() })
+    settle(call, Outcome::Stopped { partial: partial.into(), usage: crate::Usage::default() })
 }
 
 fn token_renewed(n: usize, sender: &str, generation: u32) -> Event {
@@ -167,6 +167,7 @@ fn answer(text: &str) -> Answer {
     Answer {
         text: text.into(),
         reasoning: String::new(),
+        cut: false,
         usage: Usage::default(),
         timing: Timing::default(),
         attempts: 1,
@@ -174,7 +175,7 @@ fn answer(text: &str) -> Answer {
 }
 
 fn failure(kind: FailureKind) -> Failure {
-    Failure { kind, message: "It broke.".into(), attempts: 1 }
+    Failure { kind, message: "It broke.".into(), attempts: 1, usage: crate::Usage::default() }
 }
 
 // ---------------------------------------------------------------------------
@@ -259,7 +260,12 @@ fn failed(member: &str, upto: u64, kind: FailureKind) -> Event {
 }
 
 fn stopped(member: &str, upto: u64, partial: &str) -> Event {
-    Event::AnswerStopped { member: member.into(), upto, partial: partial.into() }
+    Event::AnswerStopped {
+        member: member.into(),
+        upto,
+        partial: partial.into(),
+        usage: crate::Usage::default(),
+    }
 }
 
 fn closed(n: usize) -> Event {
@@ -695,17 +701,19 @@ fn a_failed_answer_is_recorded_and_the_turn_goes_on() {
 }
 
 #[test]
-fn an_answer_without_a_word_or_with_too_many_is_a_failure() {
-    let failure = |kind, message: &str, partial: &str| Event::AnswerFailed {
+fn an_answer_without_a_word_is_a_failure_and_one_with_too_many_is_cut() {
+    let message = "The model ended without a word.".into();
+    let empty = Event::AnswerFailed {
         member: "ann".into(),
         upto: 1,
-        failure: Failure { kind, message: message.into(), attempts: 1 },
-        partial: partial.into(),
+        failure: Failure { message, ..failure(FailureKind::Empty) },
+        partial: String::new(),
     };
-    let empty = failure(FailureKind::Empty, "The model ended without a word.", "");
     let most = "ä".repeat(32_768);
-    let message = "The answer is longer than 65536 bytes.";
-    let long = failure(FailureKind::TooLong, message, &most);
+    let mut long = answered(2, 2, ("ann", 1), &most, &[]);
+    if let Event::Answered { answer, .. } = &mut long {
+        answer.cut = true;
+    }
     let cases = [
         (" \n".to_owned(), empty.clone()),
         ("<think>Hm.</think>".to_owned(), empty),
@@ -779,7 +787,10 @@ fn what_is_handed_back_after_the_next_turn_began_is_kept_with_its_own() {
     check(four(), story.clone(), events, ("open", &["answer/ann/2"]));
     let (state, _) = told(four(), story);
     let why = Why::Stopped { partial: Some("Green.".into()) };
-    assert_eq!(state.silences, [Arc::new(Silence { member: "ann".into(), upto: 1, why })]);
+    assert_eq!(
+        state.silences,
+        [Arc::new(Silence { member: "ann".into(), upto: 1, why, usage: Usage::default() })]
+    );
 }
 
 #[test]
@@ -823,13 +834,16 @@ fn a_summary_is_bounded_and_of_blanks_it_is_none() {
 #[test]
 fn tokens_of_answers_and_passes_are_counted() {
     let used = |call: &str, text: &str, tokens| {
-        let usage = Usage { input_tokens: Some(tokens), output_tokens: None };
+        let usage = Usage { input_tokens: Some(tokens), output_tokens: None, ..Usage::default() };
         settle(call, Outcome::Answered(Answer { usage, ..answer(text) }))
     };
     let story =
         vec![post("bo", "?"), used("answer/ann/1", "Green.", 3), used("answer/cy/2", "ok", 4)];
     let (state, _) = told(four(), story);
-    assert_eq!(state.usage, Usage { input_tokens: Some(7), output_tokens: None });
+    assert_eq!(
+        state.ledger.total(),
+        Usage { input_tokens: Some(7), output_tokens: None, ..Usage::default() }
+    );
 }
 
 #[test]

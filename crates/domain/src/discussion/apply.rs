@@ -11,6 +11,7 @@ use super::{
 };
 use crate::call::{Answer, Timing, Usage};
 use crate::ids::CallId;
+use crate::ledger::Ledger;
 
 impl State {
     pub(super) fn created(event: &Event) -> Option<State> {
@@ -47,6 +48,7 @@ impl State {
             transcript: vec![],
             aside: vec![],
             used: BTreeMap::new(),
+            ledger: Ledger::default(),
             begun: BTreeMap::new(),
             resumed_at: 0,
             stage: Stage::Draft,
@@ -109,13 +111,13 @@ impl State {
                 self.end_turn(*turn, speaker, spoken, *condensed, *at);
             }
             Event::TurnFailed { turn, speaker, failure, partial, condensed, at } => {
-                self.count(speaker, Usage::default(), Timing::default(), partial.len());
+                self.count(speaker, failure.usage, Timing::default(), partial.len());
                 let spoken = Spoken::Failed { failure: failure.clone(), partial: partial.clone() };
                 self.end_turn(*turn, speaker, spoken, *condensed, *at);
             }
-            Event::CutOff { call, partial } => self.keep_partial(call, partial),
+            Event::CutOff { call, partial, usage } => self.keep_partial(call, partial, *usage),
             Event::SynthesisFailed { by, failure, partial, at } => {
-                self.count(by, Usage::default(), Timing::default(), partial.len());
+                self.count(by, failure.usage, Timing::default(), partial.len());
                 let (failure, partial) = (failure.clone(), partial.clone());
                 self.write(*at, Said::SynthesisFailed { by: by.clone(), failure, partial });
             }
@@ -226,20 +228,32 @@ impl State {
         if let Some(id) = self.seat_of(step).map(|seat| seat.id.clone()) {
             self.count(&id, Usage::default(), Timing::default(), 0);
         }
-        self.write(at, Said::Cut { what, call, partial: None });
+        let (partial, usage) = (None, Usage::default());
+        self.write(at, Said::Cut { what, call, partial, usage });
     }
 
-    fn keep_partial(&mut self, of: &CallId, text: &str) {
-        let entries = self.transcript.iter_mut().rev();
-        for entry in entries {
-            if let Said::Cut { call, partial: None, .. } = &entry.said
-                && call == of
-                && let Said::Cut { partial, .. } = &mut Arc::make_mut(entry).said
-            {
-                *partial = Some(text.to_owned());
-                return;
-            }
-        }
+    fn keep_partial(&mut self, of: &CallId, text: &str, used: Usage) {
+        let is_of = |entry: &&mut Arc<Entry>| matches!(&entry.said, Said::Cut { call, partial: None, .. } if call == of);
+        let Some(entry) = self.transcript.iter_mut().rev().find(is_of) else { return };
+        let Said::Cut { what, partial, usage, .. } = &mut Arc::make_mut(entry).said else { return };
+        (*partial, *usage) = (Some(text.to_owned()), used);
+        let by = match what {
+            What::Opening | What::Evaluation { .. } => self.facilitator.id.clone(),
+            What::Turn { speaker, .. } => speaker.clone(),
+            What::Synthesis { by, .. } => by.clone(),
+        };
+        self.count_late(&by, used, text.len());
+    }
+
+    /// What a broken-off call took turns out after it was counted. What it read was
+    /// guessed then, what it wrote was not.
+    fn count_late(&mut self, id: &SeatId, usage: Usage, bytes: usize) {
+        let model = self.seat(id).and_then(|seat| seat.model()).cloned();
+        model.iter().for_each(|model| self.ledger.spent(model, usage));
+        let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
+        let used = self.used.entry(id.clone()).or_default();
+        used.usage = used.usage.plus(usage);
+        used.tokens = used.tokens.saturating_add(output);
     }
 
     fn count_answer(&mut self, seat: &SeatId, answer: &Answer) {
@@ -249,6 +263,9 @@ impl State {
     /// A person's words cost nothing.
     fn count(&mut self, id: &SeatId, usage: Usage, timing: Timing, bytes: usize) {
         let Some(seat) = self.seat(id).filter(|seat| !seat.is_person()).cloned() else { return };
+        if let Some(model) = seat.model() {
+            self.ledger.spent(model, usage);
+        }
         let input = usage.input_tokens.unwrap_or_else(|| self.prompt_tokens(&seat));
         let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
         let used = self.used.entry(id.clone()).or_default();

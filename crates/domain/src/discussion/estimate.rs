@@ -134,16 +134,6 @@ impl State {
         }
     }
 
-    /// What it took in money, when all prices and tokens are known.
-    pub fn cost(&self, price: impl Fn(&ModelName) -> Option<Money>) -> Option<f64> {
-        let mut sum = 0.0;
-        for (id, used) in &self.used {
-            let price = price(self.seat(id)?.model()?)?;
-            sum += cost(price, used.usage.input_tokens?, used.usage.output_tokens?);
-        }
-        Some(sum)
-    }
-
     /// What the whole discussion may take, from its seats, topic and rounds.
     pub fn foresee(
         &self,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Decided, Estimate, Format, Participant, Seat, SeatId, Step, Why};
-use crate::call::{Answer, Failure};
+use crate::call::{Answer, Failure, Usage};
 use crate::ids::CallId;
 use crate::quote::ContextFile;
 
@@ -90,6 +90,8 @@ pub enum Event {
     CutOff {
         call: CallId,
         partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
     },
     SynthesisFailed {
         by: SeatId,

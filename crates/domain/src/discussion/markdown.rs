@@ -37,6 +37,7 @@ pub fn markdown(state: &State) -> String {
     if state.conclusion().is_none() {
         out.note(line!("{}", Saying(&state.standing_in_words())));
     }
+    out.spending(state.ledger.total());
     out.text()
 }
 
@@ -61,7 +62,7 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
             match spoken {
                 Spoken::Words(answer) => {
                     out.paragraph(line!("**Answered**"));
-                    out.quote(&answer.text);
+                    out.answer(&answer.text, answer.cut);
                 }
                 Spoken::Failed { failure, partial } => {
                     out.note(line!("No answer: {}", Saying(&failure.message)));

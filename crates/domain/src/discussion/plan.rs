@@ -266,13 +266,15 @@ impl State {
 /// Whether a failure may be gone the next time, with nobody's help.
 fn may_pass(kind: FailureKind) -> bool {
     match kind {
-        FailureKind::Misconfigured => false,
+        FailureKind::Misconfigured | FailureKind::OutOfCredit => false,
         FailureKind::TimedOut
         | FailureKind::Idle
         | FailureKind::Refused
         | FailureKind::RateLimited
         | FailureKind::TooLong
+        | FailureKind::PromptTooLong
         | FailureKind::Empty
+        | FailureKind::ProviderError
         | FailureKind::Unreachable
         | FailureKind::Malformed
         | FailureKind::Internal => true,

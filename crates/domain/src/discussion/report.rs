@@ -5,7 +5,8 @@ use super::{Said, Seat, SeatId, Spoken, Stage, State, What, markdown};
 use crate::call::Timing;
 use crate::form::{Happened, Progress, Report};
 use crate::ids::ModelName;
-use crate::record::{Document, Saying, Words, line};
+use crate::ledger::Ledger;
+use crate::record::{CUT, Document, Saying, Words, line};
 use crate::room::title;
 
 impl Report for State {
@@ -53,6 +54,10 @@ impl Report for State {
         let total = if concluded { self.turns() } else { self.max_rounds } + 1;
         let done = self.turns() + u32::from(concluded);
         Progress { done, total, message: self.standing_in_words() }
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
     }
 
     /// The conclusion; with `full` the whole record.
@@ -172,7 +177,7 @@ impl State {
         }
     }
 
-    /// What a conclusion does without, or that another model wrote it.
+    /// What a conclusion does without, that another model wrote it, or that it was cut.
     pub fn degraded(&self) -> Option<String> {
         let conclusion = self.conclusion()?;
         let silent = absent(self);
@@ -183,7 +188,8 @@ impl State {
             .map(|seat| {
                 format!("Written by the model of {}: the facilitator's failed.", seat.name)
             });
-        let notes: Vec<String> = [silent, other].into_iter().flatten().collect();
+        let cut = conclusion.answer.cut.then(|| CUT.to_owned());
+        let notes: Vec<String> = [silent, other, cut].into_iter().flatten().collect();
         (!notes.is_empty()).then(|| notes.join(" "))
     }
 }

@@ -106,7 +106,9 @@ impl State {
             Err(Failed { failure, partial }) => {
                 let raw = Some(partial).filter(|partial| !partial.is_empty()).map(within);
                 let note = format!("The facilitator did not answer: {}", failure.message);
-                return (Decided { raw, ..self.in_turn(turn, How::Fallback, note) }, None);
+                let usage = failure.usage;
+                let in_turn = self.in_turn(turn, How::Fallback, note);
+                return (Decided { raw, usage, ..in_turn }, None);
             }
         };
         let (usage, timing) = (answer.usage, answer.timing);
@@ -184,7 +186,8 @@ impl State {
         if !is_cut {
             return Err(Reject::Stale);
         }
-        Ok(vec![Event::CutOff { call: of.clone(), partial: within(outcome.text()) }])
+        let (partial, usage) = outcome.handed_back();
+        Ok(vec![Event::CutOff { call: of.clone(), partial: within(partial), usage }])
     }
 
     /// A person's turn, or the conclusion of a person who leads.

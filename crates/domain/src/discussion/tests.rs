@@ -149,7 +149,8 @@ impl Held {
 
     #[track_caller]
     fn fails_by(self, kind: FailureKind, message: &str) -> Held {
-        let failure = Failure { kind, message: message.into(), attempts: 1 };
+        let usage = crate::Usage::default();
+        let failure = Failure { kind, message: message.into(), attempts: 1, usage };
         self.settled(Outcome::Failed { failure, partial: "Half".into() })
     }
 
@@ -174,7 +175,8 @@ pub fn answered(text: &str) -> Outcome {
     Outcome::Answered(Answer {
         text: text.into(),
         reasoning: String::new(),
-        usage: Usage { input_tokens: Some(100), output_tokens: Some(10) },
+        cut: false,
+        usage: Usage { input_tokens: Some(100), output_tokens: Some(10), ..Usage::default() },
         timing: Timing { first_text_ms: Some(5), latency_ms: 50 },
         attempts: 1,
     })
@@ -259,7 +261,7 @@ fn a_decision_that_cannot_be_read_falls_to_the_next_in_turn() {
 fn a_stopped_turn_keeps_its_words_and_is_begun_again() {
     let mut held = Held::new(draft()).picks("ann").told(Command::Stop);
     let call = CallId("turn/1#1".into());
-    let partial = Outcome::Stopped { partial: "Te".into() };
+    let partial = Outcome::Stopped { partial: "Te".into(), usage: crate::Usage::default() };
     held.tell(Command::Settle { call: call.clone(), outcome: partial.clone() }).expect("the text");
     check(&held, "stopped 1 []\n1 continue ann by parsed\n2 turn/1#1 cut off: Some(\"Te\")");
     assert_eq!(held.tell(Command::Settle { call, outcome: partial }), Err(Reject::Stale));

@@ -1033,7 +1033,7 @@ fn at_a_deadline_the_clock_moves_the_board_on_in_the_ordinary_order() {
 #[test]
 fn a_deadline_that_is_not_due_is_stale() {
     let (state, _) = told(with_deadlines(&[(Phase::Read, 1_000)]), reached(Phase::Read), vec![]);
-    let stopped = call::Outcome::Stopped { partial: String::new() };
+    let stopped = call::Outcome::Stopped { partial: String::new(), usage: crate::Usage::default() };
     for command in [
         elapses("blind"),
         elapses("validate"),

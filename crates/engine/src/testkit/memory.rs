@@ -177,6 +177,11 @@ impl Memory {
             usage: Default::default(),
         };
         session.attempts.insert((call.clone(), number), row);
+        let is_owed =
+            |end: &AttemptEnd| !end.usage.is_unknown() && (&end.call, end.number) != (call, number);
+        if ended.is_some_and(is_owed) {
+            session.drafts.entry(call.clone()).or_default();
+        }
         Some(number)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
-use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp};
+use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp, Usage};
 use plenary_engine::ports::*;
 use plenary_engine::testkit::Memory;
 
@@ -253,6 +253,8 @@ struct Open {
     number: u64,
     node: u64,
     pieces: usize,
+    /// What the model says that it took, from nothing.
+    used: u64,
 }
 
 impl Drop for Open {
@@ -275,7 +277,7 @@ impl Models for SimModels {
         let stream = Stream { node: self.node, session, call: CallId(call), since_ms };
         inner.streams.insert(number, stream);
         drop(inner);
-        let open = Open { world: self.world.clone(), number, node: self.node, pieces };
+        let open = Open { world: self.world.clone(), number, node: self.node, pieces, used: 0 };
         stream::unfold(Some(open), |open| async move {
             let mut open = open?;
             open.world.park(open.node).await;
@@ -292,7 +294,18 @@ impl Models for SimModels {
                     let (kind, message) = (FailureKind::Refused, "on purpose".to_owned());
                     Some((Err(ModelError::Final { kind, message }), None))
                 }
-                _ if open.pieces == 0 => Some((Ok(Piece::End), None)),
+                4..=20 => {
+                    open.used += 1 + odds as u64;
+                    let usage = Usage {
+                        input_tokens: Some(100),
+                        cached_tokens: odds.is_multiple_of(2).then_some(7),
+                        output_tokens: Some(open.used),
+                        reasoning_tokens: odds.is_multiple_of(3).then_some(3),
+                        cost_nano_usd: odds.is_multiple_of(5).then_some(open.used * 11),
+                    };
+                    Some((Ok(Piece::Usage(usage)), Some(open)))
+                }
+                _ if open.pieces == 0 => Some((Ok(Piece::End(Ending::Whole)), None)),
                 _ => {
                     open.pieces -= 1;
                     Some((Ok(Piece::Text("word ".into())), Some(open)))

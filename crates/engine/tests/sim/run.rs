@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use plenary_domain::boardroom::{self, Convene, Quorum, Role, Seat, SeatId, Sitter};
-use plenary_domain::room::Command;
-use plenary_domain::{ModelName, SessionId};
-use plenary_engine::ports::Idempotency;
+use plenary_domain::council::{self, Member, Open};
+use plenary_domain::discussion::{self, Create};
+use plenary_domain::room::{self, Command};
+use plenary_domain::{Event, ModelName, SessionId, Usage};
+use plenary_engine::ports::{Idempotency, StoredEvent};
 use plenary_engine::{By, Engine, EngineError, Frame, Snapshot};
 use tokio::runtime::Runtime;
 
@@ -258,11 +260,19 @@ impl Run {
             return self.remove(place, sessions[self.chance(sessions.len())]);
         }
         let (id, command) = match opens {
-            true => (None, self.board()),
+            true => (None, self.opening(number)),
             false => {
                 let id = sessions[self.chance(sessions.len())];
                 let seat = SeatId(1 + self.chance(2) as u8);
-                let command = match self.chance(9) {
+                let command = match self.chance(13) {
+                    9..=10 => {
+                        let (sender, body) = ("client".to_owned(), "@ann @bob Which?".to_owned());
+                        let post =
+                            council::Command::Post { sender, proved: true, body, reply_to: None };
+                        Command::Council(post)
+                    }
+                    11 => Command::Discussion(discussion::Command::Resume),
+                    12 => Command::Discussion(discussion::Command::Conclude),
                     0..=2 => Command::Stop,
                     3..=4 => Command::Boardroom(boardroom::Command::Resume),
                     5 => Command::Boardroom(boardroom::Command::StopAdvisor { seat }),
@@ -288,6 +298,7 @@ impl Run {
         };
         let what = match &command {
             Command::Boardroom(boardroom::Command::Convene(_)) => "convene".to_owned(),
+            Command::Discussion(discussion::Command::Create(_)) => "create".to_owned(),
             other => format!("{other:?}"),
         };
         let to = id.as_ref().map(|(id, key)| format!("{} {key}", short(*id))).unwrap_or_default();
@@ -322,6 +333,60 @@ impl Run {
         self.accounts.lock().unwrap().removed.insert(id);
         let engine = node.engine.clone();
         node.runtime.spawn(async move { engine.remove(id).await });
+    }
+
+    /// A session of any form in which models are asked.
+    fn opening(&mut self, number: u64) -> Command {
+        match self.chance(5) {
+            0 => self.council(number),
+            1 => self.discussion(),
+            _ => self.board(),
+        }
+    }
+
+    fn council(&mut self, number: u64) -> Command {
+        let member = |name: &str| Member {
+            name: name.into(),
+            model: Some(ModelName::new("sim", "m")),
+            persona: None,
+        };
+        Command::Council(council::Command::Open(Open {
+            name: format!("c{number}"),
+            charter: "Tea or coffee?".into(),
+            members: vec![member("ann"), member("bob")],
+            project: None,
+            by: None,
+        }))
+    }
+
+    fn discussion(&mut self) -> Command {
+        let seat = |name: &str| discussion::Seat {
+            id: discussion::SeatId(name.into()),
+            agent: None,
+            name: name.into(),
+            description: String::new(),
+            persona: "".into(),
+            sitter: discussion::Sitter::Model {
+                model: ModelName::new("sim", name),
+                window_tokens: 8_192,
+                bounds: Default::default(),
+                workspace: None,
+            },
+        };
+        let role = discussion::Role::Participant;
+        let participant = |name| discussion::Participant { seat: Arc::new(seat(name)), role };
+        Command::Discussion(discussion::Command::Create(Box::new(Create {
+            name: "Tea".into(),
+            topic: "Tea or coffee?".into(),
+            format: discussion::Format::Deliberation,
+            context: vec![],
+            facilitator: seat("lead"),
+            participants: vec![participant("ann"), participant("bob")],
+            max_rounds: 2,
+            budget_tokens: None,
+            project: None,
+            start: Some(None),
+        })))
     }
 
     fn board(&mut self) -> Command {
@@ -454,6 +519,12 @@ impl Run {
             for (call, text) in inner.memory.drafts(row.id) {
                 all.push(format!("{call} of {}: {text:?} was never handed in", row.id));
             }
+            let attempts = inner.memory.attempts(row.id);
+            let spent = attempts.iter().fold(Usage::default(), |sum, row| sum.plus(row.usage));
+            let told = said_to_be_spent(inner.memory.events(row.id));
+            if told != spent {
+                all.push(format!("{} spent {spent:?} and says {told:?}", row.id));
+            }
         }
         for stream in inner.streams.values() {
             all.push(format!("n{} still pays for {}", stream.node, stream.call));
@@ -484,6 +555,17 @@ impl Accounts {
 fn lasting(by: By, key: String) -> By {
     let (principal, request_hash) = (by.actor.clone(), key.clone());
     By { idempotency: Some(Idempotency { principal, key, request_hash, lasting: true }), ..by }
+}
+
+/// What a session says that all its calls took.
+fn said_to_be_spent(log: &[StoredEvent]) -> Usage {
+    let mut room = None;
+    for stored in log {
+        let event = Event::decode(&stored.kind, &stored.payload).unwrap();
+        room::apply(&mut room, &event, stored.at);
+    }
+    let room = room.unwrap();
+    room.ledger().map(|ledger| ledger.total()).unwrap_or_default()
 }
 
 fn shown(answer: &Result<Snapshot, EngineError>) -> String {

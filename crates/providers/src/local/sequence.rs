@@ -7,7 +7,7 @@ use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token::data::LlamaTokenData;
 use llama_cpp_2::token::data_array::LlamaTokenDataArray;
 use plenary_domain::{Ask, FailureKind, Shape, Usage};
-use plenary_engine::ports::{ModelError, Piece};
+use plenary_engine::ports::{Ending, ModelError, Piece};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::grammar;
@@ -58,7 +58,7 @@ impl Sequence {
                 prompt.len(),
                 window - ROOM_TOKENS
             );
-            return Err(last(FailureKind::TooLong, message));
+            return Err(last(FailureKind::PromptTooLong, message));
         }
         let grammar = match &ask.shape {
             Shape::Free => None,
@@ -139,16 +139,13 @@ impl Sequence {
         self.answered += 1;
         let vocabulary = loaded.model.vocab();
         if vocabulary.is_eog(token) {
-            return self.end(true);
+            return self.end(Ending::Whole);
         }
         self.text.push(&vocabulary.token_to_piece(token, false, None));
         // A grammar ends by itself; free text ends at a sentence near the limit.
         let near_limit = self.grammar.is_none() && self.answered + LAST_TOKENS >= self.most;
-        if near_limit && self.text.ends_sentence() {
-            return self.end(true);
-        }
-        if self.answered >= self.most {
-            return self.end(self.grammar.is_none());
+        if self.answered >= self.most || near_limit && self.text.ends_sentence() {
+            return self.end(Ending::Cut);
         }
         // From there on only whole sentences go out, so that the last one is whole.
         if !near_limit && !self.say() {
@@ -202,7 +199,7 @@ impl Sequence {
         }
     }
 
-    fn end(&mut self, whole: bool) -> Went {
+    fn end(&mut self, ending: Ending) -> Went {
         if self.grammar.is_none() && self.answered >= self.most {
             self.text.cut_to_sentence();
         }
@@ -210,14 +207,10 @@ impl Sequence {
         let usage = Usage {
             input_tokens: Some(self.prompt.len() as u64),
             output_tokens: Some(self.answered as u64),
+            ..Usage::default()
         };
         let _ = self.pieces.send(Ok(Piece::Usage(usage)));
-        let _ = self.pieces.send(if whole {
-            Ok(Piece::End)
-        } else {
-            let message = "The answer was cut at the local model's limit.".to_owned();
-            Err(last(FailureKind::TooLong, message))
-        });
+        let _ = self.pieces.send(Ok(Piece::End(ending)));
         Went::Over
     }
 }

@@ -36,7 +36,7 @@ async fn said(script: &str, output: Output) -> Heard {
 }
 
 fn usage(input: u64, output: u64) -> Usage {
-    Usage { input_tokens: Some(input), output_tokens: Some(output) }
+    Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
 }
 
 #[tokio::test]
@@ -104,7 +104,8 @@ not json
     let expected = Heard {
         text: "Yes, go.".to_owned(),
         reasoning: "Hmm.".to_owned(),
-        usage: usage(13, 5),
+        usage: Usage { cached_tokens: Some(10), cost_nano_usd: Some(10_000_000), ..usage(13, 5) },
+        cut: false,
         end: Ok(()),
     };
     assert_eq!(heard, expected);
@@ -145,7 +146,8 @@ async fn the_lines_of_codex_are_understood() {
     let expected = Heard {
         text: "First.\n\nThen.".to_owned(),
         reasoning: "**Thinking**".to_owned(),
-        usage: usage(24763, 122),
+        usage: Usage { cached_tokens: Some(24448), ..usage(24763, 122) },
+        cut: false,
         end: Ok(()),
     };
     assert_eq!(heard, expected);
@@ -156,7 +158,7 @@ async fn an_error_of_codex_is_a_failure() {
     let lines = r#"{"type":"error","message":"You have hit your usage limit."}
 {"type":"turn.failed","error":{"message":"You have hit your usage limit."}}"#;
     let heard = said(&format!("cat <<'EOF'\n{lines}\nEOF\nexit 1"), Output::JsonLines).await;
-    assert_eq!(heard.kind(), Some(("final", FailureKind::RateLimited)), "{heard:?}");
+    assert_eq!(heard.kind(), Some(("final", FailureKind::OutOfCredit)), "{heard:?}");
     assert!(heard.message().contains("usage limit"), "{heard:?}");
 }
 
@@ -349,14 +351,14 @@ async fn only_allowed_variables_reach_the_program() {
 
 #[tokio::test]
 async fn too_much_output_is_stopped() {
-    for (script, output) in [
-        ("yes", Output::Text),
-        ("yes '{\"text\":\"0123456789\"}'", Output::JsonLines),
-        ("yes | tr -d '\\n'", Output::JsonLines),
-    ] {
+    for (script, output) in
+        [("yes", Output::Text), ("yes '{\"text\":\"0123456789\"}'", Output::JsonLines)]
+    {
         let heard = said(script, output).await;
-        assert_eq!(heard.kind(), Some(("final", FailureKind::TooLong)), "{script}");
+        assert_eq!((heard.end, heard.cut), (Ok(()), true), "{script}");
     }
+    let heard = said("yes | tr -d '\\n'", Output::JsonLines).await;
+    assert_eq!(heard.kind(), Some(("final", FailureKind::ProviderError)));
 }
 
 #[tokio::test]
@@ -484,21 +486,31 @@ async fn read(lines: &str, exit: u8) -> (Heard, Vec<Piece>) {
     (sum(pieces), good)
 }
 
+fn detailed(input: u64, output: u64) -> Usage {
+    Usage { cached_tokens: Some(0), reasoning_tokens: Some(0), ..usage(input, output) }
+}
+
+fn cost(input: u64, output: u64, nano_usd: u64) -> Usage {
+    Usage { cost_nano_usd: Some(nano_usd), ..detailed(input, output) }
+}
+
 async fn answers(lines: &str, text: &str, usage: Usage) {
     let (heard, _) = read(lines, 0).await;
-    let expected = Heard { text: text.to_owned(), reasoning: String::new(), usage, end: Ok(()) };
+    let expected =
+        Heard { text: text.to_owned(), reasoning: String::new(), usage, cut: false, end: Ok(()) };
     assert_eq!(heard, expected, "{lines}");
 }
 
 #[tokio::test]
 async fn words_before_and_after_a_tool_stand_by_themselves() {
-    answers("claude-with-a-tool.jsonl", "Let me look. \n\nYes, go. ", usage(20, 14)).await;
-    answers("opencode-with-a-tool.jsonl", "Let me look.\n\nYes, go.", usage(22, 5)).await;
+    answers("claude-with-a-tool.jsonl", "Let me look. \n\nYes, go. ", cost(20, 14, 360_000)).await;
+    answers("opencode-with-a-tool.jsonl", "Let me look.\n\nYes, go.", detailed(22, 5)).await;
 }
 
 #[tokio::test]
 async fn the_lines_of_gemini_are_understood() {
-    answers("gemini-answers.jsonl", "Yes, go.", usage(9, 4)).await;
+    answers("gemini-answers.jsonl", "Yes, go.", Usage { cached_tokens: Some(0), ..usage(9, 4) })
+        .await;
 }
 
 #[tokio::test]
@@ -540,7 +552,8 @@ async fn the_words_of_an_error_are_no_answer() {
         assert!(message.ends_with(". Run `agent login`."), "{message}");
     }
     let (heard, _) = read("claude-too-long.jsonl", 1).await;
-    assert_eq!((heard.text.as_str(), heard.kind()), ("", Some(("final", FailureKind::TooLong))));
+    let too_long = Some(("final", FailureKind::PromptTooLong));
+    assert_eq!((heard.text.as_str(), heard.kind()), ("", too_long));
 }
 
 #[tokio::test]
@@ -550,10 +563,11 @@ async fn an_answer_at_the_output_limit_is_kept_once_and_called_cut() {
     {
         let (heard, _) = read(lines, exit).await;
         assert_eq!(heard.text, "Some words that are said here now.", "{lines}");
-        assert_eq!(heard.kind(), Some(("final", FailureKind::TooLong)), "{lines}");
-        let expected = "The answer of `m1` of agent was cut at the model's output limit.";
-        assert_eq!(heard.message(), expected, "{lines}");
+        assert_eq!((heard.end, heard.cut), (Ok(()), true), "{lines}");
     }
+    // It is not waited for, so what it has told by then counts.
+    let (heard, _) = read("claude-cut.jsonl", 1).await;
+    assert_eq!(heard.usage, usage(500, 7));
 }
 
 #[tokio::test]
@@ -561,27 +575,29 @@ async fn a_program_is_not_waited_for_when_its_answer_is_cut() {
     let line = r#"{"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"max_tokens"}},"parent_tool_use_id":ID}"#;
     let script = |id: &str| format!("echo '{}'", line.replace("ID", id));
     let heard = said(&format!("{}; sleep 600", script("null")), Output::JsonLines).await;
-    assert_eq!(heard.kind(), Some(("final", FailureKind::TooLong)), "{heard:?}");
+    assert_eq!((heard.end, heard.cut), (Ok(()), true));
     // What an agent of its own has said is not the answer.
     let heard = said(&script("\"toolu_1\""), Output::JsonLines).await;
-    assert_eq!(heard.end, Ok(()));
+    assert_eq!((heard.end, heard.cut), (Ok(()), false));
 }
 
 #[tokio::test]
 async fn trouble_of_the_vendor_is_no_fault_of_the_settings() {
     // Codex and Gemini have asked several times by themselves.
-    for (lines, exit, again, words) in [
-        ("claude-broken.jsonl", 1, "retry", "exit code 1, API Error: API returned an empty or"),
-        ("codex-broken.jsonl", 1, "final", "exit code 1, stream disconnected before completion"),
-        ("gemini-broken.jsonl", 0, "final", "Model stream ended without a finish reason."),
+    let returned = (FailureKind::ProviderError, "returned an error");
+    let lost = (FailureKind::Unreachable, "lost its connection");
+    for (lines, exit, again, (kind, what), words) in [
+        ("claude-broken.jsonl", 1, "retry", returned, "exit code 1, API Error: API returned an"),
+        ("codex-broken.jsonl", 1, "final", lost, "exit code 1, stream disconnected before"),
+        ("gemini-broken.jsonl", 0, "final", returned, "Model stream ended without a finish"),
     ] {
         let (heard, _) = read(lines, exit).await;
-        assert_eq!(heard.kind(), Some((again, FailureKind::Unreachable)), "{lines}: {heard:?}");
-        let words = format!("agent has a problem of its own: {words}");
+        assert_eq!(heard.kind(), Some((again, kind)), "{lines}: {heard:?}");
+        let words = format!("agent {what}: {words}");
         assert!(heard.message().starts_with(&words), "{lines}: {heard:?}");
     }
     for (status, kind) in [
-        ("503 Service Unavailable", FailureKind::Unreachable),
+        ("503 Service Unavailable", FailureKind::ProviderError),
         ("429 Too Many Requests", FailureKind::RateLimited),
     ] {
         let line =
@@ -593,7 +609,7 @@ async fn trouble_of_the_vendor_is_no_fault_of_the_settings() {
 
 #[tokio::test]
 async fn a_message_that_claude_asks_for_anew_is_whole_and_said_once() {
-    answers("claude-began-anew.jsonl", "Some words that are said.", usage(20, 7)).await;
+    answers("claude-began-anew.jsonl", "Some words that are said.", cost(20, 7, 160_000)).await;
     let delta = r#"{"type":"stream_event","event":{"delta":{"text":"Some words"}}}"#;
     let given_up = r#"{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"from_block_index":0}}"#;
     let whole = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Others."}]}}"#;

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use plenary_domain::FailureKind::{
-    self, Misconfigured, RateLimited, Refused, TooLong, Unreachable,
+    self, Misconfigured, OutOfCredit, PromptTooLong, ProviderError, RateLimited, Refused,
+    Unreachable,
 };
 use plenary_providers::{Kind, ProviderConfig, Providers};
 use plenary_scripted::{Fault, Reply};
@@ -67,7 +68,7 @@ async fn an_unknown_model_is_named() {
 #[tokio::test]
 async fn a_prompt_that_does_not_fit_is_too_long() {
     let words = "The prompt is too long for `m1`";
-    check(&WIRES, Fault::ContextOverflow, "", FINAL(TooLong), words).await;
+    check(&WIRES, Fault::ContextOverflow, "", FINAL(PromptTooLong), words).await;
 }
 
 #[tokio::test]
@@ -109,7 +110,7 @@ async fn the_wait_may_stand_in_the_body_or_as_a_date() {
 async fn an_empty_account_is_final() {
     // Gemini has the same words for this and for a request too many.
     let wires = [Kind::Ollama, Kind::OpenAi, Kind::Anthropic];
-    check(&wires, Fault::OutOfQuota, "", FINAL(RateLimited), "no credit left").await;
+    check(&wires, Fault::OutOfQuota, "", FINAL(OutOfCredit), "no credit left").await;
 }
 
 #[tokio::test]
@@ -121,17 +122,17 @@ async fn an_overloaded_provider_may_be_tried_again() {
 
 #[tokio::test]
 async fn a_broken_provider_may_be_tried_again() {
-    check(&WIRES, Fault::ServerError, "", RETRY(Unreachable), "a problem of its own: ").await;
+    check(&WIRES, Fault::ServerError, "", RETRY(ProviderError), "returned an error: ").await;
     for code in [408, 500, 502, 503, 504] {
         let fault = status(code, "<html><body>Bad gateway</body></html>");
-        check(&WIRES, fault, "", RETRY(Unreachable), "has a problem of its own.").await;
+        check(&WIRES, fault, "", RETRY(ProviderError), "returned an error.").await;
     }
 }
 
 #[tokio::test]
 async fn an_error_after_some_tokens_keeps_them() {
     let fault = Fault::ErrorAfter { tokens: 2 };
-    check(&WIRES, fault, "one two ", RETRY(Unreachable), "a problem of its own: ").await;
+    check(&WIRES, fault, "one two ", RETRY(ProviderError), "returned an error: ").await;
 }
 
 #[tokio::test]
@@ -148,18 +149,23 @@ async fn a_cut_keeps_what_came_and_is_no_end() {
 #[tokio::test]
 async fn bytes_that_are_no_text_are_refused() {
     let fault = Fault::BadUtf8After { tokens: 2 };
-    check(&WIRES, fault, "one two ", FINAL(Unreachable), "not UTF-8").await;
+    check(&WIRES, fault, "one two ", FINAL(ProviderError), "not UTF-8").await;
 }
 
 #[tokio::test]
 async fn a_line_without_end_is_refused_before_it_is_read() {
     let fault = Fault::HugeLineAfter { tokens: 2 };
-    check(&WIRES, fault, "one two ", FINAL(TooLong), "a line that is too long").await;
+    check(&WIRES, fault, "one two ", FINAL(ProviderError), "a line that is too long").await;
 }
 
 #[tokio::test]
-async fn an_answer_at_the_output_limit_is_too_long() {
-    check(&WIRES, Fault::Length, TEXT, FINAL(TooLong), "the model's output limit").await;
+async fn an_answer_at_the_output_limit_is_kept_and_called_cut() {
+    for kind in WIRES {
+        let reply = Reply::text(TEXT).with_fault(Fault::Length);
+        let (_server, providers) = serve(kind, reply).await;
+        let heard = hear(&providers, ask(kind.word(), "m1")).await;
+        assert_eq!((heard.text.as_str(), heard.cut, heard.end), (TEXT, true, Ok(())), "{kind:?}");
+    }
 }
 
 #[tokio::test]
@@ -208,10 +214,10 @@ async fn other_statuses_mean_what_they_say() {
             FINAL(Misconfigured),
             "rejected the request: bad thing.",
         ),
-        (402, "", FINAL(RateLimited), "no credit left"),
+        (402, "", FINAL(OutOfCredit), "no credit left"),
         (403, "", FINAL(Misconfigured), "refused the key"),
         (404, "404 page not found", FINAL(Misconfigured), "nothing at this address"),
-        (413, "", FINAL(TooLong), "too long"),
+        (413, "", FINAL(PromptTooLong), "too long"),
         (
             500,
             r#"{"error":"model requires more system memory (9 GiB) than is available"}"#,
@@ -321,7 +327,7 @@ async fn after_the_fault_the_provider_serves_again() {
     for kind in WIRES {
         let reply = Reply::text(TEXT).with_fault(Fault::ServerError).first(2);
         let (_server, providers) = serve(kind, reply).await;
-        for expected in [Some(RETRY(Unreachable)), Some(RETRY(Unreachable)), None] {
+        for expected in [Some(RETRY(ProviderError)), Some(RETRY(ProviderError)), None] {
             let heard = hear(&providers, ask(kind.word(), "m1")).await;
             assert_eq!(heard.kind(), expected);
         }

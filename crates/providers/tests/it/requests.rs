@@ -34,7 +34,8 @@ async fn ollama_gets_its_chat() {
     assert_eq!(
         request.body,
         json!({
-            "model": "m1", "stream": true, "messages": [
+            "model": "m1", "stream": true, "options": {"num_predict": limits::ANSWER_TOKENS},
+            "messages": [
                 {"role": "system", "content": "You are an advisor."},
                 {"role": "user", "content": "Shall we?"},
                 {"role": "assistant", "content": "Perhaps."},
@@ -50,7 +51,8 @@ async fn ollama_gets_its_context_size_when_one_is_set() {
     let mut config = config(Kind::Ollama, &server.url());
     config.num_ctx = Some(16384);
     hear(&Providers::new(vec![config]), ask("ollama", "m1")).await;
-    assert_eq!(server.requests()[0].body["options"], json!({"num_ctx": 16384}));
+    let options = json!({"num_ctx": 16384, "num_predict": limits::ANSWER_TOKENS});
+    assert_eq!(server.requests()[0].body["options"], options);
 }
 
 #[tokio::test]
@@ -61,7 +63,8 @@ async fn openai_gets_its_completions() {
     assert_eq!(
         request.body,
         json!({
-            "model": "m1", "stream": true, "stream_options": {"include_usage": true}, "messages": [
+            "model": "m1", "stream": true, "stream_options": {"include_usage": true},
+            "max_tokens": limits::ANSWER_TOKENS, "messages": [
                 {"role": "system", "content": "You are an advisor."},
                 {"role": "user", "content": "Shall we?"},
                 {"role": "assistant", "content": "Perhaps."},
@@ -99,6 +102,7 @@ async fn gemini_gets_its_contents_and_no_key_in_the_address() {
     assert_eq!(
         request.body,
         json!({
+            "generationConfig": {"maxOutputTokens": limits::ANSWER_TOKENS},
             "systemInstruction": {"parts": [{"text": "You are an advisor."}]},
             "contents": [
                 {"role": "user", "parts": [{"text": "Shall we?"}]},
@@ -137,6 +141,7 @@ async fn a_schema_goes_out_in_each_wires_own_way() {
             "/generationConfig",
             json!({
                 "responseMimeType": "application/json", "responseJsonSchema": schema(),
+                "maxOutputTokens": limits::ANSWER_TOKENS,
             }),
         ),
     ];
@@ -170,9 +175,12 @@ async fn a_server_that_knows_no_schemas_gets_it_in_words() {
         assert!(requests[1].prompt.contains("follows this JSON schema"), "{kind:?}");
         let mut plain = requests[1].body.clone();
         let fields = plain.as_object_mut().unwrap();
-        for field in ["format", "response_format", "output_config", "generationConfig"] {
+        for field in ["format", "response_format", "output_config"] {
             assert!(fields.remove(field).is_none(), "{kind:?} {field}");
         }
+        let generation = fields.remove("generationConfig");
+        let cap = json!({"maxOutputTokens": limits::ANSWER_TOKENS});
+        assert_eq!(generation.unwrap_or_else(|| cap.clone()), cap, "{kind:?}");
     }
 }
 
@@ -230,6 +238,29 @@ async fn a_model_that_wants_the_cap_by_its_newer_name_gets_it_so() {
     let body = &server.requests()[1].body;
     let caps = (body.get("max_tokens"), body.get("max_completion_tokens"));
     assert_eq!(caps, (None, Some(&json!(700))));
+}
+
+/// Every request has a cap: one that a server finds too large becomes smaller.
+#[tokio::test]
+async fn a_cap_that_is_too_large_becomes_smaller() {
+    let sayings = [
+        (Kind::OpenAi, "max_tokens is too large: 8192. This model supports at most 4096"),
+        (Kind::Anthropic, "max_tokens: 8192 > 4096, which is the maximum allowed number"),
+        (
+            Kind::OpenAi,
+            "This model's maximum context length is 4096 tokens. However, you requested \
+            9000 tokens (808 in the messages, 8192 in the completion).",
+        ),
+    ];
+    for (kind, words) in sayings {
+        let body = json!({"error": {"message": words}}).to_string();
+        let no = Fault::Status { code: 400, body, retry_after: None };
+        let script = Script::new(Reply::text("yes")).when(When::default().nth(1), Reply::fault(no));
+        let (server, providers) = serve_script(kind, script).await;
+        assert_eq!(hear(&providers, ask(kind.word(), "m1")).await.end, Ok(()), "{words}");
+        let caps: Vec<_> = server.requests().iter().map(|r| r.body["max_tokens"].clone()).collect();
+        assert_eq!(caps, [json!(8192), json!(2048)], "{words}");
+    }
 }
 
 #[tokio::test]

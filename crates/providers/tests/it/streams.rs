@@ -16,7 +16,8 @@ async fn any_cut_of_the_bytes_gives_the_same_answer() {
     let expected = Heard {
         text: TEXT.to_owned(),
         reasoning: THOUGHT.to_owned(),
-        usage: Usage { input_tokens: Some(17), output_tokens: Some(9) },
+        usage: Usage { input_tokens: Some(17), output_tokens: Some(9), ..Usage::default() },
+        cut: false,
         end: Ok(()),
     };
     for kind in WIRES {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use plenary_domain::{Ask, FailureKind, Message, ModelName, Patience, Shape, Speaker, Usage};
-use plenary_engine::ports::{ModelError, Models, Piece};
+use plenary_engine::ports::{Ending, ModelError, Models, Piece};
 use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
 
@@ -40,6 +40,8 @@ pub struct Heard {
     pub text: String,
     pub reasoning: String,
     pub usage: Usage,
+    /// It ended at a limit.
+    pub cut: bool,
     pub end: Result<(), ModelError>,
 }
 
@@ -74,6 +76,7 @@ pub fn sum(pieces: Vec<Result<Piece, ModelError>>) -> Heard {
         text: String::new(),
         reasoning: String::new(),
         usage: Usage::default(),
+        cut: false,
         end: Ok(()),
     };
     let last = pieces.len().checked_sub(1).expect("a stream says how it ended");
@@ -83,8 +86,9 @@ pub fn sum(pieces: Vec<Result<Piece, ModelError>>) -> Heard {
             Ok(Piece::Reasoning(text)) => heard.reasoning += &text,
             Ok(Piece::Usage(usage)) => heard.usage = usage,
             Ok(Piece::Waiting { .. } | Piece::Retrying { .. } | Piece::Busy) => {}
-            Ok(Piece::End) => {
+            Ok(Piece::End(ending)) => {
                 assert_eq!(index, last, "nothing follows the end");
+                heard.cut = ending == Ending::Cut;
                 return heard;
             }
             Err(error) => {

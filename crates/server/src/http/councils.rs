@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_clerk::councils::{self, CouncilClosing, KIND, NewCouncil, NewCouncilPost, council};
 use plenary_domain::council::{self, Command, Stage, Why};
-use plenary_domain::{AgentName, Report, SessionId, Timestamp, limits};
+use plenary_domain::{AgentName, Report, SessionId, Timestamp, Usage, limits};
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -24,7 +24,7 @@ use crate::auth::Stands;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
-use crate::views::{Reply, SessionView, reply};
+use crate::views::{Reply, SessionView, UsageView, reply, usage};
 
 pub fn routes() -> Routes {
     Routes::new()
@@ -90,6 +90,8 @@ pub struct CouncilView {
     summary: Option<String>,
     members: Vec<MemberView>,
     opened_at: Timestamp,
+    /// What all answers took, also those that failed or were stopped.
+    usage: UsageView,
     /// The number of the last event, as the live events count.
     version: u64,
     /// The sequence of the last post; 0 when there is none.
@@ -210,6 +212,14 @@ pub struct CouncilPostView {
     sequence: u64,
     sender: String,
     body: String,
+    /// The answer reached a limit on its length. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    cut: bool,
+    /// What an answer took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    usage: Option<UsageView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reply_to: Option<u64>,
@@ -229,6 +239,10 @@ pub struct SilenceView {
     upto: u64,
     why: SilenceName,
     text: String,
+    /// What the turn took all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    usage: Option<UsageView>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -272,6 +286,10 @@ async fn read(
     Ok(reply(posts(council(&snapshot)?, since, limit as usize)))
 }
 
+fn took(used: Usage) -> Option<UsageView> {
+    (!used.is_unknown()).then(|| usage(used))
+}
+
 /// There is nothing to read, and there may be.
 fn waits(state: &council::State, since: u64) -> bool {
     let open = matches!(state.stage, Stage::Open { .. });
@@ -291,6 +309,8 @@ fn posts(state: &council::State, since: u64, limit: usize) -> CouncilPosts {
                 sequence: post.sequence,
                 sender: post.sender.clone(),
                 body: post.body.to_string(),
+                cut: post.cut,
+                usage: took(post.usage),
                 reply_to: post.reply_to,
                 depth: post.depth,
                 addressed: post.addressed.clone(),
@@ -312,7 +332,8 @@ fn silent(silence: &council::Silence) -> SilenceView {
         Why::Failed { failure, .. } => (SilenceName::Failed, failure.message.clone()),
         Why::Stopped { partial } => (SilenceName::Stopped, partial.clone().unwrap_or_default()),
     };
-    SilenceView { member: silence.member.clone(), upto: silence.upto, why, text }
+    let usage = took(silence.usage);
+    SilenceView { member: silence.member.clone(), upto: silence.upto, why, text, usage }
 }
 
 /// Closes a council. An answer that is being written is cut off. For whoever opened it,
@@ -449,6 +470,7 @@ fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
         summary,
         members: members.collect(),
         opened_at: state.opened_at,
+        usage: usage(state.ledger.total()),
         version: snapshot.version,
         last: state.posts.len() as u64,
         answering: state.answering().map(str::to_owned),

@@ -8,6 +8,8 @@ use plenary_domain::boardroom::{self, Ballot, Section, Synthesis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::{UsageView, usage};
+
 /// The ballot on a synthesis. All lists are empty where there is none.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -74,6 +76,7 @@ pub struct PaperView {
     vote_by: Option<Timestamp>,
     /// The call that brings, or brought, a model's votes.
     call_id: String,
+    usage: UsageView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -152,5 +155,6 @@ fn paper(state: &boardroom::State, synthesis: &Synthesis, held: &Held, paper: &P
         not_voted: held.not_voted(paper),
         vote_by: paper.until,
         call_id: paper.call_id(synthesis.number).0,
+        usage: usage(paper.usage()),
     }
 }

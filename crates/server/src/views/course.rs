@@ -17,11 +17,9 @@ pub struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// In the operator's currency; `None` unless price and tokens are known.
+    /// In the operator's currency; `None` unless it is known.
     pub fn cost(&self, model: &ModelName, used: Usage) -> Option<f64> {
-        let (price, million) = (self.prices.of(model)?, 1_000_000.0);
-        let (input, output) = (used.input_tokens?, used.output_tokens?);
-        Some((input as f64 * price.input + output as f64 * price.output) / million)
+        self.prices.cost(model, used)
     }
 }
 

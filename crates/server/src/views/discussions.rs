@@ -6,7 +6,7 @@ use plenary_domain::discussion::{
     self, Decided, Entry, Estimate, How, Participant, Range, Said, Seat, SeatId, Sitter, Spoken,
     Stage, State, Step, What,
 };
-use plenary_domain::{Answer, Report, SessionId, Timestamp, Timing, Usage};
+use plenary_domain::{Answer, Failure, Report, SessionId, Timestamp, Timing, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -253,14 +253,22 @@ pub struct ActualView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     input_tokens: Option<u64>,
+    /// Of those, the ones that the provider had in its cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cached_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     output_tokens: Option<u64>,
+    /// Of those, the ones of thinking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reasoning_tokens: Option<u64>,
     /// The time that models took, all calls together.
     model_seconds: f64,
     /// From the start to what happened last.
     elapsed_seconds: f64,
-    /// Absent unless every price and every number of tokens is known.
+    /// By the operator's prices, or as the providers say. Absent unless all of it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
@@ -281,8 +289,7 @@ impl DiscussionView {
         let leader = &state.facilitator;
         let revision = state.conclusion().and_then(|conclusion| conclusion.revision.as_ref());
         let actual = state.actual();
-        let known = (actual.calls > 0).then(|| state.cost(|model| prices.of(model)));
-        let cost = known.flatten();
+        let cost = prices.sum(&state.ledger);
         DiscussionView {
             id: id.0,
             version,
@@ -311,7 +318,9 @@ impl DiscussionView {
             actual: ActualView {
                 calls: actual.calls,
                 input_tokens: actual.usage.input_tokens,
+                cached_tokens: actual.usage.cached_tokens,
                 output_tokens: actual.usage.output_tokens,
+                reasoning_tokens: actual.usage.reasoning_tokens,
                 model_seconds: actual.model_ms as f64 / 1000.0,
                 elapsed_seconds: actual.elapsed_ms as f64 / 1000.0,
                 cost,
@@ -434,6 +443,10 @@ pub struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     content: Option<String>,
+    /// It reached a limit on its length. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    cut: bool,
     /// The model's thinking, where there is some.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -519,9 +532,7 @@ impl EntryView {
                 match spoken {
                     Spoken::Words(answer) => view.say(answer),
                     Spoken::Failed { failure, partial } => {
-                        view.status = EntryStatus::Failed;
-                        view.error = Some(failure_view(failure));
-                        view.content = said(partial);
+                        view.fail(failure, partial);
                     }
                 }
                 view
@@ -534,12 +545,14 @@ impl EntryView {
                 model: None,
                 ..EntryView::by(state, entry, EntryName::Interjection, &state.facilitator.id)
             },
-            Said::Cut { what, partial, .. } => EntryView::cut(state, entry, what, partial),
+            Said::Cut { what, partial, usage, .. } => {
+                let mut view = EntryView::cut(state, entry, what, partial);
+                view.spend(*usage);
+                view
+            }
             Said::SynthesisFailed { by, failure, partial } => {
                 let mut view = EntryView::by(state, entry, EntryName::Synthesis, by);
-                view.status = EntryStatus::Failed;
-                view.error = Some(failure_view(failure));
-                view.content = said(partial);
+                view.fail(failure, partial);
                 view
             }
         }
@@ -558,6 +571,7 @@ impl EntryView {
             round: None,
             question: None,
             content: None,
+            cut: false,
             thinking: None,
             error: None,
             decision: None,
@@ -571,8 +585,21 @@ impl EntryView {
 
     fn say(&mut self, answer: &Answer) {
         self.content = Some(answer.text.clone());
+        self.cut = answer.cut;
         self.thinking = said(&answer.reasoning);
         self.measure(answer.usage, answer.timing);
+    }
+
+    fn fail(&mut self, failure: &Failure, partial: &str) {
+        self.status = EntryStatus::Failed;
+        self.error = Some(failure_view(failure));
+        self.content = said(partial);
+        self.spend(failure.usage);
+    }
+
+    /// What a call took that brought no answer, if anything is known of that.
+    fn spend(&mut self, used: Usage) {
+        self.usage = (!used.is_unknown()).then(|| usage(used));
     }
 
     fn measure(&mut self, used: Usage, timing: Timing) {

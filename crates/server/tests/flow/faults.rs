@@ -5,7 +5,7 @@ use std::time::Duration;
 use plenary_domain::limits;
 use plenary_engine::ports::AttemptState;
 use plenary_engine::testkit::ManualClock;
-use plenary_scripted::{Fault, Gate, Reply, Script};
+use plenary_scripted::{Fault, Gate, Reply, Script, When};
 use serde_json::{Value, json};
 
 use crate::support::{Board, Events, SAFETY, TestApp, Texts, states};
@@ -79,9 +79,10 @@ impl Case {
             app.assert_attempts_match_requests(&board).await;
         }
         let words = match self.kind {
-            "unreachable" => "unreachable",
             "rateLimited" => "rate limited",
-            "tooLong" => "too long",
+            "promptTooLong" => "prompt too long",
+            "outOfCredit" => "out of credit",
+            "providerError" => "provider error",
             other => other,
         };
         if !words.contains(' ') && words != "empty" {
@@ -98,10 +99,10 @@ async fn a_failure_is_named_and_told_in_words() {
         case("gone/m", Fault::Empty, "unreachable", "Nothing listens for gone").tried(many),
         case("openai/m", Fault::Unauthorized, "misconfigured", "Check OPENAI_API_KEY"),
         case("ollama/m", Fault::NoSuchModel, "misconfigured", "`ollama pull m`"),
-        case("gemini/m", Fault::ContextOverflow, "tooLong", "The prompt is too long for `m`"),
-        case("openai/m", Fault::OutOfQuota, "rateLimited", "no credit left"),
+        case("gemini/m", Fault::ContextOverflow, "promptTooLong", "The prompt is too long for `m`"),
+        case("openai/m", Fault::OutOfQuota, "outOfCredit", "no credit left"),
         case("openai/m", Fault::WebPage, "misconfigured", "check the URL"),
-        case("openai/m", Fault::ServerError, "unreachable", "a problem of its own").tried(many),
+        case("openai/m", Fault::ServerError, "providerError", "returned an error").tried(many),
         case(
             "ollama/m",
             Fault::RateLimited { retry_after: None },
@@ -112,7 +113,7 @@ async fn a_failure_is_named_and_told_in_words() {
         case("anthropic/m", Fault::Overloaded, "rateLimited", "is overloaded").tried(many),
         // Longer than anybody wants to wait.
         case("ollama/m", Fault::RateLimited { retry_after: Some(61) }, "rateLimited", "too many"),
-        case("anthropic/m", Fault::ErrorAfter { tokens: 2 }, "unreachable", "a problem of its own")
+        case("anthropic/m", Fault::ErrorAfter { tokens: 2 }, "providerError", "returned an error")
             .tried(many)
             .after("one two "),
         case("ollama/m", Fault::CutAfter { tokens: 2 }, "unreachable", "broke off in the middle")
@@ -121,11 +122,10 @@ async fn a_failure_is_named_and_told_in_words() {
         case("gemini/m", Fault::EndAfter { tokens: 2 }, "unreachable", "broke off in the middle")
             .tried(many)
             .after("one two "),
-        case("openai/m", Fault::BadUtf8After { tokens: 2 }, "unreachable", "not UTF-8")
+        case("openai/m", Fault::BadUtf8After { tokens: 2 }, "providerError", "not UTF-8")
             .after("one two "),
         case("ollama/m", Fault::Empty, "empty", "without a word"),
-        case("openai/m", Fault::Length, "tooLong", "output limit").after(TEXT),
-        case("ollama/m", Fault::HugeLineAfter { tokens: 2 }, "tooLong", "a line that is too long")
+        case("ollama/m", Fault::HugeLineAfter { tokens: 2 }, "providerError", "a line that is too")
             .after("one two "),
         case("openai/m", Fault::Refusal, "refused", "declined to answer"),
         case("gemini/m", Fault::FilteredAfter { tokens: 2 }, "refused", "declined to answer")
@@ -139,8 +139,7 @@ async fn what_passes_is_tried_again_and_recovers() {
     let check = async |model: &str, fault: Fault, times: u32, waits: Option<u64>| {
         let shown = format!("{model} {fault:?}");
         let reply = Reply::text(TEXT).with_fault(fault).first(u64::from(times));
-        let script =
-            Script::new(Reply::canned()).when(plenary_scripted::When::says("as the Expert"), reply);
+        let script = Script::new(Reply::canned()).when(When::says("as the Expert"), reply);
         let (app, clock) = TestApp::with_clock(script).await;
         let board = one_advisor(&app, model).await;
         let mut events = app.events(&board.at("events"), None).await;
@@ -209,14 +208,42 @@ async fn an_attempt_is_recorded_before_it_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_without_end_is_cut_off() {
-    let word = format!("{} ", "x".repeat(300_000));
-    let app = TestApp::start(Script::new(Reply::text(&word.repeat(5)))).await;
+async fn an_answer_that_reaches_a_limit_is_kept_and_marked() {
+    let whole = format!("{} ", "x".repeat(300_000)).repeat(5);
+    let beyond = (Reply::text(&whole), &whole[..limits::ANSWER_BYTES]);
+    let at_the_providers = (Reply::text(TEXT).with_fault(Fault::Length), TEXT);
+    for (reply, kept) in [beyond, at_the_providers] {
+        let script = Script::new(Reply::canned()).when(When::says("as the Expert"), reply);
+        let app = TestApp::start(script).await;
+        let board = one_advisor(&app, "ollama/m").await;
+        let view = app.until_status(&board, "closed").await;
+        let advisor = &view["advisors"][0];
+        assert_eq!((&advisor["status"], &advisor["cut"]), (&json!("done"), &json!(true)));
+        assert!(advisor["text"] == kept, "{} bytes", advisor["text"].to_string().len());
+        let url = format!("{}{}", app.url, board.at("export?format=markdown"));
+        let record = app.http.get(url).send().await.unwrap().text().await.unwrap();
+        assert!(record.contains("*Cut off at the limit.*"));
+    }
+}
+
+/// Thinking is no part of an answer, whether it comes apart from it or before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn thinking_is_neither_answer_nor_size() {
+    let thought = "hm ".repeat(limits::ANSWER_BYTES / 3 + 1);
+    let apart = Reply::text("Yes.").reasoning(&thought);
+    let aloud = Reply::text(&format!("<think>{thought}</think>\n\nYes."));
+    for reply in [apart, aloud] {
+        let script = Script::new(Reply::canned()).when(When::says("as the Expert"), reply);
+        let app = TestApp::start(script).await;
+        let board = one_advisor(&app, "ollama/m").await;
+        let view = app.until_status(&board, "closed").await;
+        let advisor = &view["advisors"][0];
+        assert_eq!((&advisor["text"], &advisor["cut"]), (&json!("Yes."), &Value::Null));
+        assert!(advisor["reasoning"].as_str().unwrap().len() <= limits::THINKING_BYTES);
+    }
+    let nothing = Reply::text("<think>one two three");
+    let app = TestApp::start(Script::new(nothing)).await;
     let board = one_advisor(&app, "ollama/m").await;
     let view = app.until_status(&board, "failed").await;
-    let advisor = &view["advisors"][0];
-    assert_eq!(advisor["error"]["kind"], "tooLong");
-    let message = advisor["error"]["message"].as_str().unwrap();
-    assert!(message.contains(&limits::ANSWER_BYTES.to_string()), "{message}");
-    assert!(advisor["text"].as_str().unwrap().len() <= limits::ANSWER_BYTES);
+    assert_eq!(view["advisors"][0]["error"]["kind"], "empty");
 }

@@ -284,7 +284,8 @@ pub(super) async fn end_attempt(
     end: &AttemptEnd,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "update attempt set state = ?4, input_tokens = ?5, output_tokens = ?6
+        "update attempt set state = ?4, input_tokens = ?5, output_tokens = ?6,
+             cached_tokens = ?7, reasoning_tokens = ?8, cost_nano_usd = ?9
          where stream_id = ?1 and call_id = ?2 and number = ?3 and state = 'begun'",
     )
     .bind(session.0)
@@ -293,6 +294,9 @@ pub(super) async fn end_attempt(
     .bind(state_name(end.state))
     .bind(end.usage.input_tokens.map(signed))
     .bind(end.usage.output_tokens.map(signed))
+    .bind(end.usage.cached_tokens.map(signed))
+    .bind(end.usage.reasoning_tokens.map(signed))
+    .bind(end.usage.cost_nano_usd.map(signed))
     .execute(connection)
     .await?;
     Ok(())

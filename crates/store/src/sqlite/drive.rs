@@ -90,6 +90,16 @@ impl Write for BeginAttempt {
             && (&end.call, end.number) != (&self.call, number)
         {
             end_attempt(&mut batch.connection, self.session, end).await?;
+            if !end.usage.is_unknown() {
+                sqlx::query(
+                    "insert into draft (stream_id, call_id, text) values (?, ?, '')
+                     on conflict (stream_id, call_id) do nothing",
+                )
+                .bind(self.session.0)
+                .bind(&self.call.0)
+                .execute(&mut batch.connection)
+                .await?;
+            }
         }
         Ok(number)
     }

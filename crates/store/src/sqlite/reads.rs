@@ -157,7 +157,8 @@ pub(super) async fn attempts(
     id: SessionId,
 ) -> Result<Vec<AttemptRow>, StoreError> {
     sqlx::query_as(
-        "select call_id, number, epoch, state, input_tokens, output_tokens
+        "select call_id, number, epoch, state, input_tokens, output_tokens, cached_tokens,
+             reasoning_tokens, cost_nano_usd
          from attempt where stream_id = ? order by call_id, number",
     )
     .bind(id.0)

@@ -121,10 +121,11 @@ pub(super) fn event(row: EventTuple) -> Result<StoredEvent, StoreError> {
     })
 }
 
-pub(super) type AttemptTuple = (String, u32, i64, String, Option<i64>, Option<i64>);
+pub(super) type AttemptTuple =
+    (String, u32, i64, String, Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
 
 pub(super) fn attempt(row: AttemptTuple) -> Result<AttemptRow, StoreError> {
-    let (call, number, epoch, state, input_tokens, output_tokens) = row;
+    let (call, number, epoch, state, input, output, cached, reasoning, cost) = row;
     Ok(AttemptRow {
         call: CallId(call),
         number,
@@ -132,8 +133,11 @@ pub(super) fn attempt(row: AttemptTuple) -> Result<AttemptRow, StoreError> {
         state: state_named(&state)
             .ok_or_else(|| StoreError::Unreadable(format!("an attempt that is {state:?}")))?,
         usage: Usage {
-            input_tokens: input_tokens.map(unsigned),
-            output_tokens: output_tokens.map(unsigned),
+            input_tokens: input.map(unsigned),
+            cached_tokens: cached.map(unsigned),
+            output_tokens: output.map(unsigned),
+            reasoning_tokens: reasoning.map(unsigned),
+            cost_nano_usd: cost.map(unsigned),
         },
     })
 }

@@ -118,7 +118,7 @@ fn row(
         number,
         epoch,
         state,
-        usage: Usage { input_tokens: tokens, output_tokens: None },
+        usage: Usage { input_tokens: tokens, output_tokens: None, ..Usage::default() },
     }
 }
 

@@ -89,7 +89,7 @@ pub fn end(name: &str, number: u32, state: AttemptState, tokens: u64) -> Attempt
         call: call(name),
         number,
         state,
-        usage: Usage { input_tokens: Some(tokens), output_tokens: None },
+        usage: Usage { input_tokens: Some(tokens), output_tokens: None, ..Usage::default() },
     }
 }
 

@@ -8,6 +8,7 @@ use ratatui::style::Color;
 use serde_json::{Value, json};
 
 use crate::api::{Api, ApiError};
+use crate::cli::board::CUT;
 use crate::cli::exit;
 use crate::cli::render::Paper;
 use crate::config::Config;
@@ -257,6 +258,9 @@ fn post(said: &Value, sender: &str, body: &str, depth: u64) -> Value {
             post[key] = value.clone();
         }
     }
+    if said["answer"]["cut"] == true {
+        post["cut"] = true.into();
+    }
     post
 }
 
@@ -270,5 +274,9 @@ fn shown(post: &Value) -> String {
     head.push_str(&format!(" · {when}"));
     // A member's answer, or somebody's own post.
     let colour = if post["depth"].as_u64() == Some(0) { Color::Cyan } else { Color::Green };
-    Paper::of(&std::io::stdout()).section(&head, colour, text("body").trim())
+    let mut body = text("body").trim().to_owned();
+    if post["cut"] == true {
+        body.push_str(&format!("\n\n{CUT}"));
+    }
+    Paper::of(&std::io::stdout()).section(&head, colour, &body)
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::{Api, ApiError};
+use crate::cli::board::Usage;
 use crate::cli::estimate::Estimate;
 use crate::terminal::clean;
 
@@ -75,8 +76,8 @@ pub enum StepKind {
 #[serde(rename_all = "camelCase")]
 pub struct Actual {
     pub calls: u32,
-    pub input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
+    #[serde(flatten)]
+    pub tokens: Usage,
     pub model_seconds: f64,
     pub cost: Option<f64>,
     pub currency: Option<String>,
@@ -94,6 +95,8 @@ pub struct Entry {
     pub round: Option<u32>,
     pub question: Option<String>,
     pub content: Option<String>,
+    #[serde(default)]
+    pub cut: bool,
     pub error: Option<Failure>,
     pub decision: Option<Decision>,
     pub condensed: Option<u32>,

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ratatui::style::Color;
 
 use super::table::{Decision, Discussion, Entry, EntryKind, EntryStatus, How, Seat, StepKind};
+use crate::cli::board::CUT;
 use crate::cli::estimate::Estimate;
 use crate::cli::render::{self, Paper};
 use crate::rounded::{self, duration};
@@ -118,6 +119,7 @@ impl Paper {
         let note = match (&entry.error, entry.status) {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
             (None, EntryStatus::Stopped) => "[stopped]".to_owned(),
+            (None, EntryStatus::Done) if entry.cut => CUT.to_owned(),
             (None, EntryStatus::Done | EntryStatus::Failed) => String::new(),
         };
         let parts: Vec<String> = [text, note].into_iter().filter(|part| !part.is_empty()).collect();
@@ -199,10 +201,9 @@ fn footer(discussion: &Discussion) -> String {
     };
     let calls = if actual.calls == 1 { "call" } else { "calls" };
     let mut out = format!("{} {calls}{}", actual.calls, beside(foreseen.map(Estimate::calls)));
-    if let (Some(input), Some(output)) = (actual.input_tokens, actual.output_tokens) {
+    if let Some(tokens) = actual.tokens.in_words() {
         let range = foreseen.map(|e| format!("{} and {}", e.input_tokens(), e.output_tokens()));
-        let (input, output) = (rounded::count(input), rounded::count(output));
-        let _ = write!(out, " · {input} tokens in, {output} out{}", beside(range));
+        let _ = write!(out, " · {tokens}{}", beside(range));
     }
     if actual.calls > 0 {
         let took = duration((actual.model_seconds * 1000.0) as u64);

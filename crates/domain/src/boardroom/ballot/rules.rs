@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::super::{Advisor, Event, SeatId, Sitter, Stage, State, Stopping, Synthesis, later};
 use super::{Ballot, Held, Paper, PaperStanding, Point, Vote, Voter, points, read};
 use crate::boardroom::verdict::{Headings, Verdict};
-use crate::call::{Call, Failed, FailureKind, Heard, Outcome, Work};
+use crate::call::{Call, Failed, FailureKind, Heard, Outcome, Usage, Work};
 use crate::form::{Moment, Ruling};
 use crate::ids::{CallId, Nonce};
 use crate::limits;
@@ -155,12 +155,12 @@ impl State {
                 }
                 Err(why) => {
                     let message = format!("The votes could not be read. {why}");
-                    Failed::new(FailureKind::Malformed, message, answer.attempts, answer.text)
+                    Failed::of(answer, FailureKind::Malformed, message)
                 }
             },
             Heard::Failed(failed) => failed,
-            Heard::HandedBack(partial) => {
-                return Ok(vec![Event::BallotStopped { number, seat, partial }]);
+            Heard::HandedBack(partial, usage) => {
+                return Ok(vec![Event::BallotStopped { number, seat, partial, usage }]);
             }
         };
         Ok(vec![State::ballot_failed(number, seat, failed)])
@@ -267,6 +267,18 @@ impl State {
         voters: &[Voter],
         fresh: &Nonce,
     ) {
+        let unheard: Vec<(CallId, SeatId)> = self
+            .synthesis(number)
+            .and_then(Synthesis::held)
+            .into_iter()
+            .flat_map(|held| &held.papers)
+            .filter(|paper| paper.standing.is_unheard())
+            .filter(|paper| voters.iter().any(|voter| voter.seat == paper.seat))
+            .map(|paper| (paper.call_id(number), paper.seat))
+            .collect();
+        for (call, seat) in unheard {
+            self.overtake(call, seat);
+        }
         let Some(held) = self.held_mut(number) else { return };
         held.nonce = fresh.clone();
         for paper in &mut held.papers {
@@ -299,12 +311,12 @@ impl State {
         &mut self,
         number: u32,
         seat: SeatId,
-        text: &str,
+        (text, usage): (&str, Usage),
     ) {
         let papers = self.held_mut(number).map(|held| &mut held.papers);
         let mut papers = papers.into_iter().flatten();
         if let Some(paper) = papers.find(|paper| paper.seat == seat) {
-            paper.standing.hand_back(text);
+            paper.standing.hand_back(text, usage);
         }
     }
 
@@ -421,6 +433,7 @@ impl State {
                 number,
                 seat: paper.seat,
                 partial: String::new(),
+                usage: Usage::default(),
             }));
         }
         events

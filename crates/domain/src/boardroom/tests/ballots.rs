@@ -155,12 +155,18 @@ fn cast(number: u32, seat: u8, words: [&str; 3]) -> Event {
 }
 
 fn ballot_failed(number: u32, seat: u8, kind: FailureKind, message: &str, partial: &str) -> Event {
-    let failure = Failure { kind, message: message.into(), attempts: 1 };
+    let failure =
+        Failure { kind, message: message.into(), attempts: 1, usage: crate::Usage::default() };
     Event::BallotFailed { number, seat: SeatId(seat), failure, partial: partial.into() }
 }
 
 fn handed_back(number: u32, seat: u8, partial: &str) -> Event {
-    Event::BallotStopped { number, seat: SeatId(seat), partial: partial.into() }
+    Event::BallotStopped {
+        number,
+        seat: SeatId(seat),
+        partial: partial.into(),
+        usage: crate::Usage::default(),
+    }
 }
 
 fn votes_of(seat: u8, votes: Vec<Vote>) -> Command {
@@ -391,7 +397,11 @@ fn without_a_deadline_the_board_waits_for_the_person() {
     // A stop leaves nothing to be handed back.
     let (state, _) = told(board(), then(story, [Command::Stop]));
     let held = state.syntheses[0].held().expect("a ballot");
-    let stopped = PaperStanding::Stopped { why: Stopping::ByHand, partial: Some(String::new()) };
+    let stopped = PaperStanding::Stopped {
+        why: Stopping::ByHand,
+        partial: Some(String::new()),
+        usage: Usage::default(),
+    };
     assert_eq!(held.papers[1].standing, stopped);
 }
 
@@ -508,11 +518,11 @@ fn the_record_shows_the_votes_as_tables() {
 
 #[test]
 fn the_tokens_of_ballots_are_counted() {
-    let usage = Usage { input_tokens: Some(5), output_tokens: Some(7) };
+    let usage = Usage { input_tokens: Some(5), output_tokens: Some(7), ..Usage::default() };
     let counted = Answer { usage, ..answer(&paper(ONE)) };
     let story = then(to_closed(), [settle("ballot/1/1#1", Outcome::Answered(counted))]);
     let (state, _) = told(voting(pair()), story);
-    assert_eq!(state.usage(), usage);
+    assert_eq!(state.ledger.total(), usage);
 }
 
 // ---------------------------------------------------------------------------

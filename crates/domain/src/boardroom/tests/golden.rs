@@ -8,7 +8,7 @@ const GOLDEN: &str =
 
 samples! {
     Convened => [bare(), furnished(), voting()],
-    AdvisorAnswered => [answered(1, "Yes."), measured()],
+    AdvisorAnswered => [answered(1, "Yes."), measured(), cut(), counted()],
     AdvisorFailed => [
         broken(FailureKind::TimedOut),
         broken(FailureKind::Idle),
@@ -19,9 +19,28 @@ samples! {
         broken(FailureKind::Misconfigured),
         broken(FailureKind::Unreachable),
         broken(FailureKind::Malformed),
+        broken(FailureKind::OutOfCredit),
+        broken(FailureKind::PromptTooLong),
+        broken(FailureKind::ProviderError),
+        Event::AdvisorFailed {
+            seat: SeatId(1),
+            failure: Failure { usage: spent(), ..failure(FailureKind::Idle) },
+            partial: "Half a".into(),
+        },
     ],
     AdvisorHalted => [halted(2)],
-    AdvisorStopped => [stopped(2, "I th")],
+    AdvisorStopped => [
+        stopped(2, "I th"),
+        Event::AdvisorStopped { seat: SeatId(2), partial: "I th".into(), usage: spent() },
+    ],
+    Overtaken => [
+        Event::Overtaken {
+            call: CallId("advisor/2#1".into()),
+            partial: "I th".into(),
+            usage: Usage::default(),
+        },
+        Event::Overtaken { call: CallId("advisor/2#1".into()), partial: "".into(), usage: spent() },
+    ],
     AdvisorRetried => [
         retried(1),
         Event::AdvisorRetried { seat: SeatId(1), model: Some(model("m/other")) },
@@ -35,7 +54,7 @@ samples! {
         synthesis_failed(3, 1, FailureKind::Idle, Some("m/t")),
         synthesis_failed(3, 1, FailureKind::Idle, None),
     ],
-    SynthesisStopped => [Event::SynthesisStopped { number: 1, partial: "## Cons".into() }],
+    SynthesisStopped => [Event::SynthesisStopped { number: 1, partial: "## Cons".into(), usage: Usage::default() }],
     Synthesized => [read_as(Headings::AsAsked), read_as(Headings::Repaired), read_as(Headings::Missing)],
     BallotBegan => [
         ballot_began(0, &[Section::Agreement], &[(1, None)]),
@@ -57,7 +76,12 @@ samples! {
         partial: "Half a".into(),
     }],
     BallotStopped => [
-        Event::BallotStopped { number: 1, seat: SeatId(2), partial: "{\"poi".into() },
+        Event::BallotStopped {
+            number: 1,
+            seat: SeatId(2),
+            partial: "{\"poi".into(),
+            usage: Usage::default(),
+        },
     ],
     BallotResumed => [Event::BallotResumed {
         number: 1,
@@ -119,12 +143,30 @@ fn ballot_cast(choices: &[Choice], answer: Option<Answer>) -> Event {
 fn measured() -> Event {
     let answer = Answer {
         reasoning: "Hm.".into(),
-        usage: Usage { input_tokens: Some(12), output_tokens: Some(34) },
+        usage: Usage { input_tokens: Some(12), output_tokens: Some(34), ..Usage::default() },
         timing: Timing { first_text_ms: Some(56), latency_ms: 78 },
         attempts: 2,
         ..answer("Yes.")
     };
     Event::AdvisorAnswered { seat: SeatId(1), answer }
+}
+
+fn spent() -> Usage {
+    Usage {
+        input_tokens: Some(12),
+        cached_tokens: Some(10),
+        output_tokens: Some(34),
+        reasoning_tokens: Some(20),
+        cost_nano_usd: Some(1_420),
+    }
+}
+
+fn counted() -> Event {
+    Event::AdvisorAnswered { seat: SeatId(1), answer: Answer { usage: spent(), ..answer("Yes.") } }
+}
+
+fn cut() -> Event {
+    Event::AdvisorAnswered { seat: SeatId(1), answer: Answer { cut: true, ..answer("Yes, bec") } }
 }
 
 fn broken(kind: FailureKind) -> Event {
@@ -175,6 +217,8 @@ fn a_search_finds_what_was_asked_and_answered() {
             row("Convened", "Should we?"),
             row("Convened", "Should we?"),
             row("AdvisorAnswered", "Yes."),
+            row("AdvisorAnswered", "Yes."),
+            row("AdvisorAnswered", "Yes, bec"),
             row("AdvisorAnswered", "Yes."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),

@@ -255,7 +255,7 @@ impl Drive {
             Ending::Failed => {
                 Outcome::Failed { failure: failure(FailureKind::Idle), partial: text }
             }
-            Ending::Stopped => Outcome::Stopped { partial: text },
+            Ending::Stopped => Outcome::Stopped { partial: text, usage: crate::Usage::default() },
             Ending::Elapsed => Outcome::Elapsed,
         }
     }
@@ -279,7 +279,7 @@ impl Drive {
         let said = match command {
             Command::Settle { outcome: Outcome::Answered(answer), .. } => &answer.text,
             Command::Settle {
-                outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial },
+                outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial, .. },
                 ..
             } => partial,
             Command::Own(Own::Reply { text, .. }) => text,
@@ -667,7 +667,7 @@ fn loose_events() -> Vec<Event> {
         synthesis_failed(1, 1, FailureKind::Idle, None),
         synthesized(1),
         synthesized(2),
-        Event::SynthesisStopped { number: 1, partial: "x".into() },
+        Event::SynthesisStopped { number: 1, partial: "x".into(), usage: crate::Usage::default() },
         Event::BallotSkipped { number: 1, reason: "So.".into() },
         Event::BallotBegan {
             number: 1,
@@ -681,7 +681,12 @@ fn loose_events() -> Vec<Event> {
             voters: vec![Voter { seat: SeatId(1), until: None }],
             nonce: nonce(2),
         },
-        Event::BallotStopped { number: 1, seat: SeatId(1), partial: "x".into() },
+        Event::BallotStopped {
+            number: 1,
+            seat: SeatId(1),
+            partial: "x".into(),
+            usage: crate::Usage::default(),
+        },
         Event::BallotFailed {
             number: 1,
             seat: SeatId(1),

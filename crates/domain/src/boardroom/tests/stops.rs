@@ -20,7 +20,11 @@ fn the_others_go_on_and_the_synthesis_does_without_the_stopped_one() {
     check(pair(), story.clone(), events, ("closed", &[]));
     check(pair(), vec![stop_one(2)], vec![halted(2)], ("answering", &["advisor/1#1"]));
     let (state, _) = told(pair(), story);
-    let kept = Standing::Stopped { why: Stopping::ByHand, partial: Some("I th".into()) };
+    let kept = Standing::Stopped {
+        why: Stopping::ByHand,
+        partial: Some("I th".into()),
+        usage: Usage::default(),
+    };
     assert_eq!(state.advisors[1].standing, kept);
 }
 
@@ -84,7 +88,11 @@ fn a_person_who_is_not_waited_for_any_longer_has_said_nothing() {
     let story = vec![stop_one(2)];
     check(board.clone(), story.clone(), vec![halted(2)], ("answering", &["advisor/1#1"]));
     let (state, _) = told(board.clone(), story.clone());
-    let said = Standing::Stopped { why: Stopping::ByHand, partial: Some(String::new()) };
+    let said = Standing::Stopped {
+        why: Stopping::ByHand,
+        partial: Some(String::new()),
+        usage: Usage::default(),
+    };
     assert_eq!(state.advisors[1].standing, said);
     let late =
         not_now("answering", "No reply is awaited from this seat.", &["stop", "retry", "export"]);

@@ -22,7 +22,10 @@ samples! {
         Event::Passed { member: "ann".into(), upto: 1, text: "ok".into(), usage: usage() },
     ],
     AnswerFailed => [failed("ann", 1, FailureKind::Idle)],
-    AnswerStopped => [stopped("ann", 1, "Gr")],
+    AnswerStopped => [
+        stopped("ann", 1, "Gr"),
+        Event::AnswerStopped { member: "ann".into(), upto: 1, partial: "Gr".into(), usage: usage() },
+    ],
     Stopped => [Event::Stopped],
     TokenRenewed => [token_renewed(1, "bo", 1)],
     Closed => [
@@ -40,7 +43,7 @@ fn furnished() -> Event {
 }
 
 fn usage() -> Usage {
-    Usage { input_tokens: Some(12), output_tokens: Some(34) }
+    Usage { input_tokens: Some(12), output_tokens: Some(34), ..Usage::default() }
 }
 
 fn measured() -> Event {

@@ -238,7 +238,7 @@ impl Drive {
             Ending::Failed => {
                 Outcome::Failed { failure: failure(FailureKind::Idle), partial: text }
             }
-            Ending::Stopped => Outcome::Stopped { partial: text },
+            Ending::Stopped => Outcome::Stopped { partial: text, usage: crate::Usage::default() },
             Ending::Elapsed => Outcome::Elapsed,
         }
     }
@@ -329,7 +329,7 @@ impl Drive {
         let said = match command {
             Command::Settle { outcome: Outcome::Answered(answer), .. } => &answer.text,
             Command::Settle {
-                outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial },
+                outcome: Outcome::Failed { partial, .. } | Outcome::Stopped { partial, .. },
                 ..
             } => partial,
             Command::Own(Own::Post { body, .. }) => body,

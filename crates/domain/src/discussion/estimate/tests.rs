@@ -125,13 +125,13 @@ fn what_cannot_be_created_is_not_foreseen() {
 fn what_it_took_is_counted() {
     let held = Held::new(draft()).picks("ann").says("Tea.").ends();
     let held = held.settled(answered("Tea it is."));
-    let usage = Usage { input_tokens: Some(400), output_tokens: Some(40) };
+    let usage = Usage { input_tokens: Some(400), output_tokens: Some(40), ..Usage::default() };
     let actual = Actual { calls: 4, usage, model_ms: 200, elapsed_ms: 4_000 };
     assert_eq!(held.state.actual(), actual);
     let price = |_: &ModelName| Some(Money { input: 10.0, output: 100.0 });
     // 400 × 10 + 40 × 100 for a million each.
-    assert_eq!(held.state.cost(price), Some(0.008));
-    assert_eq!(held.state.cost(none), None);
+    assert_eq!(held.state.ledger.cost(price, true), Some(0.008));
+    assert_eq!(held.state.ledger.cost(none, true), None);
     let measured: Vec<(String, u64)> =
         held.state.measured().into_iter().map(|(model, ms)| (model.0.clone(), ms)).collect();
     let chair = ("test/chair".to_owned(), 50);

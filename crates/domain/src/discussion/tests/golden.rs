@@ -52,7 +52,7 @@ samples! {
             decided: Decided {
                 note: Some("the fence was taken off".into()),
                 raw: Some("```{}```".into()),
-                usage: Usage { input_tokens: Some(12), output_tokens: None },
+                usage: Usage { input_tokens: Some(12), output_tokens: None, ..Usage::default() },
                 condensed: 3,
                 ..decided(Choice::Continue, How::Repaired)
             },
@@ -81,7 +81,18 @@ samples! {
             at: at(1),
         },
     ],
-    CutOff => [Event::CutOff { call: CallId("turn/1#1".into()), partial: "Te".into() }],
+    CutOff => [
+        Event::CutOff {
+            call: CallId("turn/1#1".into()),
+            partial: "Te".into(),
+            usage: Usage::default(),
+        },
+        Event::CutOff {
+            call: CallId("turn/1#1".into()),
+            partial: "Te".into(),
+            usage: Usage { cached_tokens: Some(5), cost_nano_usd: Some(7), ..answer().usage },
+        },
+    ],
     SynthesisFailed => [
         Event::SynthesisFailed {
             by: SeatId("chair".into()),
@@ -199,14 +210,20 @@ fn answer() -> Answer {
     Answer {
         text: "Tea.".into(),
         reasoning: "Hm.".into(),
-        usage: Usage { input_tokens: Some(12), output_tokens: Some(34) },
+        cut: false,
+        usage: Usage { input_tokens: Some(12), output_tokens: Some(34), ..Usage::default() },
         timing: Timing { first_text_ms: Some(56), latency_ms: 78 },
         attempts: 2,
     }
 }
 
 fn failure() -> Failure {
-    Failure { kind: FailureKind::Idle, message: "It went silent.".into(), attempts: 1 }
+    Failure {
+        kind: FailureKind::Idle,
+        message: "It went silent.".into(),
+        attempts: 1,
+        usage: crate::Usage::default(),
+    }
 }
 
 #[test]

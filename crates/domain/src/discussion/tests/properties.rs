@@ -335,16 +335,19 @@ impl Drive {
                     0 => FailureKind::RateLimited,
                     _ => FailureKind::Misconfigured,
                 };
-                let failure = Failure { kind, message, attempts: 3 };
+                let usage = crate::Usage::default();
+                let failure = Failure { kind, message, attempts: 3, usage };
                 return Outcome::Failed { failure, partial: text };
             }
-            Ending::Stopped => return Outcome::Stopped { partial: text },
+            Ending::Stopped => {
+                return Outcome::Stopped { partial: text, usage: crate::Usage::default() };
+            }
             Ending::Elapsed => return Outcome::Elapsed,
         };
         let usage = match self.n % 3 {
             0 => Usage::default(),
-            1 => Usage { input_tokens: Some(300), output_tokens: Some(20) },
-            _ => Usage { input_tokens: None, output_tokens: Some(700) },
+            1 => Usage { input_tokens: Some(300), output_tokens: Some(20), ..Usage::default() },
+            _ => Usage { input_tokens: None, output_tokens: Some(700), ..Usage::default() },
         };
         let Outcome::Answered(answer) = answered(&said) else { unreachable!() };
         Outcome::Answered(Answer { usage, ..answer })
@@ -526,8 +529,8 @@ fn assert_only_grows(before: &State, after: &State) {
     for (old, new) in before.transcript.iter().zip(&after.transcript) {
         match (&old.said, &new.said) {
             (
-                Said::Cut { what, call, partial: None },
-                Said::Cut { what: new_what, call: new_call, partial: Some(_) },
+                Said::Cut { what, call, partial: None, .. },
+                Said::Cut { what: new_what, call: new_call, partial: Some(_), .. },
             ) => {
                 assert_eq!((what, call, old.at), (new_what, new_call, new.at));
             }

@@ -17,7 +17,12 @@ fn filled(text: &str) -> State {
         });
         decision.to_string()
     };
-    let failure = || Failure { kind: FailureKind::Idle, message: text.to_owned(), attempts: 1 };
+    let failure = || Failure {
+        kind: FailureKind::Idle,
+        message: text.to_owned(),
+        attempts: 1,
+        usage: crate::Usage::default(),
+    };
     let mut held = Held::new(Create { topic: text.into(), ..draft() })
         .says(&decides("ann"))
         .says(text)

@@ -78,7 +78,7 @@ fn the_document_of_a_discussion_that_was_steered() {
     let held = Held::new(draft()).says("Let me think.").told(eve).says("Tea.\n\nGreen.");
     let held = held.picks("bob").told(Command::Stop);
     let call = CallId("turn/2#1".into());
-    let outcome = Outcome::Stopped { partial: "Cof\nfe".into() };
+    let outcome = Outcome::Stopped { partial: "Cof\nfe".into(), usage: crate::Usage::default() };
     let held = held.told(Command::Settle { call, outcome }).told(Command::Own(Own::Resume)).fails();
     let held = held.picks("ann").says("Black.").fails().says("Tea it is.");
     insta::assert_snapshot!(held.state.report(true));

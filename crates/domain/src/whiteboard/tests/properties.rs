@@ -508,7 +508,10 @@ impl Drive {
                 let told = model.clock(phase.name(), elapsed);
                 let outcome = match elapsed {
                     true => call::Outcome::Elapsed,
-                    false => call::Outcome::Stopped { partial: String::new() },
+                    false => call::Outcome::Stopped {
+                        partial: String::new(),
+                        usage: crate::Usage::default(),
+                    },
                 };
                 let command = settles(&format!("deadline/{}", phase.name()), outcome);
                 (command, told.map(|to| vec![format!("the clock moved to {to}")]))

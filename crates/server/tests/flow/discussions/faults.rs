@@ -83,7 +83,10 @@ async fn whoever_does_not_answer_is_missed_and_it_goes_on() {
         .when(When::says(OPENS), next("bob", "Well?"))
         .when(When::says(CONCLUDES), Reply::text("So be it."))
         .when(When::model("ann"), Reply::text("Tea."))
-        .when(When::model("bob"), Reply::text("one two").with_fault(Fault::Length));
+        .when(
+            When::model("bob"),
+            Reply::text("one two three").with_fault(Fault::HugeLineAfter { tokens: 2 }),
+        );
     let app = TestApp::start(script).await;
     let talk = Talk::create(&app, ann_and_bob()).await;
     let view = talk.until_status("concluded").await;
@@ -91,13 +94,13 @@ async fn whoever_does_not_answer_is_missed_and_it_goes_on() {
         talk.lines().await,
         [
             "1 decision done Lead: parsed continue bob",
-            "2 turn failed Bob: tooLong, one two",
+            "2 turn failed Bob: providerError, one two ",
             "3 decision done Lead: parsed continue ann",
             "4 turn done Ann: Tea.",
             "5 decision done Lead: rule synthesize -",
         ]
     );
-    assert_eq!(view["degraded"], "Not heard: Bob (too long).");
+    assert_eq!(view["degraded"], "Not heard: Bob (provider error).");
     let requests = app.scripted.requests();
     assert!(requests[2].prompt.contains("(no answer: "), "{}", requests[2].prompt);
     assert!(requests[4].prompt.contains("who was not heard: Bob"), "{}", requests[4].prompt);
