@@ -59,6 +59,7 @@ pub struct State {
     pub convened_at: Timestamp,
     /// Held elsewhere, and taken over from a record.
     pub imported: Option<Imported>,
+    /// The code around quotations.
     nonce: Nonce,
 }
 
@@ -159,7 +160,6 @@ pub struct Synthesis {
     pub span: Option<Span>,
     /// The votes on it; none before it is done, nor on a board without a ballot.
     pub ballot: Option<Ballot>,
-    nonce: Nonce,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -70,6 +70,8 @@ pub struct State {
     pub used: BTreeMap<SeatId, Used>,
     /// How often each step has begun, by its name: no call is made twice by one id.
     begun: BTreeMap<CallId, u32>,
+    /// The code around quotations: the nonce of the first step.
+    code: Option<Nonce>,
     pub stage: Stage,
 }
 

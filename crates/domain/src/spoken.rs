@@ -3,9 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::call::{Answer, Failed, FailureKind};
+use crate::call::{Answer, Failed, FailureKind, Outcome};
 use crate::ids::Nonce;
-use crate::thinking;
+use crate::{quote, thinking};
 
 /// Answers that say nothing, in small letters and without marks.
 const NOTHING: &[&str] = &[
@@ -42,11 +42,28 @@ fn read(member: &str, nonce: &Nonce, mut answer: Answer) -> Answer {
     if answer.reasoning.is_empty() {
         answer.reasoning = thought.trim().to_owned();
     }
-    let delimiter = format!("<<<{}", nonce.0);
-    let spoken = said.lines().filter(|line| !line.contains(&delimiter));
-    let own = spoken.collect::<Vec<_>>().join("\n");
+    let own = without_delimiters(said, nonce);
     answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
+}
+
+/// An answer without the lines around quotations. If there is nothing else, nothing is
+/// left of it.
+pub fn own(outcome: Outcome, nonce: &Nonce) -> Outcome {
+    match outcome {
+        Outcome::Answered(mut answer) => {
+            if answer.text.lines().any(|line| quote::is_delimiter(line, nonce)) {
+                answer.text = without_delimiters(&answer.text, nonce);
+            }
+            Outcome::Answered(answer)
+        }
+        Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => outcome,
+    }
+}
+
+fn without_delimiters(text: &str, nonce: &Nonce) -> String {
+    let lines = text.lines().filter(|line| !quote::is_delimiter(line, nonce));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What somebody says in so many bytes at most. Without a word, or with too many, it is

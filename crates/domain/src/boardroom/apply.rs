@@ -8,7 +8,7 @@ use super::{
     Stopping, Synthesis, SynthesisStanding, Wait, Written,
 };
 use crate::call::Failure;
-use crate::ids::{ModelName, Nonce};
+use crate::ids::ModelName;
 
 impl State {
     /// `written` is when the event was.
@@ -81,7 +81,7 @@ impl State {
             }
             Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
-            Event::SynthesisBegan { number, model, instruction, basis, absent, nonce } => {
+            Event::SynthesisBegan { number, model, instruction, basis, absent, .. } => {
                 self.stop_awaited(Stopping::Late, at);
                 self.stage = Stage::Synthesizing;
                 self.syntheses.push(Synthesis {
@@ -95,11 +95,10 @@ impl State {
                     standing: SynthesisStanding::Asked,
                     span: Span::from(at),
                     ballot: None,
-                    nonce: nonce.clone(),
                 });
             }
-            Event::SynthesisFailed { failure, partial, next, nonce, .. } => {
-                self.synthesis_failed(failure, partial, next.as_ref(), nonce, at);
+            Event::SynthesisFailed { failure, partial, next, .. } => {
+                self.synthesis_failed(failure, partial, next.as_ref(), at);
             }
             Event::SynthesisStopped { number, partial: text } => {
                 let synthesis = self.syntheses.iter_mut().find(|s| s.number == *number);
@@ -113,8 +112,8 @@ impl State {
                 }
                 self.stage = Stage::Closed;
             }
-            Event::BallotBegan { number, points, left_out, voters, nonce } => {
-                self.ballot_began(*number, (points, *left_out), voters, nonce);
+            Event::BallotBegan { number, points, left_out, voters, .. } => {
+                self.ballot_began(*number, (points, *left_out), voters);
             }
             Event::BallotSkipped { number, reason } => self.ballot_skipped(*number, reason),
             Event::BallotCast { number, seat, votes, answer } => {
@@ -128,9 +127,7 @@ impl State {
             Event::BallotStopped { number, seat, partial } => {
                 self.paper_handed_back(*number, *seat, partial);
             }
-            Event::BallotResumed { number, voters, nonce } => {
-                self.ballot_resumed(*number, voters, nonce);
-            }
+            Event::BallotResumed { number, voters, .. } => self.ballot_resumed(*number, voters),
             Event::Stopped => {
                 self.stop_awaited(Stopping::ByHand, at);
                 self.stop_ballot();
@@ -192,7 +189,6 @@ impl State {
         failure: &Failure,
         partial: &str,
         next: Option<&ModelName>,
-        nonce: &Nonce,
         at: Timestamp,
     ) {
         let Some(synthesis) = self.syntheses.last_mut() else { return };
@@ -206,6 +202,5 @@ impl State {
         synthesis.failed.push(FailedTry { model: synthesis.model.clone(), failure });
         synthesis.model = next.clone();
         synthesis.tries += 1;
-        synthesis.nonce = nonce.clone();
     }
 }

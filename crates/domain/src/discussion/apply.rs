@@ -46,6 +46,7 @@ impl State {
             aside: vec![],
             used: BTreeMap::new(),
             begun: BTreeMap::new(),
+            code: None,
             stage: Stage::Draft,
         })
     }
@@ -83,6 +84,7 @@ impl State {
             }
             Event::Began { step, at } => {
                 self.begun.insert(step.what.call(), step.tries);
+                self.code.get_or_insert_with(|| step.nonce.clone());
                 self.rest(Stage::Active(step.clone()), *at);
             }
             Event::Decided { decided, at } => self.take_decision(decided, *at),
