@@ -111,5 +111,5 @@ async fn tokens(url: &str, body: &Value) -> Outcome<Tokens> {
 }
 
 fn percent(part: usize, whole: usize) -> String {
-    if whole == 0 { String::new() } else { format!("{} %", part * 100 / whole) }
+    (part * 100).checked_div(whole).map(|percent| format!("{percent} %")).unwrap_or_default()
 }

@@ -98,7 +98,8 @@ fn decide(state: &State, turn: u32, nonce: &Nonce) -> Words {
             barred(state)
         ),
         (turn, left) => format!(
-            "Round {turn} of at most {max} is over; {}. {}{} Decide now: `continue` or `synthesize`.",
+            "Round {turn} of at most {max} is over; {}. {}{} Decide: go on with \
+             `continue`, or end with `synthesize`.",
             if left == 1 { "1 round remains".into() } else { format!("{left} rounds remain") },
             so_far(state),
             barred(state)
