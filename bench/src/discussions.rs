@@ -4,6 +4,7 @@
 mod bare;
 mod held;
 mod peers;
+mod prompts;
 mod serve;
 mod talk;
 
@@ -18,6 +19,7 @@ use crate::scripted::Scripted;
 pub use bare::BareTalk;
 use held::{HEAD, Held};
 use peers::{Peer, Python};
+pub use prompts::Prompts;
 pub use talk::Talk;
 
 #[derive(Args)]

@@ -69,6 +69,8 @@ enum What {
     Conflicts(conflicts::Conflicts),
     /// Many discussions at once, against AutoGen and LangGraph
     Discussions(discussions::Discussions),
+    /// How much of each prompt of a discussion a model has read before
+    Prompts(discussions::Prompts),
     /// The peer of `board`, in a process of its own
     #[command(hide = true)]
     Bare(bare::Bare),
@@ -111,6 +113,7 @@ async fn main() -> ExitCode {
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),
         What::Discussions(discussions) => discussions.run().await,
+        What::Prompts(prompts) => prompts.run().await,
         What::Bare(bare) => bare.run().await,
         What::Scripted(pace) => scripted::serve(pace.script()).await,
         What::BareTalk(bare) => bare.run().await,

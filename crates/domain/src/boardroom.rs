@@ -67,6 +67,7 @@ pub struct State {
     /// Stopped calls that were asked for again before they could hand back what they
     /// had, by the models that they ask.
     overtaken: BTreeMap<CallId, ModelName>,
+    /// The code around quotations.
     nonce: Nonce,
 }
 
@@ -167,7 +168,6 @@ pub struct Synthesis {
     pub span: Option<Span>,
     /// The votes on it; none before it is done, nor on a board without a ballot.
     pub ballot: Option<Ballot>,
-    nonce: Nonce,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -75,6 +75,21 @@ impl Ask {
 pub struct Message {
     pub speaker: Speaker,
     pub text: String,
+    /// Where parts of the text end, in bytes, that will begin later prompts of the same
+    /// seat too. A provider that caches prompts is told of them.
+    pub joints: Vec<usize>,
+}
+
+impl Message {
+    pub fn new(speaker: Speaker, text: impl Into<String>) -> Self {
+        Message { speaker, text: text.into(), joints: vec![] }
+    }
+
+    /// Adds a part that will stand in the same place in later prompts.
+    pub fn keep(&mut self, part: &str) {
+        self.text.push_str(part);
+        self.joints.push(self.text.len());
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

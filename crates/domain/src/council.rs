@@ -55,6 +55,8 @@ pub struct State {
     pub ledger: Ledger,
     /// The last post that each model has taken in.
     read: BTreeMap<String, u64>,
+    /// The code around quotations: the nonce of the first turn.
+    code: Option<Nonce>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -76,6 +76,8 @@ pub struct State {
     /// Entries that the transcript had when the discussion was last resumed: what failed
     /// before that may have been mended.
     resumed_at: usize,
+    /// The code around quotations: the nonce of the first step.
+    code: Option<Nonce>,
     pub stage: Stage,
 }
 

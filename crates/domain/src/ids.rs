@@ -99,8 +99,8 @@ impl fmt::Display for AgentName {
     }
 }
 
-/// A few random characters made for one call. They stand in the delimiters
-/// around quoted material, so that the material cannot close its own quotation.
+/// A few random characters, the same for a whole session: the code that stands in the
+/// delimiters around quoted material.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nonce(pub String);

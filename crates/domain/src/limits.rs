@@ -98,8 +98,12 @@ pub const COUNCIL_ATTEMPTS: u32 = 3;
 /// Bytes of unread posts that a member is shown.
 pub const UNREAD_BYTES: usize = 96 * 1024;
 /// Posts that a member has read and is shown again, and their bytes.
-pub const EARLIER_POSTS: usize = 6;
+pub const EARLIER_POSTS: usize = 24;
 pub const EARLIER_BYTES: usize = 16 * 1024;
+/// What is left of them when there are more. They are left out many at once, because the
+/// prompt is another one from there on, for a cache of prompts too.
+pub const EARLIER_POSTS_LEFT: usize = 6;
+pub const EARLIER_BYTES_LEFT: usize = 8 * 1024;
 
 // Discussions
 /// Participants, observers included.
@@ -123,6 +127,9 @@ pub const QUESTION_BYTES: usize = 4 * 1024;
 pub const REASONING_BYTES: usize = 8 * 1024;
 /// The least room that a transcript gets, however small the window.
 pub const TRANSCRIPT_LEAST_BYTES: usize = 1_500;
+/// Room that is kept for the end of a prompt, question included, however short it is: so
+/// a transcript has the same room in each prompt of a seat, and is fitted alike.
+pub const REQUEST_BYTES: usize = 1_024;
 
 // Stored agents
 /// Agents that one store keeps, those that ship with the program left out.
@@ -154,6 +161,8 @@ pub const ANSWER_BYTES: usize = 1024 * 1024;
 pub const WIRE_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a provider's error body that are read.
 pub const ERROR_BODY_BYTES: usize = 16 * 1024;
+/// Parts of a message that a provider with a cache of prompts is told of.
+pub const CACHE_PARTS: usize = 256;
 /// Tokens that an answer may have, unless a room asks for another number.
 pub const ANSWER_TOKENS: u32 = 8192;
 /// Bytes of a model's thinking that are kept beside its answer. They do not count as

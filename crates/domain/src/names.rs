@@ -13,8 +13,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::ids::ModelName;
 use crate::limits;
 use crate::models::distance;
-use invisible::{Hidden, hidden, shows_nothing};
-pub use invisible::{shown, without_codes};
+use invisible::{Hidden, hidden};
+pub use invisible::{shown, shows_nothing, without_codes};
 
 pub const ROOM_NAME: &str = "must be 1 to 80 lowercase letters, digits, dots, dashes or \
     underscores, and begin with a letter or digit, such as `api-redesign`";

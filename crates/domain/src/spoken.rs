@@ -3,8 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::call::{Answer, Failed};
+use crate::call::{Answer, Failed, Outcome};
 use crate::ids::Nonce;
+use crate::quote;
 
 /// Answers that say nothing, in small letters and without marks.
 const NOTHING: &[&str] = &[
@@ -38,11 +39,28 @@ const NOTHING: &[&str] = &[
 /// model repeats, and without the member's own name before it.
 fn read(member: &str, nonce: &Nonce, answer: Answer) -> Answer {
     let mut answer = answer.without_thinking();
-    let delimiter = format!("<<<{}", nonce.0);
-    let spoken = answer.text.lines().filter(|line| !line.contains(&delimiter));
-    let own = spoken.collect::<Vec<_>>().join("\n");
+    let own = without_delimiters(&answer.text, nonce);
     answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
+}
+
+/// An answer without the lines around quotations. If there is nothing else, nothing is
+/// left of it.
+pub fn own(outcome: Outcome, nonce: &Nonce) -> Outcome {
+    match outcome {
+        Outcome::Answered(mut answer) => {
+            if answer.text.lines().any(|line| quote::is_delimiter(line, nonce)) {
+                answer.text = without_delimiters(&answer.text, nonce);
+            }
+            Outcome::Answered(answer)
+        }
+        Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => outcome,
+    }
+}
+
+fn without_delimiters(text: &str, nonce: &Nonce) -> String {
+    let lines = text.lines().filter(|line| !quote::is_delimiter(line, nonce));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What somebody says, in so many bytes at most: what is beyond them is cut off. Without

@@ -141,7 +141,7 @@ fn ask(system: &str, user: &str, shape: Shape) -> Ask {
     Ask {
         model: ModelName("local/m".into()),
         system: system.into(),
-        messages: vec![Message { speaker: Speaker::User, text: user.into() }],
+        messages: vec![Message::new(Speaker::User, user)],
         shape,
         patience: Patience::default(),
         workspace: None,

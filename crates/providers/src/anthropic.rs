@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use plenary_domain::{Ask, Usage};
+use plenary_domain::{Ask, Message, Usage, limits};
 use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
@@ -14,6 +14,10 @@ use crate::lines::Framing;
 use crate::{ollama, prompt};
 
 const VERSION: &str = "2023-06-01";
+/// How many parts back the cache looks from a mark for what it has kept before.
+const LOOKBACK: usize = 20;
+/// Marks of a request, beside the one on the system prompt.
+const MARKS: usize = 3;
 
 pub(crate) struct Anthropic;
 
@@ -23,10 +27,15 @@ impl Wire for Anthropic {
     }
 
     fn request(&self, config: &ProviderConfig, ask: &Ask, without: Without) -> (String, Value) {
+        let lasting = ask.messages.iter().rposition(|one| !one.joints.is_empty());
         let messages: Vec<Value> = ask
             .messages
             .iter()
-            .map(|one| json!({"role": ollama::role(one.speaker), "content": one.text}))
+            .enumerate()
+            .map(|(place, one)| {
+                let content = content(one, lasting == Some(place));
+                json!({"role": ollama::role(one.speaker), "content": content})
+            })
             .collect();
         let mut body = json!({
             "model": ask.model.parts().1,
@@ -39,7 +48,10 @@ impl Wire for Anthropic {
             false => ask.system.clone(),
         };
         if !system.is_empty() {
-            body["system"] = system.into();
+            body["system"] = match lasting {
+                Some(_) => json!([part(&system, true)]),
+                None => system.into(),
+            };
         }
         if let Some(schema) = ask.schema().filter(|_| !without.schema) {
             let schema = prompt::closed(schema);
@@ -76,6 +88,36 @@ impl Wire for Anthropic {
     }
 }
 
+/// A message in the parts that later requests have too, with marks where the cache should
+/// keep what comes before. What it has kept it finds only at the ends of the same parts.
+fn content(message: &Message, is_marked: bool) -> Value {
+    let Some((last, others)) = message.joints.split_last() else {
+        return message.text.as_str().into();
+    };
+    let ends = others.iter().take(limits::CACHE_PARTS).chain([last]);
+    let count = others.len().min(limits::CACHE_PARTS) + 1;
+    let mut from = 0;
+    let mut parts = vec![];
+    for (place, end) in ends.enumerate() {
+        let back = count - 1 - place;
+        let is_mark = back.is_multiple_of(LOOKBACK) && back / LOOKBACK < MARKS;
+        let text = message.text.get(from..*end).unwrap_or_default();
+        parts.push(part(text, is_marked && is_mark));
+        from = *end;
+    }
+    let rest = message.text.get(from..).unwrap_or_default();
+    // The wire takes no empty part.
+    parts.extend((!rest.is_empty()).then(|| part(rest, false)));
+    parts.into()
+}
+
+fn part(text: &str, is_marked: bool) -> Value {
+    match is_marked {
+        true => json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}),
+        false => json!({"type": "text", "text": text}),
+    }
+}
+
 /// The stop reason comes before the end, and so does the last of the usage.
 #[derive(Default)]
 struct Events {
@@ -92,14 +134,14 @@ enum Reason {
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    message: Option<Message>,
+    message: Option<Started>,
     #[serde(borrow)]
     delta: Option<Delta<'a>>,
     usage: Option<Tokens>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct Started {
     usage: Option<Tokens>,
 }
 

@@ -10,7 +10,7 @@ use super::{
     Stopping, Synthesis, SynthesisStanding, Wait, Written,
 };
 use crate::call::Failure;
-use crate::ids::{CallId, ModelName, Nonce};
+use crate::ids::{CallId, ModelName};
 use crate::ledger::Ledger;
 
 impl State {
@@ -90,7 +90,7 @@ impl State {
             }
             Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
-            Event::SynthesisBegan { number, model, instruction, basis, absent, nonce } => {
+            Event::SynthesisBegan { number, model, instruction, basis, absent, .. } => {
                 self.stop_awaited(Stopping::Late, at);
                 self.stage = Stage::Synthesizing;
                 self.syntheses.push(Synthesis {
@@ -104,11 +104,10 @@ impl State {
                     standing: SynthesisStanding::Asked,
                     span: Span::from(at),
                     ballot: None,
-                    nonce: nonce.clone(),
                 });
             }
-            Event::SynthesisFailed { failure, partial, next, nonce, .. } => {
-                self.synthesis_failed(failure, partial, next.as_ref(), nonce, at);
+            Event::SynthesisFailed { failure, partial, next, .. } => {
+                self.synthesis_failed(failure, partial, next.as_ref(), at);
             }
             Event::SynthesisStopped { number, partial: text, usage } => {
                 let synthesis = self.syntheses.iter_mut().find(|s| s.number == *number);
@@ -123,8 +122,8 @@ impl State {
                 }
                 self.stage = Stage::Closed;
             }
-            Event::BallotBegan { number, points, left_out, voters, nonce } => {
-                self.ballot_began(*number, (points, *left_out), voters, nonce);
+            Event::BallotBegan { number, points, left_out, voters, .. } => {
+                self.ballot_began(*number, (points, *left_out), voters);
             }
             Event::BallotSkipped { number, reason } => self.ballot_skipped(*number, reason),
             Event::BallotCast { number, seat, votes, answer } => {
@@ -138,9 +137,7 @@ impl State {
             Event::BallotStopped { number, seat, partial, usage } => {
                 self.paper_handed_back(*number, *seat, (partial, *usage));
             }
-            Event::BallotResumed { number, voters, nonce } => {
-                self.ballot_resumed(*number, voters, nonce);
-            }
+            Event::BallotResumed { number, voters, .. } => self.ballot_resumed(*number, voters),
             Event::Stopped => {
                 self.stop_awaited(Stopping::ByHand, at);
                 self.stop_ballot();
@@ -267,7 +264,6 @@ impl State {
         failure: &Failure,
         partial: &str,
         next: Option<&ModelName>,
-        nonce: &Nonce,
         at: Timestamp,
     ) {
         let Some(synthesis) = self.syntheses.last_mut() else { return };
@@ -281,6 +277,5 @@ impl State {
         synthesis.failed.push(FailedTry { model: synthesis.model.clone(), failure });
         synthesis.model = next.clone();
         synthesis.tries += 1;
-        synthesis.nonce = nonce.clone();
     }
 }

@@ -17,7 +17,6 @@ pub(super) use table::write_ballot;
 
 use super::SeatId;
 use crate::call::{Answer, Life, Usage};
-use crate::ids::Nonce;
 
 /// What became of the ballot on one synthesis.
 #[derive(Clone, PartialEq, Debug)]
@@ -38,7 +37,6 @@ pub struct Held {
     /// An advisor was asked again since: another synthesis follows, and this ballot
     /// does not go on.
     pub(super) superseded: bool,
-    pub(super) nonce: Nonce,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -9,6 +9,8 @@ use super::{Absent, ContextFile, Point, Quorum, Seat, SeatId, Verdict, Vote, Vot
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 
+/// The first event's nonce is the code of the board. Those of the others were codes of
+/// single calls in earlier versions, and count for nothing any more.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {

@@ -1,12 +1,14 @@
 //! The words sent to models. Whatever a model or a file says goes in as quoted
-//! material between delimiters that carry a nonce.
+//! material.
+//!
+//! What is the same in several prompts comes first. All advisors are sent the same
+//! message; who votes goes on from its own answer, with its own system prompt.
 
 use super::ballot::{self, Held};
 use super::verdict::HEADINGS;
-use super::{Absent, Advisor, ContextFile, Sitter, Standing, State, Synthesis};
+use super::{Absent, Advisor, Sitter, Standing, State, Synthesis};
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
-use crate::ids::Nonce;
-use crate::quote::{files, quoted};
+use crate::quote::{defused, files, quoted, quoting};
 
 const SYNTHESIS: &str = include_str!("prompts/synthesis.md");
 const BALLOT: &str = include_str!("prompts/ballot.md");
@@ -18,22 +20,27 @@ pub fn advisor(state: &State, advisor: &Advisor) -> Option<Ask> {
     Some(Ask {
         model: model.clone(),
         system: system.trim().to_owned(),
-        messages: vec![Message {
-            speaker: Speaker::User,
-            text: question(&state.prompt, &state.context, &state.nonce),
-        }],
+        messages: vec![question(state)],
         shape: Shape::Free,
         patience: Patience::default(),
         workspace: None,
     })
 }
 
-fn question(prompt: &str, context: &[ContextFile], nonce: &Nonce) -> String {
-    format!("{prompt}{}", files(context, nonce))
+fn question(state: &State) -> Message {
+    let about = format!("\n\nThese files belong to the question. They {}", quoting(&state.nonce));
+    let text = format!("{}{}", state.prompt, files(&about, &state.context, &state.nonce));
+    let mut message = Message::new(Speaker::User, "");
+    match state.ballot {
+        true => message.keep(&text),
+        // Keeping what nobody will ask for again costs more than it saves.
+        false => message.text = text,
+    }
+    message
 }
 
 pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
-    let nonce = &synthesis.nonce;
+    let nonce = &state.nonce;
     let mut text = quoted("question", &state.prompt, nonce);
     for advisor in &state.advisors {
         // The basis was fixed when the synthesis began.
@@ -52,14 +59,14 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
     if let Some(instruction) = &synthesis.instruction {
         text.push_str(&format!(
             "The reader asks of this synthesis: {}\nKeep the four headings as they are.\n",
-            instruction.trim()
+            defused(instruction.trim(), nonce)
         ));
     }
     text.push_str("Write the synthesis of these answers now. Begin with `## Consensus`.\n");
     Ask {
         model: synthesis.model.clone(),
-        system: SYNTHESIS.trim().replace("{nonce}", &nonce.0),
-        messages: vec![Message { speaker: Speaker::User, text }],
+        system: SYNTHESIS.trim().replace("{quoting}", &quoting(nonce)),
+        messages: vec![Message::new(Speaker::User, text)],
         shape: Shape::Headings(&HEADINGS),
         patience: Patience::default(),
         workspace: None,
@@ -67,14 +74,11 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
 }
 
 pub fn ballot(state: &State, held: &Held, advisor: &Advisor) -> Option<Ask> {
-    let (Sitter::Model(model), Standing::Done(answer)) = (&advisor.seat.sitter, &advisor.standing)
-    else {
-        return None;
-    };
-    let nonce = &held.nonce;
-    let mut text = quoted("question", &state.prompt, nonce);
-    text.push('\n');
-    text.push_str(&quoted("your own answer", &answer.text, nonce));
+    let Standing::Done(answer) = &advisor.standing else { return None };
+    let mut ask = self::advisor(state, advisor)?;
+    let nonce = &state.nonce;
+    let mut text = BALLOT.trim().replace("{quoting}", &quoting(nonce));
+    text = text.replace("{name}", &state.label(advisor.seat.id)) + "\n";
     for point in &held.points {
         let label = format!("point {}, {}", point.number, point.section.heading());
         text.push('\n');
@@ -82,15 +86,10 @@ pub fn ballot(state: &State, held: &Held, advisor: &Advisor) -> Option<Ask> {
     }
     let last = held.points.len();
     text.push_str(&format!("\nVote now on the points 1 to {last}, as one JSON object.\n"));
-    let system = BALLOT.trim().replace("{nonce}", &nonce.0);
-    Some(Ask {
-        model: model.clone(),
-        system: system.replace("{role}", advisor.seat.role.name()),
-        messages: vec![Message { speaker: Speaker::User, text }],
-        shape: Shape::Json(ballot::schema(&held.points)),
-        patience: Patience::default(),
-        workspace: None,
-    })
+    ask.messages.push(Message::new(Speaker::Assistant, defused(&answer.text, nonce)));
+    ask.messages.push(Message::new(Speaker::User, text));
+    ask.shape = Shape::Json(ballot::schema(&held.points));
+    Some(ask)
 }
 
 fn missing(state: &State, absent: &[Absent]) -> String {

@@ -7,6 +7,7 @@ use crate::form::{Form, Moment, Ruling};
 use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::Reject;
+use crate::spoken;
 
 /// Whose call it is, read from its id. Which try it was, only the whole id says.
 pub enum Called {
@@ -118,7 +119,7 @@ impl State {
         moment: &Moment,
     ) -> Ruling<Event> {
         let seat = advisor.seat.id;
-        let event = match advisor.standing.hear(outcome.as_prose())? {
+        let event = match advisor.standing.hear(spoken::own(outcome.as_prose(), &self.nonce))? {
             Heard::Answered(answer) => Event::AdvisorAnswered { seat, answer },
             Heard::Failed(Failed { failure, partial }) => {
                 Event::AdvisorFailed { seat, failure, partial }
@@ -137,7 +138,7 @@ impl State {
         moment: &Moment,
     ) -> Ruling<Event> {
         let number = synthesis.number;
-        let answer = match synthesis.standing.hear(outcome.as_prose())? {
+        let answer = match synthesis.standing.hear(spoken::own(outcome.as_prose(), &self.nonce))? {
             Heard::Answered(answer) => answer,
             Heard::Failed(failed) => {
                 let next = self.next_synthesizer(synthesis, false);

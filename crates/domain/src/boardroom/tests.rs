@@ -949,7 +949,6 @@ fn when_the_synthesizer_fails_the_next_one_takes_over_and_the_record_shows_it() 
     let synthesis = &state.syntheses[0];
     let tried = FailedTry { model: model("m/s"), failure: failure(FailureKind::TimedOut) };
     assert_eq!((&synthesis.model, &synthesis.failed), (&model("m/t"), &vec![tried]));
-    assert_eq!(synthesis.nonce, nonce(3), "who takes over is not quoted to in the old code");
 
     check(
         board(),

@@ -26,6 +26,7 @@ impl State {
             stage: Stage::Open { turn: None, owed: vec![] },
             ledger: Ledger::default(),
             read: BTreeMap::new(),
+            code: None,
         })
     }
 }
@@ -54,8 +55,9 @@ impl State {
                 self.renewals.insert(sender.clone(), *generation);
             }
             Event::TurnBegan { member, upto, nonce } => {
+                let nonce = self.code.get_or_insert_with(|| nonce.clone()).clone();
                 if let Stage::Open { turn, .. } = &mut self.stage {
-                    let (member, nonce) = (member.clone(), nonce.clone());
+                    let member = member.clone();
                     *turn = Some(Turn { member, upto: *upto, nonce });
                 }
             }

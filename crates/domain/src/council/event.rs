@@ -34,7 +34,8 @@ pub enum Event {
         left_out: Vec<String>,
         at: Timestamp,
     },
-    /// The member answers everything that it owes up to `upto`.
+    /// The member answers everything that it owes up to `upto`. The first turn's nonce is
+    /// the code of the council; in earlier versions each turn had its own.
     TurnBegan {
         member: String,
         upto: u64,

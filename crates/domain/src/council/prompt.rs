@@ -1,21 +1,25 @@
-//! The words sent to a member. Every post goes in as quoted material between
-//! delimiters that carry the nonce of the turn.
+//! The words sent to a member. Every post goes in as quoted material.
+//!
+//! What is the same in every prompt of a member comes first: its system prompt, and the
+//! thread, which grows at its end. What is new to the member is said last.
 
 use std::sync::Arc;
 
 use super::{Member, Post, State, Turn};
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::limits;
-use crate::quote::{filled, quoted};
+use crate::quote::{filled, quoted, quoting};
 
 const ANSWER: &str = include_str!("prompts/answer.md");
+/// What the quotation around a post takes, beside its sender's name.
+const FRAME_BYTES: usize = 96;
 
 pub fn answer(state: &State, turn: &Turn) -> Option<Ask> {
     let member = state.member(&turn.member)?;
     Some(Ask {
         model: member.model.clone()?,
         system: system(state, member, turn),
-        messages: vec![Message { speaker: Speaker::User, text: thread(state, turn) }],
+        messages: vec![thread(state, turn)],
         shape: Shape::Free,
         patience: Patience {
             answer_bytes: limits::POST_BYTES,
@@ -34,7 +38,7 @@ fn system(state: &State, member: &Member, turn: &Turn) -> String {
         ("persona", persona.as_deref().unwrap_or_default()),
         ("charter", state.charter.trim()),
         ("members", &members.join(", ")),
-        ("nonce", &turn.nonce.0),
+        ("quoting", &quoting(&turn.nonce)),
     ];
     filled(ANSWER.trim(), &values)
 }
@@ -48,46 +52,71 @@ fn about(member: &Member, reader: &Member) -> String {
     format!("{}{note}", member.name)
 }
 
-/// A few posts that the member has read, then those that it has not. What comes
-/// in during the turn is left for the next one.
-fn thread(state: &State, turn: &Turn) -> String {
+/// Some posts that the member has read, then those that it has not. What comes in during
+/// the turn is left for the next one.
+fn thread(state: &State, turn: &Turn) -> Message {
     let upto = usize::try_from(turn.upto).unwrap_or(usize::MAX).min(state.posts.len());
     let read = state.read.get(&turn.member).copied().unwrap_or(0);
     let read = usize::try_from(read).unwrap_or(usize::MAX).min(upto);
     // Its own answer needs no reading.
     let own = |post: &&Arc<Post>| post.sender == turn.member;
     let own = state.posts[read..upto].iter().take_while(own).count();
-    let (earlier, unread) = state.posts[..upto].split_at(read + own);
+    let posts = &state.posts[..upto];
+    let (earlier, unread) = posts.split_at(read + own);
+    let newest = newest_within(unread, limits::UNREAD_BYTES);
+    let first = if newest == 0 { first_shown(earlier) } else { earlier.len() + newest };
 
-    let (posts, bytes) = (limits::EARLIER_POSTS, limits::EARLIER_BYTES);
-    let mut text = section("Earlier posts", earlier, posts, bytes, turn);
-    text.push_str(&section("New posts", unread, usize::MAX, limits::UNREAD_BYTES, turn));
-    let name = &turn.member;
-    text.push_str(&format!(
-        "You are {name}. Answer what is asked of you above, in a few sentences of your own.\n"
-    ));
-    text
-}
-
-/// The newest of these posts, as many as fit, and how many did not.
-fn section(title: &str, posts: &[Arc<Post>], most: usize, bytes: usize, turn: &Turn) -> String {
-    if posts.is_empty() {
-        return String::new();
-    }
-    let mut left = bytes;
-    let fitting =
-        posts.iter().rev().take(most).map(|post| quoted_post(post, turn)).map_while(|post| {
-            left = left.checked_sub(post.len())?;
-            Some(post)
-        });
-    let mut shown: Vec<String> = fitting.collect();
-    shown.reverse();
-    let left_out = match posts.len() - shown.len() {
+    let left_out = match first {
         0 => String::new(),
         1 => " (1 older one is left out)".to_owned(),
         more => format!(" ({more} older ones are left out)"),
     };
-    format!("{title}{left_out}:\n\n{}", shown.concat())
+    let mut message = Message::new(Speaker::User, format!("Posts{left_out}:\n\n"));
+    posts[first..].iter().for_each(|post| message.keep(&quoted_post(post, turn)));
+    let new = match (first.max(earlier.len()) + 1, posts.len()) {
+        (first, last) if first < last => format!("Posts {first} to {last} are new to you. "),
+        (first, last) if first == last => format!("Post {last} is new to you. "),
+        _ => String::new(),
+    };
+    let name = &turn.member;
+    message.text.push_str(&format!(
+        "{new}You are {name}. Answer what is asked of you there, in a few sentences of your own.\n"
+    ));
+    message
+}
+
+/// Bytes that a post takes with the lines around it, at most.
+fn size(post: &Post) -> usize {
+    post.body.len() + post.sender.len() + FRAME_BYTES
+}
+
+/// The first of the newest posts that fit so many bytes.
+fn newest_within(posts: &[Arc<Post>], bytes: usize) -> usize {
+    let mut left = bytes;
+    let fits = |post: &&Arc<Post>| {
+        let rest = left.checked_sub(size(post));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    posts.len() - posts.iter().rev().take_while(fits).count()
+}
+
+/// The first that is shown again of those that have been read. When there are too many,
+/// most are left out at once: until there are too many again, the thread only grows.
+fn first_shown(earlier: &[Arc<Post>]) -> usize {
+    let (mut first, mut bytes) = (0, 0);
+    for (newest, post) in earlier.iter().enumerate() {
+        bytes += size(post);
+        let shown = newest + 1 - first;
+        if shown <= limits::EARLIER_POSTS && bytes <= limits::EARLIER_BYTES {
+            continue;
+        }
+        let from = (newest + 1).saturating_sub(limits::EARLIER_POSTS_LEFT);
+        let left = newest_within(&earlier[from..=newest], limits::EARLIER_BYTES_LEFT);
+        first = from + left;
+        bytes = earlier[first..=newest].iter().map(|post| size(post)).sum();
+    }
+    first
 }
 
 fn quoted_post(post: &Post, turn: &Turn) -> String {
@@ -95,7 +124,5 @@ fn quoted_post(post: &Post, turn: &Turn) -> String {
     let reply = post.reply_to.map(|to| format!(", in reply to {to}")).unwrap_or_default();
     let to = if post.addressed.contains(&turn.member) { ", to you" } else { "" };
     let label = format!("post {} by {}{you}{reply}{to}", post.sequence, post.sender);
-    quoted(&label, &post.body, &turn.nonce)
-        + "
-"
+    quoted(&label, &post.body, &turn.nonce) + "\n"
 }

@@ -51,6 +51,7 @@ impl State {
             ledger: Ledger::default(),
             begun: BTreeMap::new(),
             resumed_at: 0,
+            code: None,
             stage: Stage::Draft,
         })
     }
@@ -102,6 +103,7 @@ impl State {
             }
             Event::Began { step, at } => {
                 self.begun.insert(step.what.call(), step.tries);
+                self.code.get_or_insert_with(|| step.nonce.clone());
                 self.rest(Stage::Active(step.clone()), *at);
             }
             Event::Decided { decided, at } => self.take_decision(decided, *at),

@@ -50,7 +50,24 @@ impl Format {
         }
     }
 
-    /// What everybody in the room is told about it.
+    /// What the one who leads is told about it: nothing that is for those who take part.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Format::Brainstorm => {
+                "This is a brainstorm: the group looks for many different ideas, also unusual \
+                 ones, and leaves the judging for later."
+            }
+            Format::Review => {
+                "This is a review: the group judges what is there, how much each strength and \
+                 weakness matters, and how to mend what is weak."
+            }
+            Format::Deliberation => {
+                "This is a deliberation: the group weighs the arguments and their evidence."
+            }
+        }
+    }
+
+    /// What everybody is told about it who takes part.
     pub fn instruction(self) -> &'static str {
         match self {
             Format::Brainstorm => {

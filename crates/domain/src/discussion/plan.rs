@@ -71,7 +71,8 @@ impl State {
     /// A step that has not been begun yet, as the next try at it.
     fn step_for(&self, what: What, moment: &Moment) -> Step {
         let tries = self.begun.get(&what.call()).map_or(1, |tries| tries.saturating_add(1));
-        let mut step = Step { what, tries, reply_by: None, nonce: moment.nonce.clone() };
+        let nonce = self.code.as_ref().unwrap_or(&moment.nonce).clone();
+        let mut step = Step { what, tries, reply_by: None, nonce };
         step.reply_by = self.seat_of(&step).and_then(|seat| reply_by(seat, moment.at));
         step
     }

@@ -1,17 +1,20 @@
 //! The words sent to models. Topic, format, role and persona are in every prompt;
 //! whatever somebody said goes in as quoted material.
+//!
+//! What is the same in every prompt of a seat comes first: its system prompt, the topic,
+//! and the transcript, which grows at its end. What is asked for this time comes last.
 
 use std::sync::Arc;
 
-use super::condense::{self, Piece};
+use super::condense::{self, Piece, Quotation};
 use super::{
-    Choice, Entry, Participant, Role, Said, Seat, SeatId, Sitter, Spoken, State, Step, What, Why,
-    decision, estimate,
+    Entry, Participant, Role, Said, Seat, SeatId, Sitter, Spoken, State, Step, What, Why, decision,
+    estimate,
 };
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::ids::Nonce;
 use crate::limits;
-use crate::quote::{files, filled, named, quoted};
+use crate::quote::{files, filled, named, quoted, quoting};
 
 const PARTICIPANT: &str = include_str!("prompts/participant.md");
 const FACILITATOR: &str = include_str!("prompts/facilitator.md");
@@ -24,27 +27,38 @@ pub struct Asked {
     pub condensed: u32,
 }
 
-/// `None` when a person is asked.
-pub fn ask(state: &State, step: &Step) -> Option<Asked> {
-    match &step.what {
-        What::Opening => decide(state, step, 0),
-        What::Evaluation { turn } => decide(state, step, *turn),
-        What::Turn { turn, speaker, question } => {
-            self::turn(state, &step.nonce, *turn, speaker, question)
-        }
-        What::Synthesis { by, why } => synthesis(state, &step.nonce, by, *why),
-    }
+/// The words of a prompt beside the topic and the transcript.
+struct Words {
+    system: String,
+    /// The question of a turn. It comes right after the transcript, where everybody will
+    /// find it later.
+    question: Option<Quotation>,
+    request: String,
+    shape: Shape,
 }
 
-fn turn(
-    state: &State,
-    nonce: &Nonce,
-    turn: u32,
-    speaker: &SeatId,
-    question: &str,
-) -> Option<Asked> {
-    let seat = state.seat(speaker)?;
-    let role = state.role(speaker)?;
+/// `None` when a person is asked.
+pub fn ask(state: &State, step: &Step) -> Option<Asked> {
+    let nonce = &step.nonce;
+    let (seat, usual_ms, words) = match &step.what {
+        What::Opening => (&state.facilitator, limits::FACILITATOR_MS, decide(state, 0, nonce)),
+        What::Evaluation { turn } => {
+            (&state.facilitator, limits::FACILITATOR_MS, decide(state, *turn, nonce))
+        }
+        What::Turn { turn, speaker, question } => {
+            let seat = state.seat(speaker)?;
+            let words = self::turn(state, nonce, *turn, seat, question)?;
+            (seat, limits::TURN_MS, words)
+        }
+        What::Synthesis { by, why } => {
+            (state.seat(by)?, limits::FACILITATOR_MS, synthesis(state, *why, nonce))
+        }
+    };
+    asked(state, seat, usual_ms, words, nonce)
+}
+
+fn turn(state: &State, nonce: &Nonce, turn: u32, seat: &Seat, question: &str) -> Option<Words> {
+    let role = state.role(&seat.id)?;
     let words = words(seat).to_string();
     let (name, facilitator) = (&called(seat), &called(&state.facilitator));
     let values = [
@@ -53,54 +67,50 @@ fn turn(
         ("persona", seat.persona.trim()),
         ("format", state.format.instruction()),
         ("role", role.instruction()),
-        ("others", &others(state, speaker)),
-        ("nonce", &nonce.0),
+        ("others", &others(state, &seat.id)),
+        ("quoting", &quoting(nonce)),
         ("words", &words),
     ];
-    let system = filled(PARTICIPANT.trim(), &values);
     let request = format!(
-        "This is round {turn} of at most {}. {facilitator} asks you, {name}:\n\n{}\n\
-         Answer now, as {name}.\n",
-        state.max_rounds,
-        quoted("question", question, nonce)
+        "This is round {turn} of at most {}. {facilitator} asks you the last question above. \
+         Answer it now, as {name}.\n",
+        state.max_rounds
     );
-    asked(state, seat, limits::TURN_MS, system, request, Shape::Free, nonce)
+    Some(Words {
+        system: filled(PARTICIPANT.trim(), &values),
+        question: Some(question_to(name, question)),
+        request,
+        shape: Shape::Free,
+    })
 }
 
-fn decide(state: &State, step: &Step, turn: u32) -> Option<Asked> {
-    let seat = &state.facilitator;
-    let left = state.max_rounds.saturating_sub(turn);
-    let (lead, end) = if turn == 0 {
-        let lead = "Nobody has spoken yet. Choose who speaks first, and ask an opening question.";
-        (lead.to_owned(), "")
-    } else {
-        let rounds =
-            if left == 1 { "1 round remains".into() } else { format!("{left} rounds remain") };
-        let lead = format!(
-            "Round {turn} of at most {} is over; {rounds}. Decide: go on with `continue`, or end with \
-             `synthesize` when enough has been said.",
-            state.max_rounds
-        );
-        (lead, "With `synthesize`, `nextParticipantId` is \"none\" and `question` is \"\".")
-    };
-    let speakers = state.speakers();
-    let ids: Vec<String> = speakers.iter().map(|p| format!("{:?}", p.seat.id.0)).collect();
-    let decisions = match turn {
-        0 => r#""continue""#.to_owned(),
-        _ => format!("{:?} or {:?}", Choice::Continue.name(), Choice::Synthesize.name()),
-    };
-    let form = DECIDE.trim().replace("{decisions}", &decisions);
-    let form = form.replace("{end}", end).replace("{ids}", &ids.join(" or "));
-    let request = format!("Participants:\n{}\n{lead}\n\n{form}\n", roster(state));
-    let schema = state.with_choices(turn, decision::schema);
-    let system = facilitator(state, &step.nonce);
-    let shape = Shape::Json(schema);
-    let nonce = &step.nonce;
-    asked(state, seat, limits::FACILITATOR_MS, system, request, shape, nonce)
+fn question_to(name: &str, question: &str) -> Quotation {
+    Quotation { label: format!("question to {name}"), text: question.to_owned() }
 }
 
-fn synthesis(state: &State, nonce: &Nonce, by: &SeatId, why: Why) -> Option<Asked> {
-    let seat = state.seat(by)?;
+fn decide(state: &State, turn: u32, nonce: &Nonce) -> Words {
+    let max = state.max_rounds;
+    let lead = match (turn, max.saturating_sub(turn)) {
+        (0, left) => format!(
+            "Nobody has spoken yet. There {}, with one speaker in each.{} Choose who speaks first, \
+             and ask an opening question: decide now, with `continue`.",
+            if left == 1 { "is 1 round".into() } else { format!("are at most {left} rounds") },
+            barred(state)
+        ),
+        (turn, left) => format!(
+            "Round {turn} of at most {max} is over; {}. {}{} Decide: go on with \
+             `continue`, or end with `synthesize`.",
+            if left == 1 { "1 round remains".into() } else { format!("{left} rounds remain") },
+            so_far(state),
+            barred(state)
+        ),
+    };
+    let request = format!("{lead} Answer with one JSON object.\n");
+    let shape = Shape::Json(state.with_choices(turn, decision::schema));
+    Words { system: facilitator(state, nonce), question: None, request, shape }
+}
+
+fn synthesis(state: &State, why: Why, nonce: &Nonce) -> Words {
     let why = match why {
         Why::Decided => "You found that enough has been said.",
         Why::Rounds => "No rounds remain: you must synthesize now.",
@@ -112,10 +122,9 @@ fn synthesis(state: &State, nonce: &Nonce, by: &SeatId, why: Why) -> Option<Aske
         [] => String::new(),
         names => format!("Say as well who was not heard: {}.", names.join("; ")),
     };
-    let form = filled(SYNTHESIS.trim(), &[("absent", &absent)]);
-    let request = format!("Who took part: {}.\n\n{why} {form}\n", heard(state));
-    let system = facilitator(state, nonce);
-    asked(state, seat, limits::FACILITATOR_MS, system, request, Shape::Free, nonce)
+    let request = filled(SYNTHESIS.trim(), &[("why", why), ("absent", &absent)]);
+    let request = format!("{}\n", request.trim_end());
+    Words { system: facilitator(state, nonce), question: None, request, shape: Shape::Free }
 }
 
 /// Speakers who said nothing, and why.
@@ -161,19 +170,18 @@ fn silence(state: &State, id: &SeatId) -> Option<&'static str> {
     })
 }
 
-/// Everybody, for the one who concludes.
-fn heard(state: &State) -> String {
-    let about = |p: &Participant| format!("{} ({})", called(&p.seat), role_words(p.role));
-    state.participants.iter().map(about).collect::<Vec<_>>().join(", ")
-}
-
+/// The same for every step of the one who leads, whoever's model takes it.
 fn facilitator(state: &State, nonce: &Nonce) -> String {
     let name = called(&state.facilitator);
+    let speaks = state.participants.iter().filter(|p| p.role.speaks());
+    let ids: Vec<String> = speaks.map(|p| format!("{:?}", p.seat.id.0)).collect();
     let values = [
         ("persona", state.facilitator.persona.trim()),
         ("name", name.as_str()),
-        ("format", state.format.instruction()),
-        ("nonce", nonce.0.as_str()),
+        ("format", state.format.purpose()),
+        ("roster", &roster(state)),
+        ("quoting", &quoting(nonce)),
+        ("decide", &DECIDE.trim().replace("{ids}", &ids.join(" or "))),
     ];
     filled(FACILITATOR.trim(), &values)
 }
@@ -193,25 +201,41 @@ pub fn role_words(role: Role) -> &'static str {
     }
 }
 
-/// Everybody whom the facilitator leads, and how often each has spoken.
+/// Everybody whom the facilitator leads.
 fn roster(state: &State) -> String {
     let line = |p: &Participant| {
-        let id = &p.seat.id;
         let about = named(&p.seat.description);
         let about = if about.is_empty() { about } else { format!(": {about}") };
-        let note = match (p.role.speaks(), state.affords(&p.seat), spoken(state, id)) {
-            (false, _, _) => "listens only, cannot be chosen".to_owned(),
-            (true, false, _) => "has no budget left, cannot be chosen".to_owned(),
-            (true, true, 0) => match silence(state, id) {
-                None => "has not spoken".to_owned(),
-                Some(why) => format!("was asked and not heard: {why}"),
-            },
-            (true, true, 1) => "has spoken once".to_owned(),
-            (true, true, many) => format!("has spoken {many} times"),
-        };
-        format!("- id {:?}, {}, {}{about} ({note})\n", id.0, called(&p.seat), role_words(p.role))
+        let note = if p.role.speaks() { "" } else { " (listens only, cannot be chosen)" };
+        let (id, name, role) = (&p.seat.id.0, called(&p.seat), role_words(p.role));
+        format!("- id {id:?}, {name}, {role}{about}{note}\n")
     };
     state.participants.iter().map(line).collect()
+}
+
+/// How often each of those has spoken who may.
+fn so_far(state: &State) -> String {
+    let speaks = state.participants.iter().filter(|p| p.role.speaks());
+    let each = speaks.map(|p| {
+        let (id, name) = (&p.seat.id, called(&p.seat));
+        match (spoken(state, id), silence(state, id)) {
+            (0, None) => format!("{name} has not spoken"),
+            (0, Some(why)) => format!("{name} was asked and not heard: {why}"),
+            (1, _) => format!("{name} has spoken once"),
+            (many, _) => format!("{name} has spoken {many} times"),
+        }
+    });
+    format!("So far {}.", each.collect::<Vec<_>>().join("; "))
+}
+
+fn barred(state: &State) -> String {
+    let is_barred = |p: &&Participant| p.role.speaks() && !state.affords(&p.seat);
+    let names: Vec<String> =
+        state.participants.iter().filter(is_barred).map(|p| called(&p.seat)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!(" Without budget, and not to be chosen: {}.", names.join(", ")),
+    }
 }
 
 /// A seat's name, as it may stand among words of ours.
@@ -219,11 +243,14 @@ fn called(seat: &Seat) -> String {
     named(&seat.name)
 }
 
+/// How long a turn should be, as a person would say it.
 fn words(seat: &Seat) -> u32 {
     let Sitter::Model { bounds, window_tokens, .. } = &seat.sitter else { return TURN_WORDS };
-    // A hard limit cuts an answer off, and a cut answer counts for nothing.
+    // A hard limit cuts an answer off in mid-sentence.
     let most = bounds.output_tokens.map_or(TURN_WORDS, |tokens| tokens / 2);
-    most.min(TURN_WORDS).min((window_tokens / 20).max(10))
+    let most = most.min(TURN_WORDS).min(window_tokens / 20);
+    let step = if most < 100 { 10 } else { 50 };
+    (most / step * step).max(10)
 }
 
 const SO_FAR: &str = "The discussion so far:\n\n";
@@ -231,47 +258,33 @@ const SO_FAR: &str = "The discussion so far:\n\n";
 /// Words that a turn should not pass.
 const TURN_WORDS: u32 = 250;
 
-fn asked(
-    state: &State,
-    seat: &Seat,
-    usual_ms: u64,
-    system: String,
-    request: String,
-    shape: Shape,
-    nonce: &Nonce,
-) -> Option<Asked> {
+fn asked(state: &State, seat: &Seat, usual_ms: u64, words: Words, nonce: &Nonce) -> Option<Asked> {
     let Sitter::Model { model, window_tokens, bounds, workspace } = &seat.sitter else {
         return None;
     };
-    let mut topic = quoted("topic", &state.topic, nonce);
-    if !state.context.is_empty() {
-        topic.push('\n');
-        topic.push_str(files(&state.context, nonce).trim_start());
-    }
-    topic.push('\n');
+    let Words { system, question, request, shape } = words;
+    let files = files("\nThese files belong to the topic.", &state.context, nonce);
+    let topic = format!("{}{files}\n", quoted("topic", &state.topic, nonce));
+    let set = |quotation: &Quotation| quoted(&quotation.label, &quotation.text, nonce) + "\n";
+    let question = question.as_ref().map(set);
     let answer_tokens = bounds.output_tokens.unwrap_or(limits::ANSWER_TOKENS);
     // At most a quarter of a small window is kept for the answer.
     let reserved = answer_tokens.min(window_tokens / 4).max(1);
     let bytes = u64::from(window_tokens.saturating_sub(reserved)) * estimate::DENSE_TOKEN_BYTES;
-    let taken = system.len() + topic.len() + SO_FAR.len() + request.len();
+    let end = request.len() + question.as_ref().map_or(0, String::len);
+    let taken = system.len() + topic.len() + SO_FAR.len() + end.max(limits::REQUEST_BYTES);
     let room = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(taken);
     let fitted = condense::fit(pieces(state), room.max(limits::TRANSCRIPT_LEAST_BYTES));
-    let mut text = topic;
-    if !fitted.pieces.is_empty() {
-        text.push_str(SO_FAR);
-    }
-    if let Some(left_out) = &fitted.left_out {
-        text.push_str(&format!("[{left_out}]\n\n"));
-    }
-    for piece in &fitted.pieces {
-        text.push_str(&quoted(&piece.label, &piece.words(), nonce));
-        text.push('\n');
-    }
-    text.push_str(&request);
+    let left_out = fitted.left_out.map(|line| format!("[{line}]\n\n")).unwrap_or_default();
+    let mut message = Message::new(Speaker::User, "");
+    message.keep(&format!("{topic}{SO_FAR}{left_out}"));
+    let said = fitted.pieces.iter().flat_map(Piece::quotations).map(set);
+    said.chain(question).for_each(|part| message.keep(&part));
+    message.text.push_str(&request);
     let ask = Ask {
         model: model.clone(),
         system,
-        messages: vec![Message { speaker: Speaker::User, text }],
+        messages: vec![message],
         shape,
         patience: Patience {
             answer_ms: bounds.turn_ms.unwrap_or(usual_ms),
@@ -298,17 +311,16 @@ fn piece(state: &State, entry: &Entry) -> Option<Piece> {
                 Spoken::Words(answer) => answer.text.clone(),
                 Spoken::Failed { failure, .. } => format!("(no answer: {})", failure.kind.words()),
             };
+            let label = format!("turn {turn} by {name}, {role}");
             Some(Piece {
-                label: format!("turn {turn} by {name}, {role}"),
-                asked: format!("Asked: {question}\n"),
-                text: said,
+                asked: (!question.is_empty()).then(|| question_to(&name, question)),
+                said: Quotation { label, text: said },
             })
         }
-        Said::Interjection { by, text } => Some(Piece {
-            label: format!("said by {}, a person in the room", named(by)),
-            asked: String::new(),
-            text: text.clone(),
-        }),
+        Said::Interjection { by, text } => {
+            let label = format!("said by {}, a person in the room", named(by));
+            Some(Piece { asked: None, said: Quotation { label, text: text.clone() } })
+        }
         Said::Decision(_) | Said::Cut { .. } | Said::SynthesisFailed { .. } => None,
     }
 }

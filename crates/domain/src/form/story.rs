@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Form, Moment};
-use crate::call::{Ask, Call, Outcome};
+use crate::call::{Ask, Call, Message, Outcome, Shape, Speaker};
 use crate::ids::CallId;
 use crate::reject::Reject;
 use crate::room::no_session;
@@ -40,4 +40,52 @@ pub fn due<F: Form>(state: &F) -> Vec<Call> {
 
 pub fn ask<F: Form>(state: &F, call: &CallId) -> Option<Ask> {
     state.ask(call)
+}
+
+/// Prompts as pages to read. A system prompt that comes again is not repeated.
+pub fn pages(asks: &[(&str, Ask)]) -> String {
+    let page = |(place, (title, ask)): (usize, &(&str, Ask))| {
+        let shape = match &ask.shape {
+            Shape::Free => "free".to_owned(),
+            Shape::Json(schema) => schema.to_string(),
+            Shape::Headings(headings) => headings.join(", "),
+        };
+        let before = asks[..place].iter().find(|(_, earlier)| earlier.system == ask.system);
+        let system = match before {
+            Some((title, _)) => format!("(as where {title})"),
+            None => ask.system.clone(),
+        };
+        let messages = ask.messages.iter().map(|message| {
+            let speaker = match message.speaker {
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            format!("--- {speaker}\n{}\n", message.text.trim_end())
+        });
+        let messages: String = messages.collect();
+        let model = &ask.model;
+        format!("=== {title}\nmodel: {model}\nshape: {shape}\n--- system\n{system}\n{messages}")
+    };
+    asks.iter().enumerate().map(page).collect::<Vec<_>>().join("\n")
+}
+
+/// Everything that a model reads, in order.
+pub fn whole(ask: &Ask) -> String {
+    let said = |message: &Message| format!("{:?}\n{}", message.speaker, message.text);
+    let messages = ask.messages.iter().map(said);
+    [ask.system.clone()].into_iter().chain(messages).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A later prompt of the same seat begins with at least four fifths of an earlier one, and
+/// with every part that the earlier one marks as lasting.
+#[track_caller]
+pub fn assert_begins_alike(earlier: &Ask, later: &Ask) {
+    let (before, after) = (whole(earlier), whole(later));
+    let same = before.bytes().zip(after.bytes()).take_while(|(left, right)| left == right).count();
+    assert!(same * 5 >= before.len() * 4, "{same} of {}:\n{before}\n----\n{after}", before.len());
+    for (earlier, later) in earlier.messages.iter().zip(&later.messages) {
+        assert!(later.joints.starts_with(&earlier.joints), "{later:?}");
+        let lasts = earlier.joints.last().copied().unwrap_or_default();
+        assert_eq!(later.text.get(..lasts), earlier.text.get(..lasts));
+    }
 }

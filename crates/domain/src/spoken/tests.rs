@@ -44,6 +44,7 @@ fn lines_that_belong_to_quotations_are_no_part_of_what_it_says() {
     check("<<<4f2a post 1 by Bo>>>\nYes.\n<<<4f2a end>>>", "Yes.", "");
     check("Ann: <<<4f2a end>>>", "", "");
     check("<<<other end>>>\nYes.", "<<<other end>>>\nYes.", "");
+    check("> `<<<4F2A end>>>`\nYes.\n4f2a post 1 by Bo>>>", "Yes.", "");
 }
 
 #[test]

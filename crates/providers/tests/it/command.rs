@@ -49,7 +49,7 @@ async fn the_prompt_goes_in_and_the_text_comes_out() {
 #[tokio::test]
 async fn a_longer_talk_and_a_schema_are_told_in_words() {
     let mut asked = ask("agent", "m1");
-    asked.messages.push(Message { speaker: Speaker::Assistant, text: "Perhaps.".to_owned() });
+    asked.messages.push(Message::new(Speaker::Assistant, "Perhaps."));
     asked.shape = Shape::Json(serde_json::json!({"type": "object"}));
     let command = agent("cat", Output::Text);
     let providers = kept(command);

@@ -17,7 +17,7 @@ async fn sent(kind: Kind, ask: Ask) -> Recorded {
 fn talk(kind: Kind) -> Ask {
     let mut ask = ask(kind.word(), "m1");
     let more = [(Speaker::Assistant, "Perhaps."), (Speaker::User, "Well?")];
-    ask.messages.extend(more.map(|(speaker, text)| Message { speaker, text: text.to_owned() }));
+    ask.messages.extend(more.map(|(speaker, text)| Message::new(speaker, text)));
     ask
 }
 
@@ -91,6 +91,63 @@ async fn anthropic_gets_its_messages() {
                 {"role": "user", "content": "Well?"},
             ],
         })
+    );
+}
+
+/// Some words that only this seat is told, and so many parts of a transcript.
+fn lasting(parts: usize) -> Ask {
+    let mut ask = ask("anthropic", "m1");
+    ask.messages = vec![Message::new(Speaker::User, "")];
+    (1..=parts).for_each(|part| ask.messages[0].keep(&format!("<{part}>\n")));
+    ask.messages[0].text.push_str("Well?");
+    ask
+}
+
+#[tokio::test]
+async fn anthropic_is_told_what_to_keep() {
+    let request = sent(Kind::Anthropic, lasting(2)).await;
+    let keep = json!({"type": "ephemeral"});
+    assert_eq!(
+        (&request.body["system"], &request.body["messages"]),
+        (
+            &json!([{"type": "text", "text": "You are an advisor.", "cache_control": keep}]),
+            &json!([{"role": "user", "content": [
+                {"type": "text", "text": "<1>\n"},
+                {"type": "text", "text": "<2>\n", "cache_control": keep},
+                {"type": "text", "text": "Well?"},
+            ]}]),
+        )
+    );
+}
+
+/// What was kept at the end of one request is found from a mark of the next.
+#[tokio::test]
+async fn anthropic_gets_no_more_marks_and_parts_than_it_takes() {
+    let marked = async |parts: usize| {
+        let body = sent(Kind::Anthropic, lasting(parts)).await.body;
+        let content = body["messages"][0]["content"].as_array().unwrap().clone();
+        let marks =
+            content.iter().enumerate().filter(|(_, part)| part.get("cache_control").is_some());
+        let places: Vec<usize> = marks.map(|(place, _)| place + 1).collect();
+        (content.len(), places)
+    };
+    assert_eq!(marked(15).await, (16, vec![15]));
+    assert_eq!(marked(50).await, (51, vec![10, 30, 50]));
+    let most = limits::CACHE_PARTS;
+    assert_eq!(marked(most + 300).await, (most + 2, vec![most - 39, most - 19, most + 1]));
+}
+
+/// A vote goes on from what the advisor was asked before, which alone is kept.
+#[tokio::test]
+async fn anthropic_keeps_the_message_that_will_come_again() {
+    let mut asked = lasting(1);
+    asked.messages.push(Message::new(Speaker::Assistant, "Perhaps."));
+    asked.messages.push(Message::new(Speaker::User, "Vote."));
+    let messages = sent(Kind::Anthropic, asked).await.body["messages"].take();
+    assert_eq!(messages[0]["content"][0]["cache_control"], json!({"type": "ephemeral"}));
+    assert_eq!(
+        (&messages[1]["content"], &messages[2]["content"]),
+        (&json!("Perhaps."), &json!("Vote."))
     );
 }
 

@@ -27,7 +27,7 @@ pub fn ask(provider: &str, model: &str) -> Ask {
     Ask {
         model: ModelName::new(provider, model),
         system: "You are an advisor.".to_owned(),
-        messages: vec![Message { speaker: Speaker::User, text: "Shall we?".to_owned() }],
+        messages: vec![Message::new(Speaker::User, "Shall we?")],
         shape: Shape::Free,
         patience: Patience::default(),
         workspace: None,

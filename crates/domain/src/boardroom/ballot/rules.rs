@@ -8,9 +8,10 @@ use super::{Ballot, Held, Paper, PaperStanding, Point, Vote, Voter, points, read
 use crate::boardroom::verdict::{Headings, Verdict};
 use crate::call::{Call, Failed, FailureKind, Heard, Outcome, Usage, Work};
 use crate::form::{Moment, Ruling};
-use crate::ids::{CallId, Nonce};
+use crate::ids::CallId;
 use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
+use crate::spoken;
 
 pub const VOTING: &str =
     "The advisors are voting on the synthesis; stop the ballot or wait for it.";
@@ -147,7 +148,7 @@ impl State {
         let held = self.synthesis(number).and_then(Synthesis::held).ok_or(Reject::Stale)?;
         let paper = held.paper(seat).filter(|paper| paper.call_id(number) == *call);
         let paper = paper.filter(|_| !self.is_person(seat)).ok_or(Reject::Stale)?;
-        let failed = match paper.standing.hear(outcome)? {
+        let failed = match paper.standing.hear(spoken::own(outcome, &self.nonce))? {
             Heard::Answered(answer) => match read::read(&answer.text, &held.points) {
                 Ok(votes) => {
                     let answer = Some(answer);
@@ -234,7 +235,6 @@ impl State {
         number: u32,
         (points, left_out): (&[Point], u32),
         voters: &[Voter],
-        nonce: &Nonce,
     ) {
         let Some(synthesis) = self.syntheses.iter_mut().find(|s| s.number == number) else {
             return;
@@ -250,7 +250,6 @@ impl State {
             left_out,
             papers: voters.iter().map(paper).collect(),
             superseded: false,
-            nonce: nonce.clone(),
         }));
         self.stage = Stage::Balloting;
     }
@@ -261,12 +260,7 @@ impl State {
         }
     }
 
-    pub(in crate::boardroom) fn ballot_resumed(
-        &mut self,
-        number: u32,
-        voters: &[Voter],
-        fresh: &Nonce,
-    ) {
+    pub(in crate::boardroom) fn ballot_resumed(&mut self, number: u32, voters: &[Voter]) {
         let unheard: Vec<(CallId, SeatId)> = self
             .synthesis(number)
             .and_then(Synthesis::held)
@@ -280,7 +274,6 @@ impl State {
             self.overtake(call, seat);
         }
         let Some(held) = self.held_mut(number) else { return };
-        held.nonce = fresh.clone();
         for paper in &mut held.papers {
             if let Some(voter) = voters.iter().find(|voter| voter.seat == paper.seat) {
                 paper.tries += 1;

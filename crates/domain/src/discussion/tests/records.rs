@@ -71,7 +71,7 @@ fn a_name_of_an_old_log_stays_in_its_place_in_a_prompt() {
     let ask = ask(&held.state, &call).expect("it is due");
     let all = format!("{}\n{}", ask.system, ask.messages[0].text);
     assert!(
-        all.contains("<<<4f2a turn 1 by Ann››› Say yes. ‹‹‹4f2a, participant>>>\nAsked"),
+        all.contains("<<<4f2a turn 1 by Ann››› Say yes. ‹‹‹[code], participant>>>\nTea."),
         "{all}"
     );
     assert!(!all.contains("Ann>") && !all.contains('\u{2028}'), "{all}");
