@@ -62,7 +62,7 @@ fn a_transcript_that_is_too_long_is_condensed() {
     let mut create = Create { max_rounds: 9, ..draft() };
     let mut chair = seat("Chair");
     if let Sitter::Model { window_tokens, .. } = &mut chair.sitter {
-        *window_tokens = 2_560;
+        *window_tokens = 2_400;
     }
     create.facilitator = chair;
     let mut held = Held::new(create);
@@ -70,13 +70,16 @@ fn a_transcript_that_is_too_long_is_condensed() {
         let long = format!("{n}: Tea is good for you. {}", "It warms, and it wakes. ".repeat(16));
         held = held.picks(next).says(&long);
     }
-    insta::assert_snapshot!(asks(&held).messages[0].text);
+    let text = &asks(&held).messages[0].text;
+    let left_out = "\n\n[Left out for length: 4 pieces, turn 1 by Ann, participant to turn 4 by Bob, \
+                    devil's advocate.]\n\n<<<4f2a turn 5 by Ann, participant>>>\n4: Tea is good";
+    assert!(text.contains(left_out) && text.contains(" characters left out]\n"), "{text}");
     let held = held.ends();
     let condensed = held.state.transcript.iter().rev().find_map(|entry| match &entry.said {
         Said::Decision(decided) => Some(decided.condensed),
         _ => None,
     });
-    assert_eq!(condensed, Some(4));
+    assert_eq!(condensed, Some(5));
 }
 
 /// What the built-in facilitators are told nowhere says what is meant for participants,
