@@ -1,5 +1,7 @@
 //! Times, counts and money as a person would say them. The only place that rounds.
 
+pub use plenary_domain::ledger::count;
+
 /// A time that was measured: `3.2 s`, `32 s`, `2 min 5 s`, `12 min`, `1 h 5 min`, `3 days`.
 pub fn duration(ms: u64) -> String {
     if ms < 9_950 {
@@ -17,19 +19,6 @@ pub fn duration(ms: u64) -> String {
         86_400..172_800 => both((hours / 24, "day"), (hours % 24, "h")),
         _ => format!("{} days", nearest(hours, 24)),
     }
-}
-
-/// A count, exactly: `12,345`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Counts that are foreseen: `850 to 1,200`.

@@ -60,19 +60,19 @@ impl Usage {
         }
     }
 
-    /// `2270 tokens in (1816 cached), 340 out (120 reasoning), $0.012`; `None` where
+    /// `2,270 tokens in (1,816 cached), 340 out (120 reasoning), $0.012`; `None` where
     /// nothing is known.
     pub fn in_words(&self) -> Option<String> {
         let of = |part: Option<u64>, what: &str| match part {
-            Some(part @ 1..) => format!(" ({part} {what})"),
+            Some(part @ 1..) => format!(" ({} {what})", count(part)),
             Some(0) | None => String::new(),
         };
-        let input = self
-            .input_tokens
-            .map(|tokens| format!("{tokens} tokens in{}", of(self.cached_tokens, "cached")));
+        let input = self.input_tokens.map(|tokens| {
+            format!("{} tokens in{}", count(tokens), of(self.cached_tokens, "cached"))
+        });
         let output = self.output_tokens.map(|tokens| {
             let unit = if input.is_some() { "" } else { " tokens" };
-            format!("{tokens}{unit} out{}", of(self.reasoning_tokens, "reasoning"))
+            format!("{}{unit} out{}", count(tokens), of(self.reasoning_tokens, "reasoning"))
         });
         let cost = self.cost_nano_usd.map(|nanos| dollars(nanos as f64 / NANO));
         let parts: Vec<String> = [input, output, cost].into_iter().flatten().collect();
@@ -91,6 +91,19 @@ impl Usage {
     pub fn cost_usd(&self) -> Option<f64> {
         self.cost_nano_usd.map(|nanos| nanos as f64 / NANO)
     }
+}
+
+/// A count, exactly: `12,345`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 const NANO: f64 = 1e9;
@@ -191,13 +204,13 @@ mod tests {
         let output = Usage { input_tokens: None, ..known };
         for (usage, words) in [
             (Usage::default(), None),
-            (known, Some("2270 tokens in, 340 out")),
-            (detailed, Some("2270 tokens in (1816 cached), 340 out (120 reasoning)")),
-            (Usage { cached_tokens: Some(0), ..known }, Some("2270 tokens in, 340 out")),
+            (known, Some("2,270 tokens in, 340 out")),
+            (detailed, Some("2,270 tokens in (1,816 cached), 340 out (120 reasoning)")),
+            (Usage { cached_tokens: Some(0), ..known }, Some("2,270 tokens in, 340 out")),
             (output, Some("340 tokens out")),
             (
                 Usage { cost_nano_usd: Some(12_345_678), ..known },
-                Some("2270 tokens in, 340 out, $0.012"),
+                Some("2,270 tokens in, 340 out, $0.012"),
             ),
         ] {
             assert_eq!(usage.in_words().as_deref(), words);

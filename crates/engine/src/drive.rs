@@ -1,6 +1,7 @@
 //! Keeps what is due under way: starts the calls that should run and do not,
 //! cancels those that run and should not, and hands their text back in.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::attempt;
 use crate::engine::{Engine, EngineError};
-use crate::ports::{AttemptEnd, AttemptState, StoreError};
+use crate::ports::{AttemptEnd, AttemptRow, AttemptState, StoreError};
 use crate::session::{Held, Role, Seat, Session};
 use crate::submit::{By, Committed, ENGINE, Step, contained, through, words};
 
@@ -224,25 +225,22 @@ impl Held {
     /// A crash may have come between a stop and the partial text that belongs to
     /// it; the draft of such a call is the text.
     async fn hand_in_drafts(&mut self) -> Result<(), EngineError> {
-        let (store, id) = (self.engine().store.clone(), self.id());
+        let id = self.id();
         // Others may stop a call while those before are handed in, so it is looked again.
         for _ in 0..limits::DECISIONS {
-            let drafts = store.drafts(id).await?;
-            if drafts.is_empty() {
-                return Ok(());
-            }
-            let attempts = store.attempts(id).await?;
+            let left = Left::of(self.engine(), id).await?;
             let due = self.work.state.as_ref().map(|state| state.due()).unwrap_or_default();
             let mut steps = vec![];
-            for (call, partial) in drafts {
-                if due.iter().any(|due| due.id == call) {
+            for (call, partial) in &left.drafts {
+                if due.iter().any(|due| due.id == *call) {
+                    self.work.cut_off.insert(call.clone());
                     continue;
                 }
-                let own = attempts.iter().filter(|row| row.call == call);
-                let last = own.clone().map(|row| row.number).max().unwrap_or(0);
-                let usage = own.fold(Usage::default(), |sum, row| sum.plus(row.usage));
-                let attempt = ended(&call, last, AttemptState::Stopped, Usage::default());
-                let outcome = Outcome::Stopped { partial, usage };
+                let (call, last) = (call.clone(), left.attempts(call).map(|row| row.number).max());
+                let attempt =
+                    ended(&call, last.unwrap_or(0), AttemptState::Stopped, Usage::default());
+                let outcome =
+                    Outcome::Stopped { partial: partial.clone(), usage: left.usage(&call) };
                 steps.push(Step { command: Command::Settle { call, outcome }, attempt });
             }
             if steps.is_empty() {
@@ -255,13 +253,6 @@ impl Held {
             }
         }
         Err(EngineError::Contended)
-    }
-
-    /// What an earlier attempt at a call had brought.
-    async fn draft(&self, call: &CallId) -> String {
-        let drafts = self.engine().store.drafts(self.id()).await.unwrap_or_default();
-        let own = drafts.into_iter().find(|(other, _)| other == call);
-        own.map(|(_, text)| text).unwrap_or_default()
     }
 
     /// Nobody waits for these outcomes any more; their attempts have ended all the same.
@@ -288,7 +279,10 @@ impl Held {
             let Role::Driving { epoch } = self.work.role else { return self.sleep(&due) };
             let now = self.engine().clock.now();
             let mut steps = std::mem::take(&mut self.work.owed);
-            steps.extend(self.cancel(&due).await);
+            match self.cancel(&due).await {
+                Ok(cancelled) => steps.extend(cancelled),
+                Err(error) => return self.owe(steps, &error),
+            }
             steps.extend(due.iter().filter(|call| is_over(call, now)).map(elapsed));
             if !steps.is_empty() {
                 let ended = match self.commit(&By::actor(ENGINE), steps.clone()).await {
@@ -305,16 +299,11 @@ impl Held {
                     Err(error) => Err(StoreError::Failed(error.to_string())),
                 };
                 match ended {
+                    // Others have written meanwhile, so what is due may be something else.
+                    Ok(()) if self.work.unsettled => continue,
                     Ok(()) => {}
                     Err(StoreError::Fenced) => return self.step_down(),
-                    Err(error) => {
-                        let session = self.id();
-                        tracing::error!(%session, %error, "partial text could not be kept yet");
-                        // Whoever looks round tries again.
-                        self.work.owed = steps;
-                        self.work.unsettled = true;
-                        return;
-                    }
+                    Err(error) => return self.owe(steps, &error),
                 }
             }
             self.engine().come_back(self.id(), first_wake(&due), true);
@@ -322,10 +311,18 @@ impl Held {
                 if work != Work::Ask || self.work.running.contains_key(&id) {
                     continue;
                 }
+                self.work.cut_off.remove(&id);
                 let handle = self.engine().start(self, epoch, id.clone(), state.clone());
                 self.work.running.insert(id, handle);
             }
         }
+    }
+
+    /// Whoever looks round tries again.
+    fn owe(&mut self, steps: Vec<Step>, error: &StoreError) {
+        tracing::error!(session = %self.id(), %error, "partial text could not be kept yet");
+        self.work.owed = steps;
+        self.work.unsettled = true;
     }
 
     /// Nothing is done here; what is due at a time will be.
@@ -335,27 +332,64 @@ impl Held {
 
     /// Cancels what runs and is no longer due, and waits until it has ended. Dropping
     /// a task drops its request.
-    async fn cancel(&mut self, due: &[Call]) -> Vec<Step> {
+    async fn cancel(&mut self, due: &[Call]) -> Result<Vec<Step>, StoreError> {
         let is_due = |running: &CallId| due.iter().any(|call| call.id == *running);
-        let over = self.work.running.keys().filter(|call| !is_due(call)).cloned();
+        let under_way = self.work.running.keys().chain(&self.work.cut_off);
+        let over: BTreeSet<CallId> = under_way.filter(|call| !is_due(call)).cloned().collect();
+        // One that has not begun has what there was before a restart.
+        let live = &self.session.live;
+        let left = match over.iter().any(|call| live.underway(call).is_none()) {
+            true => Left::of(self.engine(), self.id()).await?,
+            false => Left::default(),
+        };
         let mut steps = vec![];
-        for call in over.collect::<Vec<_>>() {
+        for call in over {
+            self.work.cut_off.remove(&call);
             if let Some(handle) = self.work.running.remove(&call) {
                 handle.abort();
                 // What it was about to write is written now or never.
                 let _ = handle.await;
             }
             let spent = self.session.live.spent(&call);
-            // One that has not begun has what there was before a restart.
-            let (number, partial) = match self.session.live.end(&call) {
-                Some((number, partial, _)) => (number, partial),
-                None => (0, self.draft(&call).await),
+            let (number, partial, usage) = match self.session.live.end(&call) {
+                Some((number, partial, _)) => (number, partial, spent.all()),
+                None => (0, left.text(&call), left.usage(&call)),
             };
             let attempt = ended(&call, number, AttemptState::Stopped, spent.attempt);
-            let outcome = Outcome::Stopped { partial, usage: spent.all() };
+            let outcome = Outcome::Stopped { partial, usage };
             steps.push(Step { command: Command::Settle { call, outcome }, attempt });
         }
-        steps
+        Ok(steps)
+    }
+}
+
+/// What earlier attempts at the calls of a session have left behind.
+#[derive(Default)]
+struct Left {
+    drafts: Vec<(CallId, String)>,
+    attempts: Vec<AttemptRow>,
+}
+
+impl Left {
+    async fn of(engine: &Engine, id: SessionId) -> Result<Left, StoreError> {
+        let drafts = engine.store.drafts(id).await?;
+        if drafts.is_empty() {
+            return Ok(Left::default());
+        }
+        Ok(Left { drafts, attempts: engine.store.attempts(id).await? })
+    }
+
+    fn text(&self, call: &CallId) -> String {
+        let own = self.drafts.iter().find(|(other, _)| other == call);
+        own.map(|(_, text)| text.clone()).unwrap_or_default()
+    }
+
+    fn attempts(&self, call: &CallId) -> impl Iterator<Item = &AttemptRow> {
+        self.attempts.iter().filter(move |row| row.call == *call)
+    }
+
+    fn usage(&self, call: &CallId) -> Usage {
+        self.attempts(call).fold(Usage::default(), |sum, row| sum.plus(row.usage))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A session in memory: it follows its log, and while this node drives it, its calls run
 //! here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plenary_domain::room::{self, Event};
@@ -33,6 +33,9 @@ pub(crate) struct Workings {
     opened_by: Arc<str>,
     pub role: Role,
     pub running: BTreeMap<CallId, JoinHandle<()>>,
+    /// Calls that a restart cut off and that are to be asked again: what they had said is
+    /// handed in if they are stopped before that.
+    pub cut_off: BTreeSet<CallId>,
     /// What runs may not be what is due.
     pub unsettled: bool,
     /// Partial texts of calls that were cancelled, until the log has them.
@@ -218,6 +221,7 @@ impl Held {
     pub fn step_down(&mut self) {
         self.work.role = Role::Following;
         self.work.owed.clear();
+        self.work.cut_off.clear();
         for (call, handle) in std::mem::take(&mut self.work.running) {
             handle.abort();
             self.session.live.end(&call);

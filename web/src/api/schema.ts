@@ -91,6 +91,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/boardrooms/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a board would take that is yet to be convened. Nothing is created; what would be
+         *     wrong with it is answered as convening would.
+         */
+        post: operations["boardrooms_estimate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/boardrooms/import": {
         parameters: {
             query?: never;
@@ -525,7 +545,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A discussion as it stands: who takes part, what is under way, the conclusion. */
+        /**
+         * A discussion as it stands: who takes part, what is under way, the conclusion, and the
+         *     last messages.
+         */
         get: operations["discussions_get"];
         put?: never;
         post?: never;
@@ -537,8 +560,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes what is given. Status and conclusion are not written by hand: start,
-         *     pause, resume, stop and conclude are commands.
+         * Changes what is given, all or nothing. A status is reached by the command that leads
+         *     there: `active` starts or resumes, `paused` pauses, `concluded` concludes.
          */
         patch: operations["discussions_edit"];
         trace?: never;
@@ -1341,8 +1364,9 @@ export interface components {
             /** @description Made to lead discussions. */
             isFacilitator?: boolean | null;
             /**
-             * @description `provider/model`, or a bare name that one provider has. Give either this
-             *     or a tier; with neither the agent takes any model.
+             * @description `provider/model`, or a bare name that one provider has; `haiku`, `sonnet` and
+             *     `opus` mean a tier where no model is called that. Give either this or a tier;
+             *     with neither the agent takes any model.
              */
             model?: string | null;
             name?: string;
@@ -1479,7 +1503,8 @@ export interface components {
             convenedAt: string;
             /**
              * Format: double
-             * @description Of all answers. Absent unless every price and every number of tokens is known.
+             * @description Of the same, by the operator's prices, or as the providers say. Absent unless all
+             *     of it is known.
              */
             cost?: number;
             /** @description Of the costs. */
@@ -1511,7 +1536,10 @@ export interface components {
             /** @description The chosen synthesizer, then the models that would take over. */
             synthesizers: string[];
             title: string;
-            /** @description Tokens of all calls, where the providers say. */
+            /**
+             * @description Of all calls and all their attempts, whatever became of them, where the providers
+             *     say.
+             */
             usage: components["schemas"]["UsageView"];
             /**
              * Format: int64
@@ -1557,6 +1585,8 @@ export interface components {
             /** Format: date-time */
             at: string;
             body: string;
+            /** @description The answer reached a limit on its length. Absent where it is false. */
+            cut?: boolean;
             /**
              * Format: int32
              * @description 0: somebody posted it; an answer is one deeper than what it answers.
@@ -1568,6 +1598,8 @@ export interface components {
             sender: string;
             /** Format: int64 */
             sequence: number;
+            /** @description What an answer took. */
+            usage?: components["schemas"]["UsageView"];
         };
         CouncilPosted: {
             /** @description Members that will answer. */
@@ -1621,6 +1653,8 @@ export interface components {
             status: components["schemas"]["CouncilStatus"];
             /** @description Said when it was closed. */
             summary?: string;
+            /** @description What all answers took, also those that failed or were stopped. */
+            usage: components["schemas"]["UsageView"];
             /**
              * Format: int64
              * @description The number of the last event, as the live events count.
@@ -1664,11 +1698,16 @@ export interface components {
             reasoning: string;
         };
         DiscussionActual: {
+            /**
+             * Format: int64
+             * @description Of those, the ones that the provider had in its cache.
+             */
+            cachedTokens?: number;
             /** Format: int32 */
             calls: number;
             /**
              * Format: double
-             * @description Absent unless every price and every number of tokens is known.
+             * @description By the operator's prices, or as the providers say. Absent unless all of it is known.
              */
             cost?: number;
             /** @description Of the cost. */
@@ -1687,8 +1726,15 @@ export interface components {
             modelSeconds: number;
             /** Format: int64 */
             outputTokens?: number;
+            /**
+             * Format: int64
+             * @description Of those, the ones of thinking.
+             */
+            reasoningTokens?: number;
         };
         DiscussionEdit: {
+            /** @description In place of the conclusion that there is. Who edited it is recorded. */
+            conclusion?: string | null;
             format?: components["schemas"]["DiscussionFormat"] | null;
             /**
              * Format: int32
@@ -1696,11 +1742,29 @@ export interface components {
              */
             maxRounds?: number | null;
             name?: string | null;
-            /** @description In a draft only. */
+            status?: components["schemas"]["WantedStatus"] | null;
+            /** @description In a draft it is what will be discussed; later it is put right for readers only. */
             topic?: string | null;
         };
         /** @enum {string} */
         DiscussionFormat: "brainstorm" | "review" | "deliberation";
+        /**
+         * @description One piece of what was said. A turn is `[Name] Q: … A: …`, what the facilitator says
+         *     begins with `[MODERATOR]`, and the conclusion with `[MODERATOR] [SYNTHESIS]`.
+         */
+        DiscussionMessage: {
+            content: string;
+            id: string;
+            /** @description `user` for a person who interjects, else `assistant`. */
+            role: string;
+            /** Format: date-time */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Tokens of the answer, where they are known.
+             */
+            tokenCount?: number | null;
+        };
         DiscussionPresets: {
             formats: components["schemas"]["FormatView"][];
             roles: components["schemas"]["DiscussionRoleView"][];
@@ -1711,6 +1775,30 @@ export interface components {
             id: components["schemas"]["DiscussionRole"];
             instruction: string;
             speaks: boolean;
+        };
+        /** @description A discussion in a list. */
+        DiscussionRow: components["schemas"]["SessionView"] & {
+            format: components["schemas"]["DiscussionFormat"];
+            /** Format: int32 */
+            maxRounds: number;
+            moderator: components["schemas"]["DiscussionRowSeat"];
+            /** @description The stored agent that leads, or the seat's own id. */
+            moderatorId: string;
+            participants: components["schemas"]["DiscussionRowSeat"][];
+            /**
+             * Format: int32
+             * @description The round under way, from 1; 0 in a draft.
+             */
+            round: number;
+            topic: string;
+        };
+        DiscussionRowSeat: {
+            /** @description The stored agent that this is a copy of. */
+            agentId?: string;
+            id: string;
+            name: string;
+            /** @description Absent for the facilitator. */
+            role?: components["schemas"]["DiscussionRole"];
         };
         DiscussionSeat: {
             /** @description The stored agent that this is a copy of. */
@@ -1745,6 +1833,31 @@ export interface components {
             windowTokens?: number;
             workspace?: components["schemas"]["WorkspaceView"];
         };
+        /** @description What was said since a discussion was started. There is one, or none in a draft. */
+        DiscussionSession: {
+            /**
+             * Format: date-time
+             * @description `null` until it is concluded.
+             */
+            endedAt?: string | null;
+            /** Format: uuid */
+            id: string;
+            messages: components["schemas"]["DiscussionMessage"][];
+            /** Format: date-time */
+            startedAt: string;
+            /** Format: uuid */
+            tableId: string;
+        };
+        /** @description How a discussion stands, and what was said in it. */
+        DiscussionStand: {
+            /** @description `null` until it is concluded. */
+            conclusion?: string | null;
+            session?: components["schemas"]["DiscussionSession"] | null;
+            status: components["schemas"]["DiscussionStatus"];
+            /** Format: uuid */
+            tableId: string;
+            topic: string;
+        };
         /** @enum {string} */
         DiscussionStatus: "draft" | "active" | "pausing" | "paused" | "stopped" | "failed" | "concluded";
         DiscussionStep: {
@@ -1778,6 +1891,8 @@ export interface components {
              */
             changedAt: string;
             conclusion?: string;
+            /** @description Who has edited the conclusion, and last. */
+            conclusionEditedBy?: string;
             /** @description Names of the files that belong to the topic. */
             context?: string[];
             /** Format: date-time */
@@ -1911,9 +2026,10 @@ export interface components {
         FailedTryView: {
             error: components["schemas"]["FailureView"];
             model: string;
+            usage: components["schemas"]["UsageView"];
         };
         /** @enum {string} */
-        FailureName: "timedOut" | "idle" | "refused" | "rateLimited" | "tooLong" | "empty" | "misconfigured" | "unreachable" | "malformed" | "internal";
+        FailureName: "timedOut" | "idle" | "refused" | "rateLimited" | "outOfCredit" | "promptTooLong" | "tooLong" | "empty" | "misconfigured" | "unreachable" | "providerError" | "malformed" | "internal";
         FailureView: {
             kind: components["schemas"]["FailureName"];
             message: string;
@@ -2262,8 +2378,9 @@ export interface components {
             /** @description Made to lead discussions. */
             isFacilitator?: boolean | null;
             /**
-             * @description `provider/model`, or a bare name that one provider has. Give either this
-             *     or a tier; with neither the agent takes any model.
+             * @description `provider/model`, or a bare name that one provider has; `haiku`, `sonnet` and
+             *     `opus` mean a tier where no model is called that. Give either this or a tier;
+             *     with neither the agent takes any model.
              */
             model?: string | null;
             /** @description A copy that is given none is called `… (copy)`. */
@@ -2273,7 +2390,10 @@ export interface components {
              * @description Tokens of one answer.
              */
             outputTokens?: number | null;
-            /** @description Who the agent is, said to the model: its system prompt. */
+            /**
+             * @description Who the agent is, said to the model: its system prompt. One who leads and is
+             *     given none leads as anybody would.
+             */
             persona?: string | null;
             tier?: components["schemas"]["TierName"] | null;
             /**
@@ -2352,6 +2472,7 @@ export interface components {
             /** @description Why it failed, in words. */
             problem?: string;
             status: components["schemas"]["PaperStatus"];
+            usage: components["schemas"]["UsageView"];
             /**
              * Format: date-time
              * @description Until when a person can vote.
@@ -2461,6 +2582,11 @@ export interface components {
              */
             until?: string;
         };
+        /** @description A discussion, and what was said last. */
+        RecentDiscussion: components["schemas"]["DiscussionView"] & {
+            /** @description One with the last messages, or none in a draft. */
+            sessions: components["schemas"]["DiscussionSession"][];
+        };
         /** @description Who you are on a board from now on. */
         Registered: components["schemas"]["AgentView"] & {
             /**
@@ -2531,7 +2657,8 @@ export interface components {
                 convenedAt: string;
                 /**
                  * Format: double
-                 * @description Of all answers. Absent unless every price and every number of tokens is known.
+                 * @description Of the same, by the operator's prices, or as the providers say. Absent unless all
+                 *     of it is known.
                  */
                 cost?: number;
                 /** @description Of the costs. */
@@ -2563,7 +2690,10 @@ export interface components {
                 /** @description The chosen synthesizer, then the models that would take over. */
                 synthesizers: string[];
                 title: string;
-                /** @description Tokens of all calls, where the providers say. */
+                /**
+                 * @description Of all calls and all their attempts, whatever became of them, where the providers
+                 *     say.
+                 */
                 usage: components["schemas"]["UsageView"];
                 /**
                  * Format: int64
@@ -2650,6 +2780,8 @@ export interface components {
                 status: components["schemas"]["CouncilStatus"];
                 /** @description Said when it was closed. */
                 summary?: string;
+                /** @description What all answers took, also those that failed or were stopped. */
+                usage: components["schemas"]["UsageView"];
                 /**
                  * Format: int64
                  * @description The number of the last event, as the live events count.
@@ -2684,6 +2816,8 @@ export interface components {
                  */
                 changedAt: string;
                 conclusion?: string;
+                /** @description Who has edited the conclusion, and last. */
+                conclusionEditedBy?: string;
                 /** @description Names of the files that belong to the topic. */
                 context?: string[];
                 /** Format: date-time */
@@ -2829,6 +2963,17 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_RecentDiscussion: {
+            /** @description A discussion, and what was said last. */
+            data: components["schemas"]["DiscussionView"] & {
+                /** @description One with the last messages, or none in a draft. */
+                sessions: components["schemas"]["DiscussionSession"][];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Registered: {
             /** @description Who you are on a board from now on. */
             data: components["schemas"]["AgentView"] & {
@@ -2893,6 +3038,8 @@ export interface components {
                 result: string;
                 /** @description Give it to `wait` to be answered when something has happened since. */
                 seen: string;
+                /** @description What all its calls took, where models are asked at all. */
+                usage?: components["schemas"]["UsageView"];
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2941,7 +3088,7 @@ export interface components {
         };
         /** @description Every good answer. */
         Reply_Transcript: {
-            data: {
+            data: components["schemas"]["DiscussionStand"] & {
                 entries: components["schemas"]["TranscriptEntry"][];
                 /** @description There are more than this page holds. */
                 more: boolean;
@@ -2964,6 +3111,27 @@ export interface components {
                 /** @description Of a cascade collision the first one reaches the target of the second. */
                 posts: string[];
             }[];
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_Vec_DiscussionRow: {
+            data: (components["schemas"]["SessionView"] & {
+                format: components["schemas"]["DiscussionFormat"];
+                /** Format: int32 */
+                maxRounds: number;
+                moderator: components["schemas"]["DiscussionRowSeat"];
+                /** @description The stored agent that leads, or the seat's own id. */
+                moderatorId: string;
+                participants: components["schemas"]["DiscussionRowSeat"][];
+                /**
+                 * Format: int32
+                 * @description The round under way, from 1; 0 in a draft.
+                 */
+                round: number;
+                topic: string;
+            })[];
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
             success: boolean;
@@ -3231,9 +3399,11 @@ export interface components {
             attempts?: number;
             /**
              * Format: double
-             * @description Absent unless the model's price and all tokens are known.
+             * @description By the operator's price, or as the provider says; absent where neither is known.
              */
             cost?: number;
+            /** @description It reached a limit on its length. Absent where it is false. */
+            cut?: boolean;
             /**
              * Format: date-time
              * @description Absent while it is under way.
@@ -3258,6 +3428,7 @@ export interface components {
              *     stopped one.
              */
             text: string;
+            /** @description Of all attempts of the last try. */
             usage: components["schemas"]["UsageView"];
         };
         /** @enum {string} */
@@ -3319,6 +3490,8 @@ export interface components {
             result: string;
             /** @description Give it to `wait` to be answered when something has happened since. */
             seen: string;
+            /** @description What all its calls took, where models are asked at all. */
+            usage?: components["schemas"]["UsageView"];
         };
         SessionView: {
             /** @description Something runs, or goes on by itself after a restart. */
@@ -3356,6 +3529,8 @@ export interface components {
              * @description The last post that the turn took in.
              */
             upto: number;
+            /** @description What the turn took all the same. */
+            usage?: components["schemas"]["UsageView"];
             why: components["schemas"]["SilenceName"];
         };
         /** @enum {string} */
@@ -3451,7 +3626,7 @@ export interface components {
             problem?: string;
             tier: components["schemas"]["TierName"];
         };
-        Transcript: {
+        Transcript: components["schemas"]["DiscussionStand"] & {
             entries: components["schemas"]["TranscriptEntry"][];
             /** @description There are more than this page holds. */
             more: boolean;
@@ -3476,6 +3651,8 @@ export interface components {
             condensed?: number;
             /** @description What was said; of a failed or stopped step the part that had arrived. */
             content?: string;
+            /** @description It reached a limit on its length. Absent where it is false. */
+            cut?: boolean;
             decision?: components["schemas"]["DecisionView"];
             error?: components["schemas"]["FailureView"];
             /**
@@ -3521,10 +3698,31 @@ export interface components {
          */
         UnitName: "bytes" | "characters" | "count" | "seconds" | "tokens";
         UsageView: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Of those, the ones that the provider had in its cache.
+             */
+            cachedTokens?: number;
+            /**
+             * Format: double
+             * @description What the provider itself says that it costs, in US dollars.
+             */
+            costUsd?: number;
+            /**
+             * Format: int64
+             * @description Those from the provider's cache included.
+             */
             inputTokens?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Thinking included.
+             */
             outputTokens?: number;
+            /**
+             * Format: int64
+             * @description Of those, the ones of thinking.
+             */
+            reasoningTokens?: number;
         };
         UsualParticipant: {
             agentId: string;
@@ -3542,6 +3740,8 @@ export interface components {
             reason?: string;
             vote: components["schemas"]["VoteName"];
         };
+        /** @enum {string} */
+        WantedStatus: "active" | "paused" | "concluded";
         /** @description Where a board stands, without bodies. */
         WhiteboardSummary: {
             agents: number;
@@ -4624,6 +4824,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_Convened"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boardrooms_estimate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBoardroom"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Estimate"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -7310,7 +7632,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_Vec_SessionView"];
+                    "application/json": components["schemas"]["Reply_Vec_DiscussionRow"];
                 };
             };
             /** @description The query or a header is wrong. */
@@ -7709,7 +8031,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reply_DiscussionView"];
+                    "application/json": components["schemas"]["Reply_RecentDiscussion"];
                 };
             };
             /** @description The query or a header is wrong. */

@@ -101,7 +101,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// `2270 tokens in (1816 cached), 340 out`.
+    /// `2,270 tokens in (1,816 cached), 340 out`.
     pub fn in_words(&self) -> Option<String> {
         let tokens = plenary_domain::Usage {
             input_tokens: self.input_tokens,

@@ -18,7 +18,7 @@ pub const TOKEN_BYTES: u64 = 4;
 pub const DENSE_TOKEN_BYTES: u64 = 3;
 pub(crate) const PEOPLE: &str = "The time that people take is not counted.";
 /// Tokens of the words that every prompt has.
-const FRAME_TOKENS: u64 = 250;
+const FRAME_TOKENS: u64 = 350;
 /// Tokens of an answer when nothing has been measured: few and many.
 const TURN_TOKENS: (u64, u64) = (80, 400);
 const DECISION_TOKENS: (u64, u64) = (40, 150);

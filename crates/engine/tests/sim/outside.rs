@@ -50,6 +50,15 @@ impl SimStore {
         }
     }
 
+    fn note_append(&self, append: &Append) {
+        let names: Vec<&str> = append.events.iter().map(|event| event.name).collect();
+        let (node, session) = (self.node, short(append.session));
+        let Append { expected, epoch, driver, .. } = append;
+        let drives = driver.is_some();
+        self.world
+            .note(format!("n{node} {session} append {names:?} on {expected} {epoch:?} {drives}"));
+    }
+
     /// Accounts are made of what happened, whether the node learns of it or not.
     fn append_one(&self, inner: &mut Inner, append: &Append) -> Appended {
         let attempts = inner.memory.attempts(append.session);
@@ -82,16 +91,12 @@ impl SimStore {
 #[async_trait]
 impl Store for SimStore {
     async fn append(&self, append: Append) -> Result<Appended, StoreError> {
-        let names: Vec<&str> = append.events.iter().map(|event| event.name).collect();
-        let (node, session) = (self.node, short(append.session));
-        let Append { expected, epoch, driver, .. } = &append;
-        let drives = driver.is_some();
-        self.world
-            .note(format!("n{node} {session} append {names:?} on {expected} {epoch:?} {drives}"));
+        self.note_append(&append);
         self.accounted(|inner| self.append_one(inner, &append)).await
     }
 
     async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError> {
+        appends.iter().for_each(|append| self.note_append(append));
         self.accounted(|inner| {
             let mut answers = vec![];
             for append in &appends {
@@ -218,6 +223,7 @@ impl Store for SimStore {
         epoch: u64,
         end: AttemptEnd,
     ) -> Result<(), StoreError> {
+        self.world.note(format!("n{} {} ends {}", self.node, short(id), end.call));
         self.through(|memory| memory.end_attempt(id, epoch, &end)).await?.ok_or(StoreError::Fenced)
     }
 

@@ -567,7 +567,7 @@ async fn an_answer_at_the_output_limit_is_kept_once_and_called_cut() {
     }
     // It is not waited for, so what it has told by then counts.
     let (heard, _) = read("claude-cut.jsonl", 1).await;
-    assert_eq!(heard.usage, usage(500, 7));
+    assert_eq!(heard.usage, usage(387, 7));
 }
 
 #[tokio::test]

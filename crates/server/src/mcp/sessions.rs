@@ -10,8 +10,8 @@ const ID: (&str, &str) = ("id", "The session's id.");
 pub const ROWS: [Row; 4] = [
     Row {
         title: "List sessions",
-        description: "Lists boardrooms, whiteboards, councils and discussions, newest first, with \
-                      full-text search by `q`. Use it to find what was begun earlier.",
+        description: "Lists boardrooms, whiteboards, councils and discussions, newest first; `q` \
+                      searches their text.",
         hidden: &["project", "active", "waiting"],
         described: &[("cursor", "`next_cursor` of the page before.")],
         items: "sessions",

@@ -258,8 +258,16 @@ fn post(said: &Value, sender: &str, body: &str, depth: u64) -> Value {
             post[key] = value.clone();
         }
     }
-    if said["answer"]["cut"] == true {
+    let answer = &said["answer"];
+    if answer["cut"] == true {
         post["cut"] = true.into();
+    }
+    if let Some(usage) = answer["usage"].as_object().filter(|usage| !usage.is_empty()) {
+        let mut usage = usage.clone();
+        if let Some(nanos) = usage.remove("costNanoUsd").and_then(|nanos| nanos.as_f64()) {
+            usage.insert("costUsd".into(), (nanos / 1e9).into());
+        }
+        post["usage"] = usage.into();
     }
     post
 }

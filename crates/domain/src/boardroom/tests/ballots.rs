@@ -300,13 +300,11 @@ fn a_stopped_ballot_is_resumed_with_those_who_had_not_voted() {
     );
     let log = then(ballot_log(), [cast(1, 1, ONE), Event::Stopped, resumed(6, 1, &[(2, None)])]);
     check(voting(pair()), story.clone(), log.clone(), ("balloting", &["ballot/1/2#2"]));
-    // What the first try brings now comes too late.
-    check_refused(
-        voting(pair()),
-        story.clone(),
-        answers("ballot/1/2#1", &paper(ONE)),
-        Reject::Stale,
-    );
+    // What the first try brings now comes too late to count; what it took is kept.
+    let late = then(story.clone(), [answers("ballot/1/2#1", &paper(ONE))]);
+    let (state, kept) = told(voting(pair()), late);
+    assert!(matches!(kept.last(), Some(Event::Overtaken { .. })), "{kept:?}");
+    assert_eq!(due_ids(&state), ids(&["ballot/1/2#2"]));
     let story = then(story, [answers("ballot/1/2#2", &paper(TWO))]);
     check(voting(pair()), story, then(log, [cast(1, 2, TWO)]), ("closed", &[]));
 }

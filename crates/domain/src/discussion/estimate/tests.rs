@@ -9,11 +9,11 @@ use super::super::tests::{
 use super::*;
 use crate::form::Report;
 
-/// The topic has 14 bytes and each persona 24 or 26, so that a prompt has 250 + 38/4
-/// (Ann, Bob) or 250 + 40/4 tokens before anybody speaks: 259 and 260.
-const ANN: f64 = 259.0;
-const BOB: f64 = 259.0;
-const CHAIR: f64 = 260.0;
+/// The topic has 14 bytes and each persona 24 or 26, so that a prompt has 350 + 38/4
+/// (Ann, Bob) or 350 + 40/4 tokens before anybody speaks: 359 and 360.
+const ANN: f64 = 359.0;
+const BOB: f64 = 359.0;
+const CHAIR: f64 = 360.0;
 
 fn none<T>(_: &ModelName) -> Option<T> {
     None
