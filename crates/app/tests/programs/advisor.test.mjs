@@ -151,9 +151,12 @@ test("all of them sit on one board that is asked for on the command line", async
   const advisors = names.flatMap((name, at) => ["--advisor", `${seats[at]}=${seated(name)}`]);
   const args = ["ask", QUESTION, ...advisors, "--synthesizer", seated("claude"), "--json"];
   const board = JSON.parse(await ended(t, place, PLENARY_BIN, args, place.env));
-  const said = board.advisors.map(({ model, text, usage }) => [model, text, usage]);
-  const usage = { inputTokens: USED[0], outputTokens: USED[1] };
-  assert.deepEqual(said, names.map((name) => [seated(name), WHOLE, usage]));
+  const said = board.advisors.map(({ model, text, usage }) => [
+    model, text, [usage.inputTokens, usage.outputTokens],
+  ]);
+  assert.deepEqual(said, names.map((name) => [seated(name), WHOLE, USED]));
+  // Claude says what it costs.
+  assert.ok(board.advisors[names.indexOf("claude")].usage.costUsd > 0);
   assert.equal(board.status, "closed");
   assert.deepEqual(agentsOf(place), []);
 });
