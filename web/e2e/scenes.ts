@@ -349,7 +349,7 @@ export const SCENES: Scene[] = [
     prepare: async ({ models, server }) => {
       await models.say(
         verdict({ text: VERDICT }),
-        advisor("critic", { text: CRITIC, fault: "length" }),
+        advisor("critic", { text: CRITIC, fault: { badUtf8After: { tokens: 30 } } }),
         advisor("analyst", { fault: "noSuchModel" }),
         ...ANSWERS,
       );

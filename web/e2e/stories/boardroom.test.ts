@@ -139,8 +139,12 @@ story("one advisor is stopped, the others go on", async ({ models, server, perso
 story("a failed advisor says why and is asked again", async ({ models, server, person }) => {
   await models.say(
     verdict({ texts: [sections("Without the critic."), sections("With the critic.")] }),
-    // The first answer is cut off by the limit on its length, which no second try would help.
-    advisor("critic", { texts: ["Cut off", "Here I am after all."], fault: "length", faults: 1 }),
+    // The first answer breaks in a way that no second try would help.
+    advisor("critic", {
+      texts: ["Cut off in the middle of it.", "Here I am after all."],
+      fault: { badUtf8After: { tokens: 4 } },
+      faults: 1,
+    }),
     anyAdvisor({ text: "Said." }),
   );
   const id = await board(server, { prompt: QUESTION });
