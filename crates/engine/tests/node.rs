@@ -237,6 +237,26 @@ async fn a_repeated_request_brings_back_its_own_events_alone() {
     assert_eq!(versions(&again), versions(&second.unwrap()));
 }
 
+/// A long event is told by its place, and read there.
+#[tokio::test]
+async fn long_events_come_to_readers_of_all_sessions_in_their_turn() {
+    let table = Table::default();
+    let engine = table.engine();
+    let all = engine.watch_all(0);
+    let id = engine.open(By::actor("ada"), council()).await.unwrap().id;
+    for body in ["short", &"long ".repeat(limits::NEWS_BYTES), "short again"] {
+        let command = room::Command::Council(council::Command::Post {
+            sender: "ada".into(),
+            proved: true,
+            body: body.into(),
+            reply_to: None,
+        });
+        engine.submit(id, By::actor("ada"), command).await.unwrap();
+    }
+    let told: Vec<u64> = all.take(4).map(|event| event.version).collect().await;
+    assert_eq!(told, [1, 2, 3, 4]);
+}
+
 /// Neither what only waits nor what is only read counts against the limit of what runs.
 #[tokio::test]
 async fn sessions_that_wait_for_months_keep_nobody_from_opening_another() {
