@@ -1,4 +1,5 @@
-//! One prompt, N advisors in parallel, each from a role; then a synthesis.
+//! One prompt, N advisors in parallel, each from a role; then a synthesis. A board goes on
+//! with a further question to the same seats, which is a round of its own.
 //!
 //! Stages: answering → synthesizing → balloting, where a board has the ballot → closed.
 //! A peer review will stand between the first two, as a further stage.
@@ -6,8 +7,9 @@
 mod apply;
 pub mod ballot;
 mod check;
-mod estimate;
+pub(crate) mod estimate;
 mod event;
+mod follow_up;
 mod import;
 mod markdown;
 pub mod preset;
@@ -15,6 +17,7 @@ mod prompt;
 mod report;
 mod role;
 mod settle;
+mod sight;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -33,6 +36,7 @@ pub use markdown::markdown;
 pub use role::Role;
 pub use verdict::{HEADINGS, Headings, Verdict};
 
+use crate::budget::{Allowance, Budget, Claim, Follows, tokens_of};
 pub use crate::call::Stopping;
 use crate::call::{Answer, Ask, Call, Failure, Life, Outcome, Work};
 use settle::{Called, called, deadline_call, grace_call};
@@ -41,6 +45,7 @@ use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::ledger::Ledger;
 use crate::limits;
+use crate::prices::Noted;
 use crate::reject::Reject;
 
 // ---------------------------------------------------------------------------
@@ -57,7 +62,11 @@ pub struct State {
     pub quorum: Option<Quorum>,
     /// Whether the advisors vote on the points of each synthesis.
     pub ballot: bool,
+    /// Whether people see what the others have said before they have answered.
+    pub open_answers: bool,
     pub stage: Stage,
+    /// The questions after the first, each of which began a round.
+    pub follow_ups: Vec<FollowUp>,
     /// Numbered from 1; the last one is the current one.
     pub syntheses: Vec<Synthesis>,
     pub convened_at: Timestamp,
@@ -69,6 +78,27 @@ pub struct State {
     overtaken: BTreeMap<CallId, ModelName>,
     /// The code around quotations.
     nonce: Nonce,
+    /// The seat for which this is a picture without the words of the others.
+    veiled_for: Option<SeatId>,
+}
+
+/// A further question to the board, or to some of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FollowUp {
+    /// From 2 on.
+    pub round: u32,
+    pub prompt: Arc<str>,
+    pub seats: Vec<SeatId>,
+    pub at: Timestamp,
+}
+
+/// Whom a follow-up asks; a person may have a time until which.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Addressed {
+    pub seat: SeatId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_by: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +149,9 @@ pub struct Seat {
     /// Replaces the role's system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
+    /// What it may spend on this board.
+    #[serde(default, skip_serializing_if = "Allowance::is_none")]
+    pub budget: Allowance,
 }
 
 /// Who sits there.
@@ -133,14 +166,37 @@ pub enum Sitter {
     },
 }
 
+/// Who answers, and the last contribution of that seat.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Advisor {
     pub seat: Seat,
-    /// How often this advisor was asked by hand, from 1.
+    /// The round in which it was asked last, from 1.
+    pub round: u32,
+    /// How often this advisor was asked by hand in that round, from 1.
     pub asked: u32,
     pub standing: Standing,
     /// The last time that it was asked. A record from elsewhere has no times.
     pub span: Option<Span>,
+    /// What came of it each time that it was asked before. Nothing leaves this list.
+    pub earlier: Vec<Contribution>,
+}
+
+/// What came of it when an advisor was asked once.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Contribution {
+    pub id: ContributionId,
+    /// Who sat there then.
+    pub sitter: Sitter,
+    pub standing: Standing,
+    pub span: Option<Span>,
+}
+
+/// Means one contribution for ever: whose it is, in which round, and which try at it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ContributionId {
+    pub seat: SeatId,
+    pub round: u32,
+    pub asked: u32,
 }
 
 /// When something ran, by the times at which the events were written.
@@ -156,13 +212,17 @@ pub type Standing = Life<Answer>;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Synthesis {
     pub number: u32,
-    /// Which try this is; each failure begins a new one, with the next model.
+    /// The round whose answers it is made from.
+    pub round: u32,
+    /// Which try this is. One that was not in shape is followed by another of the same
+    /// model, a failure by one of the next.
     pub tries: u32,
     pub model: ModelName,
     pub instruction: Option<String>,
-    pub basis: Vec<SeatId>,
+    /// The contributions that it is made from.
+    pub basis: Vec<ContributionId>,
     pub absent: Vec<Absent>,
-    /// Models that were tried before this one.
+    /// Tries before this one, with what each had written.
     pub failed: Vec<FailedTry>,
     pub standing: SynthesisStanding,
     pub span: Option<Span>,
@@ -174,6 +234,7 @@ pub struct Synthesis {
 pub struct FailedTry {
     pub model: ModelName,
     pub failure: Failure,
+    pub text: String,
 }
 
 pub type SynthesisStanding = Life<Written>;
@@ -203,7 +264,8 @@ pub enum Command {
         from: Option<SessionId>,
         events: Vec<Event>,
     },
-    /// Stops one advisor; the others go on, and the synthesis does without it.
+    /// Stops one advisor, or passes it over in a ballot. The others go on, and the
+    /// synthesis, or the tally, does without it.
     StopAdvisor {
         seat: SeatId,
     },
@@ -211,16 +273,25 @@ pub enum Command {
     Synthesize {
         model: Option<ModelName>,
         instruction: Option<String>,
+        prices: Noted,
     },
     /// Adds a synthesis to a board that is at rest.
     Resynthesize {
         model: Option<ModelName>,
         instruction: Option<String>,
+        prices: Noted,
     },
     /// Asks one advisor again.
     Retry {
         seat: SeatId,
         model: Option<ModelName>,
+        prices: Noted,
+    },
+    /// Puts a further question to these seats, or to those that it begins with the names
+    /// of; to all, where none is named.
+    FollowUp {
+        prompt: String,
+        seats: Vec<SeatId>,
     },
     /// Goes on with a ballot that was stopped; else asks every advisor again that has
     /// no answer, then goes on.
@@ -230,6 +301,8 @@ pub enum Command {
         seat: SeatId,
         text: String,
     },
+    /// Puts the last synthesis of a closed board to the vote.
+    OpenBallot,
     /// A person's own votes on the points of the synthesis.
     CastBallot {
         seat: SeatId,
@@ -245,6 +318,10 @@ pub struct Convene {
     pub synthesizers: Vec<ModelName>,
     pub quorum: Option<Quorum>,
     pub ballot: bool,
+    /// Of its models, as far as they are known.
+    pub prices: Noted,
+    pub budget: Option<Budget>,
+    pub open_answers: bool,
 }
 
 // ---------------------------------------------------------------------------
@@ -266,8 +343,10 @@ impl Form for State {
                 | Command::Synthesize { .. }
                 | Command::Resynthesize { .. }
                 | Command::Retry { .. }
+                | Command::FollowUp { .. }
                 | Command::Resume
                 | Command::Reply { .. }
+                | Command::OpenBallot
                 | Command::CastBallot { .. } => {
                     Err(Reject::Unknown("There is no such board.".into()))
                 }
@@ -278,27 +357,31 @@ impl Form for State {
                 Err(state.not_now("This board has been convened already."))
             }
             Command::StopAdvisor { seat } => state.stop_advisor(seat, moment),
-            Command::Synthesize { model, instruction } => match state.stage {
+            Command::Synthesize { model, instruction, prices } => match state.stage {
                 Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
                 Stage::Balloting => Err(state.not_now(ballot::VOTING)),
                 Stage::Closed => Err(state.not_now(
                     "The synthesis is there already; ask for another one with `resynthesize`.",
                 )),
                 Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
-                    state.synthesize(model, instruction, moment)
+                    state.noting(prices, state.synthesize(model, instruction, moment))
                 }
             },
-            Command::Resynthesize { model, instruction } => match state.stage {
+            Command::Resynthesize { model, instruction, prices } => match state.stage {
                 Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
                 Stage::Balloting => Err(state.not_now(ballot::VOTING)),
                 Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
                 Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
-                    state.synthesize(model, instruction, moment)
+                    state.noting(prices, state.synthesize(model, instruction, moment))
                 }
             },
-            Command::Retry { seat, model } => state.retry(seat, model),
+            Command::Retry { seat, model, prices } => {
+                state.noting(prices, state.retry(seat, model))
+            }
+            Command::FollowUp { prompt, seats } => state.follow_up(prompt, seats, moment),
             Command::Resume => state.resume(moment),
             Command::Reply { seat, text } => state.reply(seat, text, moment),
+            Command::OpenBallot => state.open_ballot(moment),
             Command::CastBallot { seat, votes } => state.cast(seat, votes),
         }
     }
@@ -331,7 +414,10 @@ impl Form for State {
             Stage::Answering(wait) => {
                 let mut calls: Vec<Call> = self.advisors.iter().filter_map(advisor_due).collect();
                 if let Wait::Grace(until) = wait {
-                    calls.push(Call { id: grace_call(), work: Work::Sleep { until: *until } });
+                    calls.push(Call {
+                        id: grace_call(self.round()),
+                        work: Work::Sleep { until: *until },
+                    });
                 }
                 calls
             }
@@ -353,15 +439,67 @@ impl Form for State {
             Called::Synthesis(number) => Some(prompt::synthesis(self, self.synthesis(number)?)),
             Called::Ballot(number, seat) => {
                 let synthesis = self.synthesis(number)?;
-                prompt::ballot(self, synthesis.held()?, self.advisor(seat)?)
+                prompt::ballot(self, synthesis, self.advisor(seat)?)
             }
             Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace => None,
         }
     }
 
+    fn claim(&self, call: &CallId) -> Claim {
+        let seat = |seat| Some((seat_name(seat), self.advisor(seat)?.seat.budget));
+        match called(call) {
+            Some(Called::Advisor(of)) => Claim {
+                seat: seat(of),
+                calls: self.advisors.iter().filter(|advisor| advisor.awaits_model()).count() as u64,
+                follows: self
+                    .synthesizers
+                    .first()
+                    .map(|model| Follows { model: model.clone(), reads: self.synthesis_reads() }),
+            },
+            Some(Called::Ballot(_, of)) => {
+                Claim { seat: seat(of), calls: self.ballots_due().len() as u64, follows: None }
+            }
+            Some(
+                Called::Synthesis(_)
+                | Called::Deadline(_)
+                | Called::BallotDeadline(..)
+                | Called::Grace,
+            )
+            | None => Claim::default(),
+        }
+    }
+
+    fn allow(&self, budget: Budget, prices: Noted) -> Ruling<Event> {
+        self.noting(prices, budget.checked().map(|budget| vec![Event::Budgeted(budget)]))
+    }
+
+    /// Who has not answered by now is not waited for; a synthesis that is being written
+    /// comes to its end.
+    fn out_of_time(&self, moment: &Moment) -> Ruling<Event> {
+        let over = Event::TimeOver { at: moment.at };
+        let stops = self.ledger.stops_when_spent();
+        let follow = match self.stage {
+            Stage::Answering(_) | Stage::Balloting if stops => vec![],
+            Stage::Answering(_) if self.answered().is_empty() => vec![Event::Stopped],
+            Stage::Answering(_) => vec![self.begin_synthesis(None, None, moment)],
+            // Who has not voted by now is passed over.
+            Stage::Balloting => {
+                let seats = self.advisors.iter().map(|advisor| advisor.seat.id);
+                seats.filter_map(|seat| self.pass_over(seat)).collect()
+            }
+            Stage::Synthesizing | Stage::Closed | Stage::Stopped | Stage::Failed(_) => vec![],
+        };
+        Ok([over].into_iter().chain(follow).collect())
+    }
+
     fn searchable(&self, event: &Event) -> String {
         event.searchable()
     }
+}
+
+/// A seat, as the ledger knows it.
+fn seat_name(seat: SeatId) -> String {
+    seat.0.to_string()
 }
 
 const FULL: &str = "This board has as many syntheses as it can keep.";
@@ -373,8 +511,19 @@ fn later(at: Timestamp, ms: u64) -> Timestamp {
 }
 
 impl Advisor {
-    fn can_be_asked_again(&self) -> bool {
-        !self.standing.is_asked() && self.asked <= limits::RETRIES_BY_HAND
+    fn awaits_model(&self) -> bool {
+        self.standing.is_asked() && !self.is_person()
+    }
+
+    /// The name of its last contribution.
+    pub fn contribution(&self) -> ContributionId {
+        ContributionId { seat: self.seat.id, round: self.round, asked: self.asked }
+    }
+
+    /// In a later round than its last one it is asked for the first time.
+    fn can_be_asked_again(&self, round: u32) -> bool {
+        let is_spent = self.round == round && self.asked > limits::RETRIES_BY_HAND;
+        !self.standing.is_asked() && !is_spent
     }
 }
 
@@ -382,11 +531,12 @@ impl State {
     /// What can be done with the board now, by the names of the interface.
     pub fn allowed(&self) -> Vec<&'static str> {
         let synthesizable = !self.answered().is_empty() && self.has_room();
-        let retriable = self.advisors.iter().any(Advisor::can_be_asked_again) && self.has_room();
-        let missing = |advisor: &Advisor| advisor.standing.done().is_none();
-        let resumable = self.can_resume_ballot()
-            || synthesizable
-            || retriable && self.advisors.iter().any(|a| missing(a) && a.can_be_asked_again());
+        let again = |advisor: &Advisor| advisor.can_be_asked_again(self.round());
+        let retriable = self.advisors.iter().any(again) && self.has_room();
+        let missing = |advisor: &Advisor| advisor.standing.done().is_none() && again(advisor);
+        let resumable =
+            self.can_resume_ballot() || synthesizable || retriable && self.asked_now().any(missing);
+        let follow_up = self.cannot_follow_up().is_none();
         let awaited = |advisor: &Advisor| {
             matches!(advisor.seat.sitter, Sitter::Person { .. }) && advisor.standing.is_asked()
         };
@@ -401,12 +551,18 @@ impl State {
             Stage::Balloting => {
                 vec![("stop", true), ("ballot", !self.awaited_voters().is_empty())]
             }
-            Stage::Closed => vec![("resynthesize", synthesizable), ("retry", retriable)],
+            Stage::Closed => vec![
+                ("resynthesize", synthesizable),
+                ("retry", retriable),
+                ("followUp", follow_up),
+                ("openBallot", self.points_to_vote_on().is_ok()),
+            ],
             Stage::Stopped | Stage::Failed(_) => vec![
                 ("resume", resumable),
                 ("synthesize", synthesizable),
                 ("resynthesize", synthesizable),
                 ("retry", retriable),
+                ("followUp", follow_up),
             ],
         };
         let possible = candidates.into_iter().filter_map(|(name, is)| is.then_some(name));
@@ -415,6 +571,15 @@ impl State {
 
     pub fn advisor(&self, seat: SeatId) -> Option<&Advisor> {
         self.advisors.iter().find(|advisor| advisor.seat.id == seat)
+    }
+
+    /// What was answered in this contribution, whatever the advisor has said since.
+    pub fn answer(&self, id: ContributionId) -> Option<&Answer> {
+        let advisor = self.advisor(id.seat)?;
+        if advisor.contribution() == id {
+            return advisor.standing.done();
+        }
+        advisor.earlier.iter().find(|earlier| earlier.id == id)?.standing.done()
     }
 
     fn synthesis(&self, number: u32) -> Option<&Synthesis> {
@@ -446,11 +611,31 @@ impl State {
     }
 
     fn answered(&self) -> Vec<SeatId> {
-        self.advisors
-            .iter()
+        self.asked_now()
             .filter(|advisor| advisor.standing.done().is_some())
             .map(|advisor| advisor.seat.id)
             .collect()
+    }
+
+    /// Tokens of the question with its files, about.
+    fn question_tokens(&self) -> u64 {
+        let files: usize = self.context.iter().map(|file| file.text.len()).sum();
+        tokens_of(self.asked_bytes() + files)
+    }
+
+    /// Bytes of all questions and of the verdicts between them.
+    fn asked_bytes(&self) -> usize {
+        let further: usize = self.follow_ups.iter().map(|further| further.prompt.len()).sum();
+        let verdicts = (1..=self.round()).filter_map(|round| self.verdict(round));
+        self.prompt.len() + further + verdicts.map(str::len).sum::<usize>()
+    }
+
+    /// Tokens that a synthesis of the answers reads, about.
+    fn synthesis_reads(&self) -> u64 {
+        let answers = self.advisors.iter().filter_map(|advisor| advisor.standing.done());
+        let bytes: usize = answers.map(|answer| answer.text.len()).sum();
+        let seats = self.advisors.len() as u64 * limits::SYNTHESIS_SEAT_TOKENS;
+        limits::SYNTHESIS_FRAME_TOKENS + seats + tokens_of(self.asked_bytes() + bytes)
     }
 
     fn has_room(&self) -> bool {
@@ -473,15 +658,24 @@ impl State {
             Standing::Failed { failure, .. } => Some(failure.kind.words().to_owned()),
             Standing::Stopped { why: Stopping::ByHand, .. } => Some("stopped".to_owned()),
         };
-        self.advisors
-            .iter()
+        self.asked_now()
             .filter_map(|advisor| Some(Absent { seat: advisor.seat.id, why: why(advisor)? }))
             .collect()
     }
 
+    /// What follows from a command that brings models, with their prices before it.
+    fn noting(&self, prices: Noted, ruling: Ruling<Event>) -> Ruling<Event> {
+        let noted = self.ledger.unnoted(prices).map(Event::Priced);
+        Ok(noted.into_iter().chain(ruling?).collect())
+    }
+
     fn stop_advisor(&self, seat: SeatId, moment: &Moment) -> Ruling<Event> {
-        match self.known(seat)?.standing {
-            Standing::Asked => Ok(self.with_follow_up(Event::AdvisorHalted { seat }, moment)),
+        let advisor = self.known(seat)?;
+        if let Some(passed_over) = self.pass_over(seat) {
+            return Ok(vec![passed_over]);
+        }
+        match advisor.standing {
+            Standing::Asked => Ok(self.with_what_follows(Event::AdvisorHalted { seat }, moment)),
             Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
             Standing::Failed { .. } | Standing::Stopped { .. } => {
                 Err(self.not_now("This advisor is not being asked."))
@@ -535,7 +729,7 @@ impl State {
         if advisor.standing.is_asked() {
             return Err(self.not_now("This advisor is being asked already."));
         }
-        if !advisor.can_be_asked_again() {
+        if !advisor.can_be_asked_again(self.round()) {
             return Err(self.not_now("This advisor has been asked too often."));
         }
         // A synthesis will follow the answer.
@@ -553,10 +747,9 @@ impl State {
             return Ok(vec![resumed]);
         }
         let missing: Vec<Event> = self
-            .advisors
-            .iter()
+            .asked_now()
             .filter(|advisor| advisor.standing.done().is_none())
-            .filter(|advisor| advisor.can_be_asked_again())
+            .filter(|advisor| advisor.can_be_asked_again(self.round()))
             .map(|advisor| Event::AdvisorRetried { seat: advisor.seat.id, model: None })
             .collect();
         if missing.is_empty() || !self.has_room() {
@@ -572,7 +765,7 @@ impl State {
             (Sitter::Model(_), _) => Err(self.not_now("A model sits there, not a person.")),
             (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing.is_asked() => {
                 let answer = Answer::by_person(text);
-                Ok(self.with_follow_up(Event::AdvisorAnswered { seat, answer }, moment))
+                Ok(self.with_what_follows(Event::AdvisorAnswered { seat, answer }, moment))
             }
             (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
         }
@@ -589,7 +782,7 @@ impl State {
     }
 
     /// The event, and what follows from it without anybody's doing.
-    fn with_follow_up(&self, event: Event, moment: &Moment) -> Vec<Event> {
+    fn with_what_follows(&self, event: Event, moment: &Moment) -> Vec<Event> {
         let mut after = self.clone();
         after.take(&event, moment.at);
         let Stage::Answering(wait) = &after.stage else { return vec![event] };

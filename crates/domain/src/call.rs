@@ -25,6 +25,8 @@ pub enum Work {
     Ask,
     /// Come back at this time.
     Sleep { until: Timestamp },
+    /// Anything else outside. What it is, `Room::errand` says when it starts.
+    Errand,
 }
 
 /// One request to a model.
@@ -140,6 +142,8 @@ pub enum Outcome {
     },
     /// The sleep is over.
     Elapsed,
+    /// What an errand came back with.
+    Brought(serde_json::Value),
 }
 
 /// A call that brought no answer, and the text that it had.
@@ -177,7 +181,7 @@ impl Outcome {
         match self {
             Outcome::Answered(answer) => Ok(Ok(answer)),
             Outcome::Failed { failure, partial } => Ok(Err(Failed { failure, partial })),
-            Outcome::Stopped { .. } | Outcome::Elapsed => Err(Reject::Stale),
+            Outcome::Stopped { .. } | Outcome::Elapsed | Outcome::Brought(_) => Err(Reject::Stale),
         }
     }
 
@@ -187,7 +191,7 @@ impl Outcome {
             Outcome::Answered(answer) => (answer.text, answer.usage),
             Outcome::Failed { failure, partial } => (partial, failure.usage),
             Outcome::Stopped { partial, usage } => (partial, usage),
-            Outcome::Elapsed => (String::new(), Usage::default()),
+            Outcome::Elapsed | Outcome::Brought(_) => (String::new(), Usage::default()),
         }
     }
 
@@ -195,7 +199,10 @@ impl Outcome {
     pub fn as_prose(self) -> Outcome {
         match self {
             Outcome::Answered(answer) => Outcome::Answered(answer.without_thinking()),
-            Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => self,
+            Outcome::Failed { .. }
+            | Outcome::Stopped { .. }
+            | Outcome::Elapsed
+            | Outcome::Brought(_) => self,
         }
     }
 
@@ -205,7 +212,10 @@ impl Outcome {
                 Ok(answer) => Outcome::Answered(answer),
                 Err(Failed { failure, partial }) => Outcome::Failed { failure, partial },
             },
-            Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => self,
+            Outcome::Failed { .. }
+            | Outcome::Stopped { .. }
+            | Outcome::Elapsed
+            | Outcome::Brought(_) => self,
         }
     }
 }
@@ -392,9 +402,12 @@ pub enum FailureKind {
     RateLimited,
     /// The account with the provider has nothing left to spend.
     OutOfCredit,
+    /// The session's budget, or the seat's, has no room for the call.
+    OutOfBudget,
     /// The prompt does not fit the model.
     PromptTooLong,
-    /// Of earlier versions only: the prompt did not fit, or the answer passed its limit.
+    /// What a workflow sent, got or wrote passed its limit. Of earlier versions: the prompt
+    /// did not fit, or the answer passed its limit.
     TooLong,
     /// The model ended without a word.
     Empty,
@@ -411,6 +424,27 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether the provider may have read the prompt, and count it, although it says
+    /// nothing of that.
+    pub fn may_have_read(self) -> bool {
+        match self {
+            FailureKind::RateLimited
+            | FailureKind::OutOfCredit
+            | FailureKind::OutOfBudget
+            | FailureKind::PromptTooLong
+            | FailureKind::Misconfigured => false,
+            FailureKind::TimedOut
+            | FailureKind::Idle
+            | FailureKind::Refused
+            | FailureKind::TooLong
+            | FailureKind::Empty
+            | FailureKind::Unreachable
+            | FailureKind::ProviderError
+            | FailureKind::Malformed
+            | FailureKind::Internal => true,
+        }
+    }
+
     pub fn words(self) -> &'static str {
         match self {
             FailureKind::TimedOut => "timed out",
@@ -418,6 +452,7 @@ impl FailureKind {
             FailureKind::Refused => "refused",
             FailureKind::RateLimited => "rate limited",
             FailureKind::OutOfCredit => "out of credit",
+            FailureKind::OutOfBudget => "out of budget",
             FailureKind::PromptTooLong => "prompt too long",
             FailureKind::TooLong => "too long",
             FailureKind::Empty => "empty answer",

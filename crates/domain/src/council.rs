@@ -24,11 +24,13 @@ use serde::{Deserialize, Serialize};
 pub use event::Event;
 pub use markdown::markdown;
 
+use crate::budget::{Allowance, Budget, Claim};
 use crate::call::{Ask, Call, Failure, Outcome, Usage, Work};
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::ledger::Ledger;
 use crate::limits;
+use crate::prices::Noted;
 use crate::reject::{Reject, renewed};
 
 // ---------------------------------------------------------------------------
@@ -98,6 +100,9 @@ pub struct Member {
     pub model: Option<ModelName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
+    /// What it may spend in this council.
+    #[serde(default, skip_serializing_if = "Allowance::is_none")]
+    pub budget: Allowance,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -176,6 +181,9 @@ pub struct Open {
     pub members: Vec<Member>,
     pub project: Option<String>,
     pub by: Option<String>,
+    /// Of its members' models, as far as they are known.
+    pub prices: Noted,
+    pub budget: Option<Budget>,
 }
 
 // ---------------------------------------------------------------------------
@@ -238,6 +246,20 @@ impl Form for State {
     fn ask(&self, call: &CallId) -> Option<Ask> {
         let turn = self.turn().filter(|turn| turn.call_id() == *call)?;
         prompt::answer(self, turn)
+    }
+
+    fn claim(&self, call: &CallId) -> Claim {
+        let turn = self.turn().filter(|turn| turn.call_id() == *call);
+        let member = turn.and_then(|turn| self.member(&turn.member));
+        let seat = member.map(|member| (member.name.clone(), member.budget));
+        Claim { seat, ..Claim::default() }
+    }
+
+    fn allow(&self, budget: Budget, prices: Noted) -> Ruling<Event> {
+        self.is_open()?;
+        check::budget(&budget)?;
+        let noted = self.ledger.unnoted(prices).map(Event::Priced);
+        Ok(noted.into_iter().chain([Event::Budgeted(budget)]).collect())
     }
 
     fn searchable(&self, event: &Event) -> String {

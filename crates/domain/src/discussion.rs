@@ -29,16 +29,18 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use edit::{Edit, Wanted};
-pub use estimate::{Actual, Estimate, Measure, Money, Range, foresee};
+pub use estimate::{Actual, Estimate, Measure, Range, foresee};
 pub use event::Event;
 pub use format::{Format, Role};
 pub use markdown::markdown;
 
 use crate::agent::{AgentId, Bounds};
+use crate::budget::{Budget, Claim};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
 use crate::ledger::Ledger;
+use crate::prices::Noted;
 use crate::quote::ContextFile;
 use crate::reject::Reject;
 
@@ -54,8 +56,6 @@ pub struct State {
     pub facilitator: Arc<Seat>,
     pub participants: Arc<[Participant]>,
     pub max_rounds: u32,
-    /// Tokens that all seats may use together.
-    pub budget_tokens: Option<u64>,
     pub project: Option<String>,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
@@ -360,9 +360,6 @@ impl Conclusion {
 pub struct Used {
     pub calls: u32,
     pub usage: Usage,
-    /// Tokens that count against a budget: where a provider does not say, a guess
-    /// by length.
-    pub tokens: u64,
     pub latency_ms: u64,
 }
 
@@ -376,9 +373,7 @@ pub enum Command {
     ChangeFacilitator(Box<Seat>),
     AddParticipant(Box<Participant>),
     RemoveParticipant(SeatId),
-    Start {
-        estimate: Option<Estimate>,
-    },
+    Start(Start),
     /// Rests after the step that is under way.
     Pause,
     /// Goes on with exactly the step that was due.
@@ -413,10 +408,18 @@ pub struct Create {
     pub facilitator: Seat,
     pub participants: Vec<Participant>,
     pub max_rounds: u32,
-    pub budget_tokens: Option<u64>,
+    pub budget: Option<Budget>,
     pub project: Option<String>,
     /// Starts at once.
-    pub start: Option<Option<Estimate>>,
+    pub start: Option<Start>,
+}
+
+/// What is known when a discussion starts.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Start {
+    pub estimate: Option<Estimate>,
+    /// Of the models of its seats, as far as they are known.
+    pub prices: Noted,
 }
 
 // ---------------------------------------------------------------------------
@@ -437,7 +440,7 @@ impl Form for State {
                 | Command::ChangeFacilitator(_)
                 | Command::AddParticipant(_)
                 | Command::RemoveParticipant(_)
-                | Command::Start { .. }
+                | Command::Start(_)
                 | Command::Pause
                 | Command::Resume
                 | Command::Conclude
@@ -454,7 +457,7 @@ impl Form for State {
             Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
             Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),
             Command::RemoveParticipant(seat) => state.remove_participant(seat, moment.at),
-            Command::Start { estimate } => state.start(estimate, moment),
+            Command::Start(start) => state.start(start, moment),
             Command::Pause => state.pause(moment.at),
             Command::Resume => state.resume(moment),
             Command::Conclude => state.conclude(moment),
@@ -504,6 +507,25 @@ impl Form for State {
                 Ask { workspace: None, ..asked }
             }
         })
+    }
+
+    fn claim(&self, call: &CallId) -> Claim {
+        let step = self.under_way().filter(|step| step.call_id() == *call);
+        match step.map(|step| (&step.what, self.seat_of(step))) {
+            Some((What::Opening | What::Evaluation { .. } | What::Turn { .. }, Some(seat))) => {
+                self.claim_of(seat)
+            }
+            Some((What::Synthesis { .. }, _) | (_, None)) | None => Claim::default(),
+        }
+    }
+
+    fn allow(&self, budget: Budget, prices: Noted) -> Ruling<Event> {
+        let noted = self.ledger.unnoted(prices).map(Event::Priced);
+        Ok(noted.into_iter().chain([Event::Budgeted(budget.checked()?)]).collect())
+    }
+
+    fn out_of_time(&self, moment: &Moment) -> Ruling<Event> {
+        self.conclude_in_time(moment)
     }
 
     fn searchable(&self, event: &Event) -> String {

@@ -7,9 +7,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::budget::{Budget, Claim};
 use crate::call::{Ask, Call, Outcome};
+use crate::errand::Errand;
 use crate::ids::{AgentName, CallId, ModelName, Nonce};
 use crate::ledger::Ledger;
+use crate::prices::Noted;
 use crate::reject::Reject;
 
 /// What the rules may not make themselves: when a command is decided, a few random
@@ -61,6 +64,26 @@ pub trait Form: Report + Sized {
     /// The words of a call that `due` named.
     fn ask(&self, _call: &CallId) -> Option<Ask> {
         None
+    }
+
+    /// What an errand is that `due` named.
+    fn errand(&self, _call: &CallId) -> Option<Errand> {
+        None
+    }
+
+    /// What a call stands for that asks for room in a budget.
+    fn claim(&self, _call: &CallId) -> Claim {
+        Claim::default()
+    }
+
+    /// The session may spend this from now on; these are the prices of its models.
+    fn allow(&self, _budget: Budget, _prices: Noted) -> Ruling<Self::Event> {
+        Err(Reject::Unknown("Nothing is spent here.".into()))
+    }
+
+    /// The time that the session has is over.
+    fn out_of_time(&self, _: &Moment) -> Ruling<Self::Event> {
+        Err(Reject::Stale)
     }
 
     /// Whether everybody may know of this event, in lists and in the stream of all
@@ -125,6 +148,11 @@ pub trait Report {
     /// What it has spent, where models are asked at all.
     fn ledger(&self) -> Option<&Ledger> {
         None
+    }
+
+    /// The models that sit there, where models are asked at all.
+    fn seated(&self) -> Vec<ModelName> {
+        vec![]
     }
 
     /// What can be done now, as sentences.

@@ -2,9 +2,14 @@
 //! A line of a golden file is never edited: a new variant or an optional field gets a
 //! new line at its place.
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::budget::{Allowance, Budget, WhenSpent};
+use crate::ids::ModelName;
+use crate::prices::{Noted, Price, Quote, Source};
 
 /// Writes `samples`, and a match without `_` arm over the variants they are
 /// listed under: a variant without samples does not compile.
@@ -22,6 +27,30 @@ macro_rules! samples {
     };
 }
 pub(crate) use samples;
+
+/// A budget with all that it may have.
+pub(crate) fn budget() -> Budget {
+    let most = Allowance { tokens: Some(20_000), cost: Some(0.5) };
+    Budget { most, time_ms: Some(90_000), when_spent: WhenSpent::Stop }
+}
+
+/// Prices from all sources.
+pub(crate) fn noted() -> Noted {
+    let said_at = Timestamp::from_second(1_800_000_000).ok();
+    let quote = |source, cached, said_at| Quote {
+        price: Price { input: 0.15, output: 0.6, cached },
+        source,
+        said_at,
+    };
+    let quotes = [
+        quote(Source::Settings, None, None),
+        quote(Source::Embedded, None, None),
+        quote(Source::Provider, Some(0.075), said_at),
+        quote(Source::Import, None, said_at),
+    ];
+    let named = ["m/1", "m/2", "m/3", "m/s"].map(|name| ModelName(name.into()));
+    Noted { currency: "EUR".into(), models: named.into_iter().zip(quotes).collect() }
+}
 
 /// Every event is written and read as the golden file says.
 pub(crate) fn check<E>(golden: &str, samples: &[(&'static str, E)])

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -9,6 +10,23 @@ use uuid::Uuid;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub Uuid);
+
+impl SessionId {
+    /// An id that follows from a key and a time, for whoever may ask for the same session
+    /// twice. It sorts like one that was made then.
+    pub fn derived(key: &str, at: Timestamp) -> SessionId {
+        // FNV-1a. Keys begin with an id that nobody chooses, so nobody can aim at another's.
+        let hash =
+            key.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
+                (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+            });
+        let ms = (at.as_millisecond().max(0) as u128) << 80;
+        let mut bytes = (ms | (hash >> 48)).to_be_bytes();
+        bytes[6] = (bytes[6] & 0x0f) | 0x70;
+        bytes[8] = (bytes[8] & 0x3f) | 0x80;
+        SessionId(Uuid::from_bytes(bytes))
+    }
+}
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::discussion::Money;
+use crate::budget::Purse;
+use crate::call::FailureKind;
+use crate::discussion::estimate::TOKEN_BYTES;
 use crate::ids::ModelName;
+use crate::prices::{DOLLARS, Noted, Quote};
 
 /// What a provider says that a call took. What it does not say is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -79,18 +82,16 @@ impl Usage {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// By the operator's price, or where there is none as the provider says, which says
-    /// it in US dollars.
-    pub fn cost(&self, price: Option<Money>, in_dollars: bool) -> Option<f64> {
-        let Some(price) = price else { return self.cost_usd().filter(|_| in_dollars) };
-        let (input, output) = (self.input_tokens?, self.output_tokens?);
-        Some((input as f64 * price.input + output as f64 * price.output) / MILLION)
-    }
-
     /// What the provider says that it costs, in US dollars.
     pub fn cost_usd(&self) -> Option<f64> {
         self.cost_nano_usd.map(|nanos| nanos as f64 / NANO)
     }
+}
+
+fn in_words(used: Usage, cost: Option<String>) -> Option<String> {
+    let tokens = Usage { cost_nano_usd: None, ..used }.in_words();
+    let parts: Vec<String> = [tokens, cost].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// A count, exactly: `12,345`.
@@ -107,35 +108,58 @@ pub fn count(number: u64) -> String {
 }
 
 const NANO: f64 = 1e9;
-const MILLION: f64 = 1e6;
 
 /// US dollars as a number of nano-dollars; `None` for what is no amount of money.
 pub fn nano_usd(dollars: f64) -> Option<u64> {
     (dollars.is_finite() && dollars >= 0.0).then(|| (dollars * NANO).round() as u64)
 }
 
-/// An amount as a person would say it: cents from a dollar on, else two digits that count.
-pub fn rounded(amount: f64) -> String {
-    let short = |text: String| text.trim_end_matches('0').to_owned();
+/// Nobody asks for less money.
+pub const LEAST_MONEY: f64 = 0.0001;
+const MOST_DECIMALS: usize = 4;
+
+/// An amount of money as a person would say it, `0.0012`, `0.35`, `12.40`; `None` where it
+/// is less than anybody asks for.
+pub fn money(amount: f64) -> Option<String> {
     match amount {
-        0.0 => "0".to_owned(),
-        some if some >= 0.1 => format!("{some:.2}"),
-        some if some >= 0.01 => short(format!("{some:.3}")),
-        some if some >= 0.001 => short(format!("{some:.4}")),
-        _ => "less than 0.001".to_owned(),
+        nothing if nothing <= 0.0 => Some("0".to_owned()),
+        little if little < LEAST_MONEY => None,
+        some => {
+            let said = format!("{some:.*}", decimals(some));
+            let cents = said.find('.').map_or(said.len(), |point| point + 3);
+            let end = said.trim_end_matches('0').len().max(cents);
+            Some(said[..end].to_owned())
+        }
+    }
+}
+
+/// Cents, and of less than one the first two digits that say something.
+pub fn decimals(amount: f64) -> usize {
+    let first = (-amount.log10().floor()).max(0.0) as usize;
+    (first + 1).clamp(2, MOST_DECIMALS)
+}
+
+fn in_currency(amount: f64, currency: &str) -> String {
+    match currency {
+        DOLLARS => dollars(amount),
+        other => {
+            let said = money(amount).unwrap_or_else(|| format!("less than {LEAST_MONEY}"));
+            format!("{said} {other}")
+        }
     }
 }
 
 fn dollars(amount: f64) -> String {
-    match rounded(amount).strip_prefix("less than ") {
-        Some(most) => format!("less than ${most}"),
-        None => format!("${}", rounded(amount)),
-    }
+    money(amount).map_or_else(|| format!("less than ${LEAST_MONEY}"), |said| format!("${said}"))
 }
 
-/// By model.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ledger(BTreeMap<ModelName, Spent>);
+/// By model, with the prices that the session has noted.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Ledger {
+    spent: BTreeMap<ModelName, Spent>,
+    prices: Noted,
+    pub(crate) purse: Purse,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spent {
@@ -147,54 +171,139 @@ pub struct Spent {
 }
 
 impl Spent {
-    fn cost(&self, price: Option<Money>, in_dollars: bool) -> Option<f64> {
-        let untold = if price.is_some() { self.untold } else { self.unpriced };
-        self.usage.cost(price, in_dollars).filter(|_| !untold)
+    fn cost(&self, quote: Option<&Quote>, in_dollars: bool) -> Option<f64> {
+        let said = self.usage.cost_usd().filter(|_| in_dollars && !self.unpriced);
+        let by_price = quote.and_then(|quote| quote.price.cost(self.usage));
+        Quote::truest(quote, said, by_price.filter(|_| !self.untold))
     }
 }
 
-impl Ledger {
-    /// What a call took that brought no answer.
-    pub fn spent(&mut self, model: &ModelName, usage: Usage) {
-        let spent = self.0.entry(model.clone()).or_default();
-        spent.usage = spent.usage.plus(usage);
-        spent.unpriced |= !usage.is_unknown() && usage.cost_nano_usd.is_none();
-    }
+/// How a call ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    Answered,
+    Failed(FailureKind),
+    Stopped,
+}
 
-    /// What a call took that brought an answer.
-    pub fn told(&mut self, model: &ModelName, usage: Usage) {
-        self.spent(model, usage);
-        let spent = self.0.entry(model.clone()).or_default();
-        spent.untold |= usage.input_tokens.is_none() || usage.output_tokens.is_none();
-        spent.unpriced |= usage.cost_nano_usd.is_none();
+/// A call that has ended.
+pub struct Settled<'a> {
+    pub model: &'a ModelName,
+    pub seat: Option<&'a str>,
+    pub usage: Usage,
+    pub ended: Ended,
+    /// Requests that were made for it.
+    pub requests: u32,
+    /// Tokens that each read, about, and bytes that it wrote: they stand in for what the
+    /// provider does not say.
+    pub read: u64,
+    pub written_bytes: usize,
+}
+
+impl Ledger {
+    /// Notes what a call took, whatever became of it.
+    pub fn settle(&mut self, settled: Settled) {
+        let Settled { model, seat, usage, ended, requests, read, written_bytes } = settled;
+        let answers = ended == Ended::Answered;
+        let spent = self.spent.entry(model.clone()).or_default();
+        spent.usage = spent.usage.plus(usage);
+        spent.untold |= answers && (usage.input_tokens.is_none() || usage.output_tokens.is_none());
+        spent.unpriced |= (answers || !usage.is_unknown()) && usage.cost_nano_usd.is_none();
+        let has_read = match ended {
+            Ended::Failed(kind) => written_bytes > 0 || kind.may_have_read(),
+            Ended::Answered | Ended::Stopped => true,
+        };
+        let written = written_bytes as u64 / TOKEN_BYTES;
+        let read = read.saturating_mul(requests.max(1).into());
+        let about = Usage {
+            input_tokens: usage.input_tokens.or(has_read.then_some(read)),
+            output_tokens: usage.output_tokens.or(Some(written)),
+            ..usage
+        };
+        let amount = self.amount(model, about);
+        self.count(seat, amount);
     }
 
     pub fn models(&self) -> impl Iterator<Item = (&ModelName, &Spent)> {
-        self.0.iter()
+        self.spent.iter()
     }
 
     /// What all of it costs. `None` of nothing, and of anything that is not known; a call
     /// that brought no answer and of which nothing is known counts as nothing.
+    ///
+    /// By what the session has noted; of a model of which it has noted nothing, by what
+    /// `otherwise` says, in the same currency.
     pub fn cost(
         &self,
-        price: impl Fn(&ModelName) -> Option<Money>,
+        otherwise: impl Fn(&ModelName) -> Option<Quote>,
         in_dollars: bool,
     ) -> Option<f64> {
         let known = |spent: &Spent| spent.untold || !spent.usage.is_unknown();
-        let spent = self.0.iter().filter(|(_, spent)| known(spent));
-        let costs = spent.map(|(model, spent)| spent.cost(price(model), in_dollars));
+        let spent = self.spent.iter().filter(|(_, spent)| known(spent));
+        let costs = spent.map(|(model, spent)| {
+            let quote = self.quote(model).copied().or_else(|| otherwise(model));
+            spent.cost(quote.as_ref(), in_dollars)
+        });
         let costs: Vec<f64> = costs.collect::<Option<_>>()?;
         (!costs.is_empty()).then(|| costs.iter().sum())
     }
 
+    /// The prices that the session has noted.
+    pub fn prices(&self) -> &Noted {
+        &self.prices
+    }
+
+    /// The price that the session has noted for this model.
+    pub fn quote(&self, model: &ModelName) -> Option<&Quote> {
+        self.prices.models.get(model)
+    }
+
+    /// The session keeps to these prices from now on.
+    pub fn note(&mut self, prices: &Noted) {
+        self.prices.currency.clone_from(&prices.currency);
+        self.prices
+            .models
+            .extend(prices.models.iter().map(|(model, quote)| (model.clone(), *quote)));
+        // What was spent before costs what is known now.
+        let spent = self.spent.iter().map(|(model, spent)| self.amount(model, spent.usage).cost);
+        self.purse.recount(spent.sum());
+    }
+
+    /// Of these prices, those that are yet to be noted. What has been noted stays, and
+    /// nothing in another currency comes beside it.
+    pub(crate) fn unnoted(&self, prices: Noted) -> Option<Noted> {
+        let Noted { currency, mut models } = prices;
+        models.retain(|model, _| self.quote(model).is_none());
+        let is_other = !self.prices.models.is_empty() && self.prices.currency != currency;
+        (!models.is_empty() && !is_other).then_some(Noted { currency, models })
+    }
+
+    /// What a call of this model took, and what that cost by the price that the session has
+    /// noted, or as the provider says; `None` where nothing is known.
+    pub fn call_in_words(&self, model: &ModelName, used: Usage) -> Option<String> {
+        let cost = Quote::cost(self.quote(model), used, self.prices.is_in_dollars());
+        in_words(used, cost.map(|cost| in_currency(cost, &self.prices.currency)))
+    }
+
+    /// The same of the whole session. Where not all of its cost is known, providers may
+    /// have said some of it.
+    pub fn total_in_words(&self) -> Option<String> {
+        let total = self.total();
+        let whole = self.cost(|_| None, self.prices.is_in_dollars());
+        let whole = whole.map(|cost| in_currency(cost, &self.prices.currency));
+        let some = || total.cost_usd().map(|cost| format!("at least {}", dollars(cost)));
+        in_words(total, whole.or_else(some))
+    }
+
     pub fn total(&self) -> Usage {
-        self.0.values().fold(Usage::default(), |sum, spent| sum.plus(spent.usage))
+        self.spent.values().fold(Usage::default(), |sum, spent| sum.plus(spent.usage))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prices::{Price, Source};
 
     #[test]
     fn usage_is_told_as_a_person_would() {
@@ -217,9 +326,11 @@ mod tests {
         }
         for (amount, words) in [
             (0.0, "$0"),
-            (0.000_001, "less than $0.001"),
+            (0.000_001, "less than $0.0001"),
             (0.001_234, "$0.0012"),
             (0.012_34, "$0.012"),
+            (0.099_96, "$0.10"),
+            (3.0, "$3.00"),
             (0.008, "$0.008"),
             (0.5, "$0.50"),
             (0.456_7, "$0.46"),
@@ -227,6 +338,44 @@ mod tests {
         ] {
             assert_eq!(dollars(amount), words);
         }
+    }
+
+    #[test]
+    fn a_call_and_a_session_are_told_with_what_they_cost() {
+        let (model, other) = (ModelName::new("m", "1"), ModelName::new("m", "2"));
+        let price = Price { input: 1_000.0, output: 2_000.0, cached: None };
+        let quote = Quote { price, source: Source::Settings, said_at: None };
+        let used = Usage { input_tokens: Some(10), output_tokens: Some(1), ..Usage::default() };
+        let said = Usage { cost_nano_usd: Some(5_000_000), ..used };
+        let settled = |model, usage| Settled {
+            model,
+            seat: None,
+            usage,
+            ended: Ended::Answered,
+            requests: 1,
+            read: 0,
+            written_bytes: 0,
+        };
+        for (currency, call, whole, some) in [
+            ("USD", "$0.012", "$0.012", "at least $0.005"),
+            ("EUR", "0.012 EUR", "0.012 EUR", "at least $0.005"),
+        ] {
+            let models = [(model.clone(), quote)].into();
+            let mut ledger = Ledger::default();
+            ledger.note(&Noted { currency: currency.into(), models });
+            assert_eq!(ledger.total_in_words(), None);
+            ledger.settle(settled(&model, used));
+            let told = |cost: &str| Some(format!("10 tokens in, 1 out, {cost}"));
+            assert_eq!(ledger.call_in_words(&model, used), told(call));
+            assert_eq!(ledger.total_in_words(), told(whole));
+            // Of another model nobody knows the price, and of one call its provider does.
+            assert_eq!(ledger.call_in_words(&other, used), Some("10 tokens in, 1 out".into()));
+            ledger.settle(settled(&other, said));
+            ledger.settle(settled(&other, used));
+            let all = format!("30 tokens in, 3 out, {some}");
+            assert_eq!(ledger.total_in_words(), Some(all));
+        }
+        assert_eq!(Ledger::default().call_in_words(&model, Usage::default()), None);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 
 pub mod agent;
 pub mod boardroom;
+pub mod budget;
 pub mod call;
 pub mod council;
 pub mod discussion;
+mod errand;
 pub mod form;
 #[cfg(test)]
 mod golden;
@@ -18,24 +20,31 @@ pub mod library;
 pub mod limits;
 pub mod models;
 pub mod names;
+pub mod prices;
 mod quote;
 mod record;
 pub mod reject;
 pub mod room;
+pub mod shelf;
+pub mod signals;
 mod spoken;
 pub mod thinking;
 pub mod view;
 pub mod whiteboard;
+pub mod workflow;
 mod written;
 
+pub use budget::{Allowance, Amount, Budget, Shortage, Taken, WhenSpent};
 pub use call::{
     Answer, Ask, Call, Failed, Failure, FailureKind, Message, Outcome, Patience, Shape, Speaker,
     Timing, Usage, Work, Workspace,
 };
+pub use errand::Errand;
 pub use form::{Form, Report};
 pub use ids::{AgentName, CallId, ModelName, Nonce, SessionId};
 pub use jiff::Timestamp;
-pub use ledger::{Ledger, Spent};
+pub use ledger::{Ended, Ledger, Settled, Spent};
+pub use prices::{Noted, Price, Quote, Source};
 pub use quote::ContextFile;
 pub use reject::{Reject, Wrong};
 pub use room::{Command, Event, Input, Room, Summary};

@@ -24,7 +24,9 @@ pub const SYNTHESIZERS: usize = 4;
 pub const IMPORT_EVENTS: usize = 2_000;
 /// Times that one advisor may be asked again.
 pub const RETRIES_BY_HAND: u32 = 20;
-/// Models that are tried for one synthesis.
+/// Further questions that are put to one board.
+pub const FOLLOW_UPS: usize = 20;
+/// Tries at one synthesis, by the same model or by another.
 pub const SYNTHESIS_TRIES: u32 = 5;
 /// Points of one synthesis that are voted on, and the bytes of each.
 pub const BALLOT_POINTS: usize = 12;
@@ -147,11 +149,110 @@ pub const OUTPUT_TOKENS_MOST: u32 = 65_536;
 /// Tokens that an agent may use in one session: least and most.
 pub const BUDGET_TOKENS_LEAST: u64 = 1_000;
 pub const BUDGET_TOKENS_MOST: u64 = 1_000_000_000_000;
+/// Tokens that an answer gets of a budget at least: with less of it left, nobody is asked.
+pub const BUDGET_ANSWER_TOKENS: u64 = 256;
+/// Tokens of the words that a synthesis is asked for with, and of those around the answer
+/// of each seat or about its absence, at most.
+pub const SYNTHESIS_FRAME_TOKENS: u64 = 600;
+pub const SYNTHESIS_SEAT_TOKENS: u64 = 64;
+/// From this share of a budget on, nobody is told to be brief.
+pub const BUDGET_ROOMY_TOKENS: u32 = 2_048;
+/// Time that a session may be given, least and most, and the most money.
+pub const BUDGET_TIME_LEAST_MS: u64 = 1_000;
+pub const BUDGET_TIME_MOST_MS: u64 = 90 * 24 * 3_600_000;
+pub const BUDGET_COST_MOST: f64 = 1e9;
 /// Bytes of the folder that an agent works in; tools that it may use, and the bytes
 /// of each one's name.
 pub const FOLDER_BYTES: usize = 4 * 1024;
 pub const TOOLS: usize = 64;
 pub const TOOL_BYTES: usize = 200;
+
+// Workflows
+/// Bytes of a definition, how deep its lists and maps are nested, and its values, aliases
+/// included.
+pub const WORKFLOW_BYTES: usize = 256 * 1024;
+pub const WORKFLOW_DEPTH: usize = 32;
+pub const WORKFLOW_NODES: usize = 20_000;
+/// Problems of a definition that are told at once.
+pub const WORKFLOW_PROBLEMS: usize = 200;
+/// Steps of a definition, and those of a run with all items and rounds.
+pub const WORKFLOW_STEPS: usize = 200;
+pub const EXPANDED_STEPS: usize = 2_000;
+/// Items of a `foreach`, and how many of them are under way at once: usual and most.
+pub const ITEMS: usize = 256;
+pub const PARALLEL: u32 = 4;
+pub const PARALLEL_MOST: u32 = 16;
+/// Rounds of a `repeat`.
+pub const REPEATS: u32 = 50;
+/// How deep `foreach` and `repeat` stand in each other, and workflows run each other.
+pub const WORKFLOW_BLOCKS: usize = 4;
+pub const WORKFLOW_NESTING: usize = 5;
+/// Runs that go on from each other, as far back as what one has done is the other's.
+pub const FORKS_DEEP: usize = 16;
+/// Bytes of a step's output and of a run's inputs, and how deep they are nested: an event
+/// that holds them must be readable, and readers of JSON stop at 128 levels.
+pub const OUTPUT_BYTES: usize = 256 * 1024;
+pub const OUTPUT_DEPTH: usize = 32;
+/// Instructions of one template, and texts that it joins.
+pub const TEMPLATE_FUEL: u64 = 20_000;
+pub const TEMPLATE_JOINS: usize = 16;
+/// Signals of one wait, and the longest wait.
+pub const WAIT_SIGNALS: usize = 16;
+pub const WAIT_MOST_MS: u64 = 90 * 24 * 3_600_000;
+/// Signals of one name that are kept, fields of one, and the bytes of these.
+pub const SIGNALS_KEPT: usize = 1_000;
+pub const SIGNAL_FIELDS: usize = 64;
+pub const SIGNAL_BYTES: usize = 16 * 1024;
+/// Stored workflows: versions of one that are kept, runs of it that are told, those that
+/// may be under way at once, and those that wait for one before them to end.
+pub const VERSIONS_KEPT: usize = 50;
+pub const RUNS_TOLD: usize = 20;
+pub const RUNS_AT_ONCE: usize = 2_000;
+pub const RUNS_WAITING: usize = 100;
+/// Bytes of what `one_per` comes to; deliveries to a webhook that are remembered, and the
+/// bytes of their ids.
+pub const ONE_PER_BYTES: usize = 1_024;
+pub const DELIVERIES_KEPT: usize = 1_000;
+pub const DELIVERY_ID_BYTES: usize = 200;
+/// How late a time of a trigger may be noticed and still count as kept.
+pub const CRON_GRACE_MS: u64 = 60_000;
+/// The pause before signals are listened for again when that has failed: the first, which
+/// doubles each time, and the longest.
+pub const LISTEN_PAUSE_MS: u64 = 1_000;
+pub const LISTEN_PAUSE_MOST_MS: u64 = 3_600_000;
+/// People who may be asked for one approval.
+pub const APPROVERS: usize = 16;
+/// Bytes of a whiteboard's texts that a step or a seat is told, and of a post that a
+/// signal carries.
+pub const BOARD_TOLD_BYTES: usize = 128 * 1024;
+pub const SIGNAL_TEXT_BYTES: usize = 2 * 1024;
+/// Conflicts that a step is told of; it is told how many there are.
+pub const CONFLICTS_TOLD: usize = 500;
+/// How far the clock of whoever delivers to a webhook may be off.
+pub const HOOK_AGE_MS: u64 = 300_000;
+/// Runs that are looked through for those that wait for a signal.
+pub const SIGNAL_RUNS: u32 = 1_000;
+/// Further attempts at one step, and the pause before each unless it is given.
+pub const STEP_RETRIES: u32 = 10;
+pub const STEP_PAUSE_MS: u64 = 1_000;
+/// Cases of a file, answers in a list, what may happen in one case, and how much that does
+/// not hold is told of it.
+pub const CASES: usize = 100;
+pub const CASE_REPLIES: usize = 2_000;
+pub const CASE_FAULTS: usize = 30;
+pub const REHEARSAL_MOVES: usize = 50_000;
+/// Time for all of `finally`.
+pub const FINALLY_MS: u64 = 600_000;
+/// Bytes of what a step sends to a server and of what it gets back, the time for a name to
+/// be found and for a connection, and for all of it.
+pub const HTTP_BYTES: usize = 256 * 1024;
+pub const HTTP_CONNECT_MS: u64 = 10_000;
+pub const HTTP_MS: u64 = 120_000;
+/// Bytes of a file that a step writes, and of its path, and how deep it lies below the
+/// folder that is allowed.
+pub const WRITTEN_BYTES: usize = OUTPUT_BYTES;
+pub const WRITTEN_PATH_BYTES: usize = 4 * 1024;
+pub const WRITTEN_DEPTH: usize = 32;
 
 /// Bytes of the words that say why a call failed, or why somebody was not heard.
 pub const FAILURE_BYTES: usize = 32 * 1024;
@@ -173,6 +274,16 @@ pub const THINKING_BYTES: usize = 1024 * 1024;
 pub const WINDOW_TOKENS: u32 = 128_000;
 pub const OLLAMA_WINDOW_TOKENS: u32 = 4_096;
 
+/// Tokens of a window that may be true, least and most; models of which something is
+/// known, by provider or by an imported list, and bytes of such a list.
+pub const WINDOW_LEAST_TOKENS: u32 = 256;
+pub const WINDOW_MOST_TOKENS: u32 = 100_000_000;
+pub const MODELS_KNOWN: usize = 20_000;
+pub const PRICE_LIST_BYTES: usize = 16 * 1024 * 1024;
+/// Prices that a session notes, and bytes of their currency.
+pub const NOTED_PRICES: usize = 256;
+pub const CURRENCY_BYTES: usize = 8;
+
 /// Time for a connection to a provider.
 pub const CONNECT_MS: u64 = 10_000;
 /// Time to the first piece of an answer: a local model may have to be loaded.
@@ -183,6 +294,8 @@ pub const IDLE_MS: u64 = 60_000;
 pub const ANSWER_MS: u64 = 600_000;
 /// Time to list a provider's models.
 pub const CATALOG_MS: u64 = 5_000;
+/// How long whoever lists models waits for what is asked for beside their lists.
+pub const LEARN_MS: u64 = 1_000;
 /// How long a list of models is believed.
 pub const CATALOG_FRESH_MS: u64 = 30_000;
 

@@ -52,6 +52,17 @@ pub fn resolve(
     }
 }
 
+/// A full name that its provider, which has listed all its models, does not have.
+pub fn missing(model: &ModelName, available: &[ModelName]) -> String {
+    let (provider, name) = model.parts();
+    let of_provider = available.iter().filter(|other| other.parts().0 == provider).cloned();
+    let near = near(name, &of_provider.collect::<Vec<_>>());
+    match near.is_empty() {
+        true => format!("{provider} has no model {name:?}"),
+        false => format!("{provider} has no model {name:?}; did you mean {}?", near.join(", ")),
+    }
+}
+
 /// The tier that a vendor's own word for one means, where no model is called that.
 pub fn called_tier(written: &str, available: &[ModelName]) -> Option<Tier> {
     let is_model = |name: &ModelName| name.parts().1 == written.trim();
@@ -67,7 +78,8 @@ pub fn called_tier(written: &str, available: &[ModelName]) -> Option<Tier> {
 }
 
 fn unknown(written: &str, providers: &[String], available: &[ModelName]) -> String {
-    let near = near(written, available);
+    let bare = written.split_once('/').map_or(written, |(_, model)| model);
+    let near = near(bare, available);
     if !near.is_empty() {
         return format!("there is no model {written:?}; did you mean {}?", near.join(", "));
     }
@@ -78,9 +90,10 @@ fn unknown(written: &str, providers: &[String], available: &[ModelName]) -> Stri
     format!("there is no model {written:?} at any provider ({names})")
 }
 
-fn near(written: &str, available: &[ModelName]) -> Vec<String> {
-    let wanted = written.to_lowercase();
-    let bare = wanted.split_once('/').map_or(wanted.as_str(), |(_, model)| model);
+/// The names that are like this one, which has no provider in front.
+fn near(bare: &str, available: &[ModelName]) -> Vec<String> {
+    let bare = bare.to_lowercase();
+    let bare = bare.as_str();
     let mut scored: Vec<(usize, &ModelName)> = available
         .iter()
         .filter_map(|name| {
@@ -189,6 +202,21 @@ mod tests {
         let found = resolve(written, &providers, &available);
         let expected = expected.map(|name| ModelName(name.into())).map_err(str::to_owned);
         assert_eq!(found, expected, "{written}");
+    }
+
+    #[test]
+    fn what_a_provider_does_not_have_is_explained_by_what_it_has() {
+        let available = ["ollama/llama3:8b", "openrouter/meta/llama-4", "openrouter/z-ai/glm"]
+            .map(|name| ModelName(name.into()));
+        for (name, expected) in [
+            (
+                "openrouter/meta/lama-4",
+                "openrouter has no model \"meta/lama-4\"; did you mean openrouter/meta/llama-4?",
+            ),
+            ("ollama/meta/llama-4", "ollama has no model \"meta/llama-4\""),
+        ] {
+            assert_eq!(missing(&ModelName(name.into()), &available), expected);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Write};
 
 use jiff::Timestamp;
 
-use crate::ledger::Usage;
+use crate::ledger::Ledger;
 use crate::names::{shown, without_codes};
 
 /// Said of an answer that reached a limit on its length.
@@ -81,9 +81,16 @@ impl Document {
         }
     }
 
-    /// What was spent, where anything is known of it.
-    pub fn spending(&mut self, usage: Usage) {
-        if let Some(words) = usage.in_words() {
+    /// What a call took, where anything is known of it.
+    pub fn took(&mut self, words: Option<String>) {
+        if let Some(words) = words {
+            self.note(line!("{}", Words(&words)));
+        }
+    }
+
+    /// What was spent in all, where anything is known of it.
+    pub fn spending(&mut self, ledger: &Ledger) {
+        if let Some(words) = ledger.total_in_words() {
             self.rule();
             self.note(line!("Spent: {}", Words(&words)));
         }

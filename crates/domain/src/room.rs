@@ -6,12 +6,16 @@ use std::ops::Deref;
 
 use jiff::Timestamp;
 
-use crate::call::{Ask, Call, Outcome};
+use crate::budget::{Allowance, Amount, Budget, Claim, Need, Shortage, Taken, time_call};
+use crate::call::{Ask, Call, FailureKind, Outcome};
+use crate::errand::Errand;
 use crate::form::{Form, Moment, Report};
 use crate::ids::{CallId, Nonce};
+use crate::ledger::Ledger;
 use crate::limits;
+use crate::prices::Noted;
 use crate::reject::{Reject, Wrong};
-use crate::{boardroom, council, discussion, library, whiteboard};
+use crate::{boardroom, council, discussion, library, shelf, signals, whiteboard, workflow};
 
 pub use crate::form::{Happened, Progress};
 
@@ -55,6 +59,9 @@ macro_rules! rooms {
         pub enum Command {
             /// A call has ended. Every form takes this one.
             Settle { call: CallId, outcome: Outcome },
+            /// What the session may spend from now on. Every form takes this one that asks
+            /// models.
+            Allow { budget: Budget, prices: Noted },
             /// Ends whatever runs, at once. Every form takes this one too.
             Stop,
             $($Form($form::Command),)*
@@ -98,17 +105,28 @@ macro_rules! rooms {
                 }
             }
 
-            /// The calls that should be under way now.
-            pub fn due(&self) -> Vec<Call> {
+            fn own_due(&self) -> Vec<Call> {
                 match self {
                     $(Room::$Form(state) => state.due(),)*
                 }
             }
 
-            /// The words of a call that `due` named.
-            pub fn ask(&self, call: &CallId) -> Option<Ask> {
+            fn own_ask(&self, call: &CallId) -> Option<Ask> {
                 match self {
                     $(Room::$Form(state) => state.ask(call),)*
+                }
+            }
+
+            /// What an errand is that `due` named.
+            pub fn errand(&self, call: &CallId) -> Option<Errand> {
+                match self {
+                    $(Room::$Form(state) => state.errand(call),)*
+                }
+            }
+
+            fn claim(&self, call: &CallId) -> Claim {
+                match self {
+                    $(Room::$Form(state) => state.claim(call),)*
                 }
             }
 
@@ -129,13 +147,23 @@ macro_rules! rooms {
             }
         }
 
-        pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
-            let Input { at, nonce, actor, command } = input;
-            let moment = &Moment { at, nonce, actor };
+        fn rule(
+            room: Option<&Room>,
+            command: Command,
+            moment: &Moment,
+        ) -> Result<Vec<Event>, Reject> {
             match (room, command) {
                 (None, Command::Settle { .. }) => Err(Reject::Stale),
-                (None, Command::Stop) => Err(no_session()),
+                (None, Command::Stop | Command::Allow { .. }) => Err(no_session()),
                 $(
+                    (Some(Room::$Form(state)), Command::Allow { budget, prices }) => {
+                        events(state.allow(budget, prices), Event::$Form)
+                    }
+                    (Some(Room::$Form(state)), Command::Settle { call, outcome: Outcome::Elapsed })
+                        if call == time_call() =>
+                    {
+                        events(state.out_of_time(moment), Event::$Form)
+                    }
                     (Some(Room::$Form(state)), Command::Settle { call, outcome }) => {
                         events(state.settle(&call, outcome, moment), Event::$Form)
                     }
@@ -198,13 +226,53 @@ macro_rules! rooms {
 }
 
 rooms! {
-    sessions { boardroom, whiteboard, council, discussion }
-    apart { library }
+    sessions { boardroom, whiteboard, council, discussion, workflow }
+    apart { library, signals, shelf }
     Boardroom in boardroom: boardroom::State,
     Whiteboard in whiteboard: whiteboard::State,
     Council in council: council::State,
     Discussion in discussion: Box<discussion::State>,
+    Workflow in workflow: Box<workflow::State>,
     Library in library: library::State,
+    Signals in signals: signals::State,
+    Shelf in shelf: Box<shelf::State>,
+}
+
+pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {
+    let Input { at, nonce, actor, command } = input;
+    let moment = &Moment { at, nonce, actor };
+    let is_spent = room.is_some_and(|room| command.says_that_all_is_spent(room));
+    let is_limited = room.is_none() || matches!(command, Command::Allow { .. });
+    let mut events = rule(room, command, moment)?;
+    let stops =
+        is_spent && room.and_then(|room| room.ledger()).is_some_and(Ledger::stops_when_spent);
+    if !is_limited && !stops {
+        return Ok(events);
+    }
+    let mut after = room.cloned();
+    events.iter().for_each(|event| apply(&mut after, event, at));
+    match after {
+        Some(after) if is_limited => after.can_begin()?,
+        // One that only waits for others has nothing to stop.
+        Some(after) if !after.is_over() => {
+            events.extend(rule(Some(&after), Command::Stop, moment).unwrap_or_default());
+        }
+        Some(_) | None => {}
+    }
+    Ok(events)
+}
+
+impl Command {
+    fn says_that_all_is_spent(&self, room: &Room) -> bool {
+        let Command::Settle { call, outcome } = self else { return false };
+        match outcome {
+            Outcome::Failed { failure, .. } => {
+                failure.kind == FailureKind::OutOfBudget && room.is_spent(call)
+            }
+            Outcome::Elapsed => *call == time_call(),
+            Outcome::Answered(_) | Outcome::Stopped { .. } | Outcome::Brought(_) => false,
+        }
+    }
 }
 
 /// Whether a room of this kind is what people call a session.
@@ -213,6 +281,84 @@ pub fn is_session(kind: &str) -> bool {
 }
 
 impl Room {
+    /// The calls that should be under way now.
+    pub fn due(&self) -> Vec<Call> {
+        let mut due = self.own_due();
+        let is_waited_for = !due.is_empty() || !self.waits_for().is_empty();
+        due.extend(self.ledger().filter(|_| is_waited_for).and_then(Ledger::time));
+        due
+    }
+
+    /// The words of a call that `due` named, within what it may spend.
+    pub fn ask(&self, call: &CallId) -> Option<Ask> {
+        let mut ask = self.own_ask(call)?;
+        if let Some(ledger) = self.ledger().filter(|_| self.is_bounded(call)) {
+            ledger.fit(&mut ask, &self.claim(call));
+        }
+        Some(ask)
+    }
+
+    /// Whether a call has to keep to a limit on tokens or money.
+    pub fn is_bounded(&self, call: &CallId) -> bool {
+        let budget = self.ledger().and_then(Ledger::budget).map(|budget| budget.most);
+        let seat = || self.claim(call).seat.map(|(_, allowance)| allowance);
+        [budget, seat()].into_iter().flatten().any(|most| most != Allowance::default())
+    }
+
+    /// What has to be kept for a call before it is made, or why there is no room for it.
+    /// `held` is kept for others; `taken` is what the call has spent already.
+    pub fn reserve(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+        held: Amount,
+        taken: Taken,
+    ) -> Result<Amount, Shortage> {
+        let Some(ledger) = self.ledger() else { return Ok(Amount::default()) };
+        let claim = self.claim(call);
+        ledger.admit(&Need::of(ask, &claim).after(ledger, taken), held)
+    }
+
+    /// What a call under way may take at most.
+    pub fn reservation(&self, call: &CallId) -> Amount {
+        let (Some(ledger), Some(ask)) = (self.ledger(), self.ask(call)) else {
+            return Amount::default();
+        };
+        ledger.reservation(&Need::of(&ask, &self.claim(call)))
+    }
+
+    /// Whether the session itself, and not only a seat, has no room for this call.
+    fn is_spent(&self, call: &CallId) -> bool {
+        let (Some(ledger), Some(ask)) = (self.ledger(), self.ask(call)) else { return false };
+        let claim = Claim { seat: None, ..self.claim(call) };
+        ledger.admit(&Need::of(&ask, &claim), Amount::default()).is_err()
+    }
+
+    /// Whether what it may spend is enough to begin with, and can be kept to.
+    fn can_begin(&self) -> Result<(), Reject> {
+        let reserve = |call: &Call| {
+            // Words are rendered only where something depends on them.
+            let ask = self.is_bounded(&call.id).then(|| self.ask(&call.id)).flatten()?;
+            Some(self.reserve(&call.id, &ask, Amount::default(), Taken::default()))
+        };
+        let bounded: Vec<_> = self.own_due().iter().filter_map(reserve).collect();
+        let shortages = bounded.iter().filter_map(|reserved| reserved.as_ref().err());
+        let mut shortages: Vec<&Shortage> = shortages.collect();
+        shortages.sort_by_key(|shortage| !matches!(shortage, Shortage::Price(_)));
+        match shortages.first() {
+            Some(shortage @ Shortage::Price(_)) => {
+                let problem = format!("{} Give it in tokens.", shortage.in_words());
+                Err(Reject::Invalid(vec![Wrong::new("budget.cost", problem)]))
+            }
+            Some(Shortage::Room(problem) | Shortage::Seat(problem))
+                if shortages.len() == bounded.len() =>
+            {
+                Err(Reject::Invalid(vec![Wrong::new("budget", problem)]))
+            }
+            Some(Shortage::Room(_) | Shortage::Seat(_)) | None => Ok(()),
+        }
+    }
+
     pub fn summary(&self) -> Summary {
         Summary {
             kind: self.kind(),

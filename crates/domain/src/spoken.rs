@@ -54,7 +54,10 @@ pub fn own(outcome: Outcome, nonce: &Nonce) -> Outcome {
             }
             Outcome::Answered(answer)
         }
-        Outcome::Failed { .. } | Outcome::Stopped { .. } | Outcome::Elapsed => outcome,
+        Outcome::Failed { .. }
+        | Outcome::Stopped { .. }
+        | Outcome::Elapsed
+        | Outcome::Brought(_) => outcome,
     }
 }
 

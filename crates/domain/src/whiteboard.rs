@@ -473,6 +473,11 @@ impl State {
         self.phase
     }
 
+    /// Where an agent stands among those who came, from 0.
+    pub fn place(&self, agent: &AgentName) -> Option<usize> {
+        self.members.iter().position(|member| member.name == *agent)
+    }
+
     pub fn member(&self, agent: &AgentName) -> Option<&Member> {
         self.members.iter().find(|member| member.name == *agent)
     }

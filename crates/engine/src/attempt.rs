@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use plenary_domain::{
-    Answer, Ask, CallId, Failed, Failure, FailureKind, Outcome, Patience, SessionId, Timing, Usage,
-    limits, thinking,
+    Answer, Ask, CallId, Failed, Failure, FailureKind, Outcome, Patience, SessionId, Taken, Timing,
+    Usage, limits, thinking,
 };
 
 use crate::engine::Engine;
@@ -69,8 +69,15 @@ impl Asking<'_> {
                     (kind, message, pause(tried, after, self.engine.clock.chance()))
                 }
             };
+            let brought = self.room.live.text(call).len();
+            let taken = Taken { usage: heard.spent.all(), requests: number, brought };
+            let (wait, message) = match wait.filter(|_| tried < ask.patience.attempts) {
+                Some(wait) if self.again(call, &ask, taken).await => (Some(wait), message),
+                Some(_) => (None, format!("{message} The budget has no room for another try.")),
+                None => (None, message),
+            };
             match wait {
-                Some(wait) if tried < ask.patience.attempts => {
+                Some(wait) => {
                     self.room.live.retrying(Retrying {
                         call: call.clone(),
                         attempt: number,
@@ -81,7 +88,7 @@ impl Asking<'_> {
                     before.spent = Some(heard.spent.all());
                     self.engine.clock.sleep(wait).await;
                 }
-                _ => {
+                None => {
                     meter.failed(kind);
                     let partial = self.room.live.text(call);
                     let usage = heard.spent.all();
@@ -92,6 +99,12 @@ impl Asking<'_> {
             }
         }
         Err(StoreError::Failed("a call ran out of attempts without an outcome".into()))
+    }
+
+    /// Whether the session's budget, if it has one, has room for another request.
+    async fn again(&self, call: &CallId, ask: &Ask, taken: Taken) -> bool {
+        let mut held = self.engine.hold(self.id).await;
+        held.reserve_again(call, ask, taken)
     }
 
     /// Records an attempt; its number, and what those before it took. A process that

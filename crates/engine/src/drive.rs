@@ -9,15 +9,16 @@ use std::time::Duration;
 use futures::FutureExt;
 use plenary_domain::room::{Command, Room};
 use plenary_domain::{
-    Ask, Call, CallId, Failure, FailureKind, Outcome, SessionId, Timestamp, Usage, Work, limits,
+    Amount, Ask, Call, CallId, Failure, FailureKind, Outcome, SessionId, Taken, Timestamp, Usage,
+    Work, limits,
 };
 use tokio::task::JoinHandle;
 
 use crate::attempt;
 use crate::engine::{Engine, EngineError};
-use crate::ports::{AttemptEnd, AttemptRow, AttemptState, StoreError};
-use crate::session::{Held, Role, Seat, Session};
-use crate::submit::{By, Committed, ENGINE, Step, contained, through, words};
+use crate::ports::{AttemptEnd, AttemptRow, AttemptState, ErrandError, StoreError};
+use crate::session::{Held, Kind, Role, Seat, Session, Task};
+use crate::submit::{self, By, Committed, ENGINE, Step, contained, through};
 
 /// How long a store that fails is left alone before it is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -76,39 +77,43 @@ impl Engine {
         held: &Held,
         epoch: u64,
         call: CallId,
-        state: Arc<Room>,
+        work: Doing,
     ) -> JoinHandle<()> {
         let (id, term) = (held.id(), self.node.term.load(Relaxed));
         let running = Running { id, epoch, call, term };
         let own = Own { session: held.session.clone(), _seat: Seat { engine: self.clone(), id } };
-        tokio::spawn(self.clone().run(own, running, state))
+        tokio::spawn(self.clone().run(own, running, work))
     }
 
     /// One call from its start to its outcome.
-    async fn run(self: Arc<Self>, own: Own, running: Running, state: Arc<Room>) {
+    async fn run(self: Arc<Self>, own: Own, running: Running, work: Doing) {
         let session = &own.session;
         let mut over = std::pin::pin!(self.node.term_over.notified());
         over.as_mut().enable();
         if self.node.term.load(Relaxed) != running.term {
             return;
         }
-        let asking = async {
-            let Some(ask) = state.ask(&running.call) else {
+        let working = async {
+            let asked = match work {
+                Doing::Asking(Words::Rendered(ask)) => Some(*ask),
+                Doing::Asking(Words::Of(state)) => state.ask(&running.call),
+                Doing::Errand(state) => return self.send_for(session, &running, &state).await,
+            };
+            let Some(ask) = asked else {
                 return Some(broken(session, &running.call, "it has no words"));
             };
-            drop(state);
             self.ask(session, &running, ask).await
         };
-        let asked = std::panic::AssertUnwindSafe(asking).catch_unwind();
-        let asked = tokio::select! {
+        let ended = std::panic::AssertUnwindSafe(working).catch_unwind();
+        let ended = tokio::select! {
             biased;
             // Whoever held the lease then steps down, and takes this call out.
             () = over => return,
-            asked = asked => asked,
+            ended = ended => ended,
         };
-        let outcome = match asked {
+        let outcome = match ended {
             Ok(outcome) => outcome,
-            Err(panic) => Some(broken(session, &running.call, &words(&*panic))),
+            Err(panic) => Some(broken(session, &running.call, &submit::words(&*panic))),
         };
         match outcome {
             Some((outcome, attempt)) => self.hand_in(session, &running, outcome, attempt).await,
@@ -142,6 +147,38 @@ impl Engine {
                 }
                 Err(error) => {
                     tracing::error!(session = %id, %call, %error, "a call cannot begin yet");
+                }
+            }
+            self.clock.sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// An errand may be run any number of times, so nothing of it is recorded before its
+    /// end. What fails here and will pass is waited for.
+    async fn send_for(
+        &self,
+        session: &Session,
+        running: &Running,
+        state: &Room,
+    ) -> Option<(Outcome, Option<AttemptEnd>)> {
+        let Running { id, call, .. } = running;
+        let Some(errand) = state.errand(call) else {
+            return Some(broken(session, call, "it has no errand"));
+        };
+        let Some(errands) = self.errands.get() else {
+            let message = "Nothing here carries out errands.".to_owned();
+            return Some((failed_errand(FailureKind::Misconfigured, message), None));
+        };
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match errands.run(*id, errand.clone()).await {
+                Ok(brought) => return Some((Outcome::Brought(brought), None)),
+                Err(ErrandError::Failed(failure)) => {
+                    return Some((Outcome::Failed { failure, partial: String::new() }, None));
+                }
+                Err(ErrandError::Later(problem)) => {
+                    tracing::warn!(session = %id, %call, problem, "an errand cannot be done yet");
                 }
             }
             self.clock.sleep(pause).await;
@@ -185,6 +222,27 @@ pub(crate) struct Running {
     term: u64,
 }
 
+/// What a call that starts is to do.
+enum Doing {
+    Asking(Words),
+    Errand(Arc<Room>),
+}
+
+/// What a call asks: rendered when it starts, unless that was needed to know what it may
+/// spend.
+enum Words {
+    Of(Arc<Room>),
+    Rendered(Box<Ask>),
+}
+
+/// Whether a call may start.
+enum Admitted {
+    Now(Doing, Amount),
+    /// What others have reserved and will not need may leave room for it.
+    Later,
+    Never(Box<Step>),
+}
+
 /// The session of a call. Fields are dropped in this order, also when the call is
 /// cancelled: the session before the seat, which then finds that nobody holds it.
 struct Own {
@@ -208,6 +266,11 @@ fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<Att
     };
     let end = ended(call, number, AttemptState::Failed, spent.attempt);
     (Outcome::Failed { failure, partial }, end)
+}
+
+fn failed_errand(kind: FailureKind, message: String) -> Outcome {
+    let failure = Failure { kind, message, attempts: 1, usage: Usage::default() };
+    Outcome::Failed { failure, partial: String::new() }
 }
 
 /// The end of an attempt, if there was one.
@@ -236,12 +299,10 @@ impl Held {
                     self.work.cut_off.insert(call.clone());
                     continue;
                 }
-                let (call, last) = (call.clone(), left.attempts(call).map(|row| row.number).max());
-                let attempt =
-                    ended(&call, last.unwrap_or(0), AttemptState::Stopped, Usage::default());
-                let outcome =
-                    Outcome::Stopped { partial: partial.clone(), usage: left.usage(&call) };
-                steps.push(Step { command: Command::Settle { call, outcome }, attempt });
+                let (partial, usage) = (partial.clone(), left.usage(call));
+                let outcome = Outcome::Stopped { partial, usage };
+                let command = Command::Settle { call: call.clone(), outcome };
+                steps.push(Step { command, attempt: left.end(call) });
             }
             if steps.is_empty() {
                 return Ok(());
@@ -292,7 +353,8 @@ impl Held {
                     Err(EngineError::Broken(words)) => {
                         let session = self.id();
                         tracing::error!(%session, words, "the rules failed on what has ended");
-                        due.retain(|call| !is_over(call, now));
+                        let is_named = |call: &Call| steps.iter().any(|step| step.is_of(&call.id));
+                        due.retain(|call| !is_over(call, now) && !is_named(call));
                         self.let_end(&steps).await
                     }
                     Err(EngineError::Store(error)) => Err(error),
@@ -308,14 +370,100 @@ impl Held {
             }
             self.engine().come_back(self.id(), first_wake(&due), true);
             for Call { id, work } in due {
-                if work != Work::Ask || self.work.running.contains_key(&id) {
+                let kind = match work {
+                    Work::Ask => Kind::Ask,
+                    Work::Errand => Kind::Errand,
+                    Work::Sleep { .. } => continue,
+                };
+                if let Some(task) = self.work.running.get_mut(&id) {
+                    // One that began before there was a limit counts from now on.
+                    if task.reserved == Amount::default() && state.is_bounded(&id) {
+                        task.reserved = contained(|| state.reservation(&id)).unwrap_or_default();
+                    }
                     continue;
                 }
+                let admitted = match kind {
+                    Kind::Ask => self.admit(&state, &id).await,
+                    Kind::Errand => {
+                        Ok(Admitted::Now(Doing::Errand(state.clone()), Amount::default()))
+                    }
+                };
+                let (work, reserved) = match admitted {
+                    Ok(Admitted::Now(work, reserved)) => (work, reserved),
+                    Ok(Admitted::Later) => continue,
+                    Ok(Admitted::Never(step)) => {
+                        self.work.owed.push(*step);
+                        self.work.unsettled = true;
+                        continue;
+                    }
+                    Err(error) => {
+                        let owed = std::mem::take(&mut self.work.owed);
+                        return self.owe(owed, &error);
+                    }
+                };
                 self.work.cut_off.remove(&id);
-                let handle = self.engine().start(self, epoch, id.clone(), state.clone());
-                self.work.running.insert(id, handle);
+                let handle = self.engine().start(self, epoch, id.clone(), work);
+                self.work.running.insert(id, Task { handle, kind, reserved });
             }
         }
+    }
+
+    /// Reserves what a call may spend, on a session that has a budget.
+    async fn admit(&mut self, state: &Arc<Room>, call: &CallId) -> Result<Admitted, StoreError> {
+        if !state.is_bounded(call) {
+            let words = Words::Of(state.clone());
+            return Ok(Admitted::Now(Doing::Asking(words), Amount::default()));
+        }
+        // One that has no words, or whose rules fail, is settled by whoever runs it.
+        let Ok(Some(ask)) = contained(|| state.ask(call)) else {
+            let words = Words::Of(state.clone());
+            return Ok(Admitted::Now(Doing::Asking(words), Amount::default()));
+        };
+        // One that a restart cut off has what there was before it.
+        let left = match self.work.cut_off.contains(call) {
+            true => Left::of(self.engine(), self.id()).await?,
+            false => Left::default(),
+        };
+        let (partial, usage) = (left.text(call), left.usage(call));
+        let requests = left.attempts(call).count() as u32;
+        let taken = Taken { usage, requests, brought: partial.len() };
+        let message = match state.reserve(call, &ask, self.reserved_beside(call), taken) {
+            Ok(reserved) => {
+                let words = Words::Rendered(Box::new(ask));
+                return Ok(Admitted::Now(Doing::Asking(words), reserved));
+            }
+            Err(_) if self.work.running.values().any(|task| task.kind == Kind::Ask) => {
+                return Ok(Admitted::Later);
+            }
+            Err(shortage) => shortage.in_words(),
+        };
+        self.work.cut_off.remove(call);
+        let failure = Failure { kind: FailureKind::OutOfBudget, message, attempts: 0, usage };
+        let outcome = Outcome::Failed { failure, partial };
+        let command = Command::Settle { call: call.clone(), outcome };
+        Ok(Admitted::Never(Box::new(Step { command, attempt: left.end(call) })))
+    }
+
+    /// Reserves another request of a call that has taken this much already.
+    pub fn reserve_again(&mut self, call: &CallId, ask: &Ask, taken: Taken) -> bool {
+        let Some(state) = self.work.state.clone() else { return false };
+        if !state.is_bounded(call) {
+            return true;
+        }
+        let beside = self.reserved_beside(call);
+        let reserved = state.reserve(call, ask, beside, taken);
+        match (reserved, self.work.running.get_mut(call)) {
+            (Ok(reserved), Some(own)) => {
+                own.reserved = reserved;
+                true
+            }
+            (Err(_), _) | (_, None) => false,
+        }
+    }
+
+    fn reserved_beside(&self, call: &CallId) -> Amount {
+        let others = self.work.running.iter().filter(|(other, _)| *other != call);
+        others.fold(Amount::default(), |sum, (_, other)| sum.plus(other.reserved))
     }
 
     /// Whoever looks round tries again.
@@ -338,17 +486,23 @@ impl Held {
         let over: BTreeSet<CallId> = under_way.filter(|call| !is_due(call)).cloned().collect();
         // One that has not begun has what there was before a restart.
         let live = &self.session.live;
-        let left = match over.iter().any(|call| live.underway(call).is_none()) {
+        let is_errand = |call: &CallId| {
+            self.work.running.get(call).is_some_and(|task| task.kind == Kind::Errand)
+        };
+        let left = match over.iter().any(|call| live.underway(call).is_none() && !is_errand(call)) {
             true => Left::of(self.engine(), self.id()).await?,
             false => Left::default(),
         };
         let mut steps = vec![];
         for call in over {
             self.work.cut_off.remove(&call);
-            if let Some(handle) = self.work.running.remove(&call) {
+            if let Some(Task { handle, kind, .. }) = self.work.running.remove(&call) {
                 handle.abort();
                 // What it was about to write is written now or never.
                 let _ = handle.await;
+                if kind == Kind::Errand {
+                    continue;
+                }
             }
             let spent = self.session.live.spent(&call);
             let (number, partial, usage) = match self.session.live.end(&call) {
@@ -388,6 +542,12 @@ impl Left {
         self.attempts.iter().filter(move |row| row.call == *call)
     }
 
+    /// The end of the last attempt.
+    fn end(&self, call: &CallId) -> Option<AttemptEnd> {
+        let last = self.attempts(call).map(|row| row.number).max()?;
+        ended(call, last, AttemptState::Stopped, Usage::default())
+    }
+
     fn usage(&self, call: &CallId) -> Usage {
         self.attempts(call).fold(Usage::default(), |sum, row| sum.plus(row.usage))
     }
@@ -395,7 +555,7 @@ impl Left {
 
 fn first_wake(due: &[Call]) -> Option<Timestamp> {
     let until = |call: &Call| match call.work {
-        Work::Ask => None,
+        Work::Ask | Work::Errand => None,
         Work::Sleep { until } => Some(until),
     };
     due.iter().filter_map(until).min()

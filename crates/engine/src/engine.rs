@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
-use tokio::sync::{OnceCell, broadcast};
+use tokio::sync::{OnceCell, broadcast, watch};
 
 use crate::live::Underway;
 use crate::measured::Measured;
@@ -14,17 +14,20 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::node::Node;
 use crate::ports::{
-    Clock, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
+    Clock, Errands, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
 };
-use crate::session::{Entry, Recorded, Session};
+use crate::session::{Entry, Kind, Recorded, Session, Task};
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<dyn Models>,
+    pub(crate) errands: OnceLock<Arc<dyn Errands>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub meter: Meter,
     pub(crate) node: Node,
     pub(crate) all: broadcast::Sender<News>,
+    /// Tells that a session came to be.
+    pub(crate) opened: watch::Sender<()>,
     /// The last position that readers of all sessions were told of.
     told: AtomicU64,
     pub(crate) names: Names,
@@ -102,9 +105,11 @@ impl Engine {
             node: Node::new(clock.chance()),
             store,
             models,
+            errands: OnceLock::new(),
             clock,
             meter: Meter::default(),
             all,
+            opened: watch::Sender::new(()),
             told: AtomicU64::default(),
             names: Names::default(),
             measured: Measured::default(),
@@ -112,6 +117,12 @@ impl Engine {
             sessions: Mutex::default(),
             idle: Mutex::default(),
         })
+    }
+
+    /// Who runs errands: somebody who needs an engine themselves. To be said before
+    /// anything is gone on with; what is said later is not heard.
+    pub fn send(&self, errands: Arc<dyn Errands>) {
+        let _ = self.errands.set(errands);
     }
 
     pub fn models(&self) -> &dyn Models {
@@ -216,12 +227,13 @@ impl Engine {
         self.sessions().values().filter(|session| Arc::strong_count(session) > 1).count()
     }
 
-    /// As many sessions have calls under way as may. Whoever only waits or is read does not
-    /// count; the few that somebody works on at this moment do.
+    /// As many sessions ask models as may. Whoever only waits, sends for something or is
+    /// read does not count; the few that somebody works on at this moment do.
     pub(crate) fn is_full(&self) -> bool {
         let sessions = self.sessions();
         let is_busy = |session: &&Arc<Session>| {
-            session.work.try_lock().map_or(true, |work| !work.running.is_empty())
+            let asks = |task: &Task| task.kind == Kind::Ask;
+            session.work.try_lock().map_or(true, |work| work.running.values().any(asks))
         };
         sessions.len() >= limits::SESSIONS
             && sessions.values().filter(is_busy).count() >= limits::SESSIONS
@@ -278,6 +290,9 @@ impl Engine {
 
     pub(crate) fn publish(&self, session: &Session, event: Arc<StoredEvent>) {
         session.live.event(event.clone());
+        if event.version == 1 {
+            self.opened.send_replace(());
+        }
         let Some(position) = event.position else { return };
         // What is only read again was told before.
         if self.told.fetch_max(position, Relaxed) < position {

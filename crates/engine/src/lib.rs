@@ -29,3 +29,4 @@ pub use measured::Latencies;
 pub use refold::Refold;
 pub use session::Recorded;
 pub use submit::By;
+pub use watch::{Changes, Openings};

@@ -16,12 +16,13 @@ pub struct Meter {
     failures: [AtomicU64; FAILURES.len()],
 }
 
-pub const FAILURES: [FailureKind; 13] = [
+pub const FAILURES: [FailureKind; 14] = [
     FailureKind::TimedOut,
     FailureKind::Idle,
     FailureKind::Refused,
     FailureKind::RateLimited,
     FailureKind::OutOfCredit,
+    FailureKind::OutOfBudget,
     FailureKind::PromptTooLong,
     FailureKind::TooLong,
     FailureKind::Empty,

@@ -1,11 +1,14 @@
-//! What the engine needs from outside: a log, models, a clock.
+//! What the engine needs from outside: a log, models, whoever runs errands, a clock.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp, Usage};
+use plenary_domain::{
+    Ask, CallId, Errand, Failure, FailureKind, ModelName, Quote, SessionId, Source, Timestamp,
+    Usage,
+};
 use thiserror::Error;
 
 // ---------------------------------------------------------------------------
@@ -355,8 +358,46 @@ pub trait Models: Send + Sync {
     /// known without asking it.
     fn window_tokens(&self, model: &ModelName) -> u32;
 
+    /// What is known of a model without asking anybody. Prices are in US dollars.
+    fn known(&self, _: &ModelName) -> Known {
+        Known::default()
+    }
+
     /// What is there now, by provider, and for what is not, why not.
     fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>>;
+
+    /// Until all is known that the last lists have led to: some servers say how much a
+    /// model takes only when they are asked for that one.
+    fn learned(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    /// Until it is known what its provider says of a model beside its name, if that has
+    /// never been asked for, and not for long.
+    fn meet<'a>(&'a self, _: &'a ModelName) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    /// Whether a provider has listed all its models lately and has none of this name.
+    /// What nobody has listed may be there.
+    fn lacks<'a>(&'a self, _: &'a ModelName) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
+}
+
+/// What is known of a model beside its name.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Known {
+    pub window: Option<Window>,
+    pub price: Option<Quote>,
+}
+
+/// Tokens that a model takes, prompt and answer together, and who says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    pub tokens: u32,
+    pub source: Source,
+    pub said_at: Option<Timestamp>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -420,6 +461,41 @@ pub enum ProviderState {
     Ready { models: Vec<String> },
     /// What is wrong, and what to do about it.
     Unusable { problem: String, hint: String },
+}
+
+// ---------------------------------------------------------------------------
+// Errands
+
+/// Whoever does for sessions what is neither a question to a model nor a wait for a time.
+pub trait Errands: Send + Sync {
+    /// Carries out an errand of this session, and says what it brought. Dropping the
+    /// future ends it. It may be run again at any time, after a restart and by another
+    /// node: what it does under its key it does once.
+    fn run(
+        &self,
+        session: SessionId,
+        errand: Errand,
+    ) -> BoxFuture<'static, Result<serde_json::Value, ErrandError>>;
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ErrandError {
+    /// Something failed here that will pass: it is run again.
+    #[error("{0}")]
+    Later(String),
+    #[error("{}", .0.message)]
+    Failed(Failure),
+}
+
+/// What errands reach beyond the program: servers that the operator allows, and files in
+/// folders that the operator allows.
+pub trait Outside: Send + Sync {
+    /// Sends a request, or writes a file; other errands are none of its own. Brings what
+    /// the step gives.
+    fn run(&self, errand: Errand) -> BoxFuture<'static, Result<serde_json::Value, Failure>>;
+
+    /// A secret that the operator has set for errands. It is never shown.
+    fn secret(&self, name: &str) -> Option<String>;
 }
 
 // ---------------------------------------------------------------------------

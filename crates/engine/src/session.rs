@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plenary_domain::room::{self, Event};
-use plenary_domain::{CallId, SessionId, Timestamp, limits};
+use plenary_domain::{Amount, CallId, SessionId, Timestamp, limits};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
@@ -32,7 +32,7 @@ pub(crate) struct Workings {
     pub version: u64,
     opened_by: Arc<str>,
     pub role: Role,
-    pub running: BTreeMap<CallId, JoinHandle<()>>,
+    pub running: BTreeMap<CallId, Task>,
     /// Calls that a restart cut off and that are to be asked again: what they had said is
     /// handed in if they are stopped before that.
     pub cut_off: BTreeSet<CallId>,
@@ -40,6 +40,20 @@ pub(crate) struct Workings {
     pub unsettled: bool,
     /// Partial texts of calls that were cancelled, until the log has them.
     pub owed: Vec<Step>,
+}
+
+/// A call that runs here.
+pub(crate) struct Task {
+    pub handle: JoinHandle<()>,
+    pub kind: Kind,
+    /// What is kept for it of the session's budget, if there is one.
+    pub reserved: Amount,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Ask,
+    Errand,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -222,8 +236,8 @@ impl Held {
         self.work.role = Role::Following;
         self.work.owed.clear();
         self.work.cut_off.clear();
-        for (call, handle) in std::mem::take(&mut self.work.running) {
-            handle.abort();
+        for (call, task) in std::mem::take(&mut self.work.running) {
+            task.handle.abort();
             self.session.live.end(&call);
         }
     }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plenary_domain::room::{self, Command, Event, Input};
-use plenary_domain::{Outcome, Reject, SessionId, Timestamp, Work, limits};
-
-use tokio::task::JoinHandle;
+use plenary_domain::{CallId, Outcome, Reject, SessionId, Timestamp, Work, limits};
 
 use crate::drive::Running;
 use crate::engine::{Engine, EngineError, Snapshot};
@@ -15,7 +13,7 @@ use crate::line::Place;
 use crate::ports::{
     Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer, NewEvent, StoreError, StoredEvent,
 };
-use crate::session::{Entry, Held, Recorded, Role};
+use crate::session::{Entry, Held, Recorded, Role, Task};
 
 /// Who submits a command, and whether it may arrive twice.
 #[derive(Clone, Debug)]
@@ -45,6 +43,13 @@ pub(crate) enum Committed {
 pub(crate) struct Step {
     pub command: Command,
     pub attempt: Option<AttemptEnd>,
+}
+
+impl Step {
+    /// Whether it is the end of this call.
+    pub fn is_of(&self, of: &CallId) -> bool {
+        matches!(&self.command, Command::Settle { call, .. } if call == of)
+    }
 }
 
 impl Engine {
@@ -181,7 +186,7 @@ impl Engine {
         // A task that was aborted while it ran goes on to its next wait, and this
         // lock may be free. Its call is not its own any more: its text has been
         // handed in, or another node has the session.
-        let own = |running: &JoinHandle<()>| Some(running.id()) == tokio::task::try_id();
+        let own = |task: &Task| Some(task.handle.id()) == tokio::task::try_id();
         if !held.work.running.get(call).is_some_and(own) {
             return Ok(());
         }
@@ -191,7 +196,7 @@ impl Engine {
             return Ok(());
         }
         let command = Command::Settle { call: call.clone(), outcome };
-        let handle = held.work.running.remove(call);
+        let task = held.work.running.remove(call);
         let step = Step { command, attempt };
         let settled = match held.commit(&By::actor(ENGINE), vec![step.clone()]).await {
             Ok(Committed::Written(_)) | Err(EngineError::NotFound(_)) => Ok(()),
@@ -207,7 +212,7 @@ impl Engine {
             }
             Err(error) => {
                 // Still this task's call: it tries again to hand its outcome in.
-                held.work.running.extend(handle.map(|handle| (call.clone(), handle)));
+                held.work.running.extend(task.map(|task| (call.clone(), task)));
                 return Err(error);
             }
         }
@@ -328,7 +333,7 @@ impl Held {
         let (engine, summary) = (self.engine(), state.summary());
         let due = state.due();
         let later = |work: &Work| match work {
-            Work::Ask => None,
+            Work::Ask | Work::Errand => None,
             Work::Sleep { until } => Some(*until).filter(|until| *until > at),
         };
         let is_due = due.iter().any(|call| later(&call.work).is_none());

@@ -56,6 +56,11 @@ impl Engine {
         Changes { changed: room.live.changes(), _room: room, _seat: Seat::take(self, id) }
     }
 
+    /// Sessions that come to be from now on, for those who wait for one.
+    pub fn openings(self: &Arc<Self>) -> Openings {
+        Openings { opened: self.opened.subscribe(), engine: self.clone() }
+    }
+
     /// Every durable event of all sessions that is listed, after a position, in
     /// commit order.
     pub fn watch_all(
@@ -90,6 +95,28 @@ impl Changes {
     pub async fn next(&mut self) {
         // It cannot fail while this holds the room.
         let _ = self.changed.changed().await;
+    }
+}
+
+pub struct Openings {
+    opened: watch::Receiver<()>,
+    engine: Arc<Engine>,
+}
+
+impl Openings {
+    /// Returns when a session was opened, or may have been.
+    pub async fn next(&mut self) {
+        let engine = &self.engine;
+        let elsewhere = async {
+            match engine.store.is_shared() {
+                true => engine.clock.sleep(Duration::from_millis(limits::BEAT_MS)).await,
+                false => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            opened = self.opened.changed() => drop(opened),
+            () = elsewhere => {}
+        }
     }
 }
 

@@ -81,6 +81,7 @@ fn board() -> room::Command {
         role: Role::Critic,
         sitter: Sitter::Model(model.clone()),
         system_prompt: None,
+        budget: Default::default(),
     };
     room::Command::Boardroom(boardroom::Command::Convene(Convene {
         prompt: "Which one?".into(),
@@ -89,6 +90,9 @@ fn board() -> room::Command {
         synthesizers: vec![model],
         quorum: None,
         ballot: false,
+        prices: Default::default(),
+        budget: None,
+        open_answers: false,
     }))
 }
 
@@ -188,6 +192,8 @@ fn council() -> room::Command {
         members: vec![],
         project: None,
         by: None,
+        prices: Default::default(),
+        budget: None,
     }))
 }
 

@@ -6,21 +6,32 @@ use jiff::Timestamp;
 
 use super::ballot::{Cast, PaperStanding};
 use super::{
-    Advisor, Event, FailedTry, Imported, Seat, SeatId, Sitter, Span, Stage, Standing, State,
-    Stopping, Synthesis, SynthesisStanding, Wait, Written,
+    Advisor, Contribution, Event, FailedTry, Imported, Seat, SeatId, Sitter, Span, Stage, Standing,
+    State, Stopping, Synthesis, SynthesisStanding, Wait, Written, seat_name,
 };
-use crate::call::Failure;
+use crate::call::{Answer, Failure};
 use crate::ids::{CallId, ModelName};
-use crate::ledger::Ledger;
+use crate::ledger::{Ended, Ledger, Settled};
 
 impl State {
     /// `written` is when the event was.
     pub(super) fn convened(event: &Event, written: Timestamp) -> Option<State> {
-        let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, nonce, at } =
-            event
+        let Event::Convened {
+            prompt,
+            context,
+            seats,
+            synthesizers,
+            quorum,
+            ballot,
+            open_answers,
+            nonce,
+            at,
+        } = event
         else {
             return None;
         };
+        let mut ledger = Ledger::default();
+        ledger.begin(written);
         Some(State {
             title: crate::room::title(prompt),
             prompt: prompt.clone(),
@@ -29,15 +40,25 @@ impl State {
             synthesizers: synthesizers.clone(),
             quorum: *quorum,
             ballot: *ballot,
+            open_answers: *open_answers,
             stage: Stage::Answering(quorum.map_or(Wait::All, Wait::Quorum)),
+            follow_ups: vec![],
             syntheses: vec![],
             convened_at: *at,
             imported: None,
-            ledger: Ledger::default(),
+            ledger,
             overtaken: BTreeMap::new(),
             nonce: nonce.clone(),
+            veiled_for: None,
         })
     }
+}
+
+/// Who made a call.
+enum Whose<'a> {
+    Seat(SeatId),
+    Synthesis(u32),
+    Call(&'a CallId),
 }
 
 impl Span {
@@ -56,7 +77,17 @@ fn end(span: &mut Option<Span>, at: Timestamp) {
 impl Advisor {
     fn asked(seat: &Seat, at: Timestamp) -> Advisor {
         let (seat, standing) = (seat.clone(), Standing::Asked);
-        Advisor { seat, asked: 1, standing, span: Span::from(at) }
+        Advisor { seat, round: 1, asked: 1, standing, span: Span::from(at), earlier: vec![] }
+    }
+
+    /// What it has said until now stays, and it is asked anew.
+    pub(super) fn begin(&mut self, round: u32, at: Timestamp) {
+        let standing = std::mem::replace(&mut self.standing, Standing::Asked);
+        let (id, sitter) = (self.contribution(), self.seat.sitter.clone());
+        let span = std::mem::replace(&mut self.span, Span::from(at));
+        self.earlier.push(Contribution { id, sitter, standing, span });
+        self.asked = if self.round == round { self.asked + 1 } else { 1 };
+        self.round = round;
     }
 
     fn stop(&mut self, why: Stopping, at: Timestamp) {
@@ -67,9 +98,27 @@ impl Advisor {
 
 impl State {
     pub(super) fn follow(&mut self, event: &Event, at: Timestamp) {
+        let was_at_rest = self.is_at_rest();
         self.note_spending(event);
+        self.move_on(event, at);
+        if was_at_rest && !self.is_at_rest() {
+            self.ledger.begin(at);
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        match self.stage {
+            Stage::Closed | Stage::Stopped | Stage::Failed(_) => true,
+            Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => false,
+        }
+    }
+
+    fn move_on(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::Convened { .. } => {}
+            Event::Priced(prices) => self.ledger.note(prices),
+            Event::Budgeted(budget) => self.ledger.allow(*budget),
+            Event::TimeOver { .. } => self.ledger.time_is_over(),
             Event::AdvisorAnswered { seat, answer } => {
                 self.stand(*seat, Standing::Done(answer.clone()), at);
             }
@@ -85,20 +134,30 @@ impl State {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
                 advisor.into_iter().for_each(|advisor| advisor.standing.hand_back(text, *usage));
             }
-            Event::Overtaken { call, .. } => {
+            Event::Overtaken { call, partial: text, usage } => {
                 self.overtaken.remove(call);
+                let mut earlier = self.advisors.iter_mut().flat_map(|a| &mut a.earlier);
+                if let Some(earlier) = earlier.find(|earlier| earlier.id.call() == *call) {
+                    earlier.standing.hand_back(text, *usage);
+                }
+                self.paper_overtaken(call, *usage);
             }
             Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
+            Event::FollowedUp { round, prompt, asked, at: put_at } => {
+                self.followed_up((*round, prompt), asked, *put_at, at);
+            }
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
             Event::SynthesisBegan { number, model, instruction, basis, absent, .. } => {
                 self.stop_awaited(Stopping::Late, at);
                 self.stage = Stage::Synthesizing;
+                let named = |seat: &SeatId| self.advisor(*seat).map(Advisor::contribution);
                 self.syntheses.push(Synthesis {
                     number: *number,
+                    round: self.round(),
                     tries: 1,
                     model: model.clone(),
                     instruction: instruction.clone(),
-                    basis: basis.clone(),
+                    basis: basis.iter().filter_map(named).collect(),
                     absent: absent.clone(),
                     failed: vec![],
                     standing: SynthesisStanding::Asked,
@@ -134,6 +193,7 @@ impl State {
                 let (failure, partial) = (failure.clone(), partial.clone());
                 self.paper_stands(*number, *seat, PaperStanding::Failed { failure, partial });
             }
+            Event::BallotHalted { number, seat } => self.paper_halted(*number, *seat),
             Event::BallotStopped { number, seat, partial, usage } => {
                 self.paper_handed_back(*number, *seat, (partial, *usage));
             }
@@ -150,7 +210,10 @@ impl State {
             }
             Event::Failed { reason } => self.stage = Stage::Failed(reason.clone()),
             Event::Imported { from, at } => {
-                self.advisors.iter_mut().for_each(|advisor| advisor.span = None);
+                for advisor in &mut self.advisors {
+                    advisor.span = None;
+                    advisor.earlier.iter_mut().for_each(|earlier| earlier.span = None);
+                }
                 self.syntheses.iter_mut().for_each(|synthesis| synthesis.span = None);
                 self.imported = Some(Imported { from: *from, at: *at });
             }
@@ -159,53 +222,76 @@ impl State {
 
     /// What the event settles, whatever becomes of it, is spent.
     fn note_spending(&mut self, event: &Event) {
-        let of_seat = |state: &State, seat| match &state.advisor(seat)?.seat.sitter {
-            Sitter::Model(model) => Some(model.clone()),
-            Sitter::Person { .. } => None,
-        };
-        let of_synthesis = |state: &State, number| Some(state.synthesis(number)?.model.clone());
-        let (model, usage, answers) = match event {
-            Event::AdvisorAnswered { seat, answer } => (of_seat(self, *seat), answer.usage, true),
-            Event::AdvisorFailed { seat, failure, .. } => {
-                (of_seat(self, *seat), failure.usage, false)
+        let (whose, usage, ended, text) = match event {
+            Event::AdvisorAnswered { seat, answer } => {
+                (Whose::Seat(*seat), answer.usage, Ended::Answered, &answer.text)
             }
-            Event::AdvisorStopped { seat, usage, .. } => (of_seat(self, *seat), *usage, false),
-            Event::Overtaken { call, usage, .. } => {
-                (self.overtaken.get(call).cloned(), *usage, false)
+            Event::AdvisorFailed { seat, failure, partial } => {
+                (Whose::Seat(*seat), failure.usage, Ended::Failed(failure.kind), partial)
             }
+            Event::AdvisorStopped { seat, usage, partial } => {
+                (Whose::Seat(*seat), *usage, Ended::Stopped, partial)
+            }
+            Event::Overtaken { call, usage, partial } => {
+                (Whose::Call(call), *usage, Ended::Stopped, partial)
+            }
+            // The words of an earlier try, whose spending is counted.
+            Event::Synthesized { answer: Answer { attempts: 0, .. }, .. } => return,
             Event::Synthesized { number, answer, .. } => {
-                (of_synthesis(self, *number), answer.usage, true)
+                (Whose::Synthesis(*number), answer.usage, Ended::Answered, &answer.text)
             }
-            Event::SynthesisFailed { number, failure, .. } => {
-                (of_synthesis(self, *number), failure.usage, false)
+            Event::SynthesisFailed { number, failure, partial, .. } => {
+                (Whose::Synthesis(*number), failure.usage, Ended::Failed(failure.kind), partial)
             }
-            Event::SynthesisStopped { number, usage, .. } => {
-                (of_synthesis(self, *number), *usage, false)
+            Event::SynthesisStopped { number, usage, partial } => {
+                (Whose::Synthesis(*number), *usage, Ended::Stopped, partial)
             }
             Event::BallotCast { seat, answer: Some(answer), .. } => {
-                (of_seat(self, *seat), answer.usage, true)
+                (Whose::Seat(*seat), answer.usage, Ended::Answered, &answer.text)
             }
-            Event::BallotFailed { seat, failure, .. } => {
-                (of_seat(self, *seat), failure.usage, false)
+            Event::BallotFailed { seat, failure, partial, .. } => {
+                (Whose::Seat(*seat), failure.usage, Ended::Failed(failure.kind), partial)
             }
-            Event::BallotStopped { seat, usage, .. } => (of_seat(self, *seat), *usage, false),
+            Event::BallotStopped { seat, usage, partial, .. } => {
+                (Whose::Seat(*seat), *usage, Ended::Stopped, partial)
+            }
             Event::Convened { .. }
+            | Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TimeOver { .. }
             | Event::AdvisorHalted { .. }
             | Event::AdvisorRetried { .. }
+            | Event::FollowedUp { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }
             | Event::BallotBegan { .. }
             | Event::BallotSkipped { .. }
             | Event::BallotCast { answer: None, .. }
+            | Event::BallotHalted { .. }
             | Event::BallotResumed { .. }
             | Event::Stopped
             | Event::Failed { .. }
             | Event::Imported { .. } => return,
         };
-        match model {
-            Some(model) if answers => self.ledger.told(&model, usage),
-            Some(model) => self.ledger.spent(&model, usage),
-            None => {}
+        let (seat, model, read) = match whose {
+            Whose::Seat(seat) => (Some(seat), self.model_of(seat), self.question_tokens()),
+            Whose::Synthesis(number) => {
+                let model = self.synthesis(number).map(|synthesis| synthesis.model.clone());
+                (None, model, self.synthesis_reads())
+            }
+            Whose::Call(call) => (None, self.overtaken.get(call).cloned(), self.question_tokens()),
+        };
+        let Some(model) = model else { return };
+        let seat = seat.map(seat_name);
+        let (seat, written_bytes, requests) = (seat.as_deref(), text.len(), event.requests());
+        let model = &model;
+        self.ledger.settle(Settled { model, seat, usage, ended, requests, read, written_bytes });
+    }
+
+    pub(super) fn model_of(&self, seat: SeatId) -> Option<ModelName> {
+        match &self.advisor(seat)?.seat.sitter {
+            Sitter::Model(model) => Some(model.clone()),
+            Sitter::Person { .. } => None,
         }
     }
 
@@ -216,6 +302,19 @@ impl State {
             let model = model.clone();
             self.overtaken.insert(call, model);
         }
+    }
+
+    /// What an advisor had said when it was stopped comes later, if it has not come yet.
+    pub(super) fn overtake_unheard(&mut self, seat: SeatId) {
+        let unheard = self.advisor(seat).filter(|advisor| advisor.standing.is_unheard());
+        if let Some(call) = unheard.map(Advisor::call_id) {
+            self.overtake(call, seat);
+        }
+    }
+
+    /// What the synthesis of a question waits for that was put to so many.
+    pub(super) fn wait_for(&self, asked: usize) -> Wait {
+        self.quorum.filter(|quorum| quorum.need <= asked).map_or(Wait::All, Wait::Quorum)
     }
 
     fn stand(&mut self, seat: SeatId, standing: Standing, at: Timestamp) {
@@ -231,14 +330,10 @@ impl State {
 
     fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>, at: Timestamp) {
         self.supersede_ballot();
-        let unheard = self.advisor(seat).filter(|advisor| advisor.standing.is_unheard());
-        if let Some(call) = unheard.map(Advisor::call_id) {
-            self.overtake(call, seat);
-        }
+        self.overtake_unheard(seat);
+        let round = self.round();
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
-            advisor.asked += 1;
-            advisor.standing = Standing::Asked;
-            advisor.span = Span::from(at);
+            advisor.begin(round, at);
             match (&mut advisor.seat.sitter, model) {
                 (sitter, Some(model)) => *sitter = Sitter::Model(model.clone()),
                 // A deadline that has passed once would fail the seat at once.
@@ -274,7 +369,8 @@ impl State {
             end(&mut synthesis.span, at);
             return;
         };
-        synthesis.failed.push(FailedTry { model: synthesis.model.clone(), failure });
+        let model = synthesis.model.clone();
+        synthesis.failed.push(FailedTry { model, failure, text: partial });
         synthesis.model = next.clone();
         synthesis.tries += 1;
     }

@@ -71,6 +71,8 @@ pub struct Paper {
     pub tries: u32,
     pub until: Option<Timestamp>,
     pub standing: PaperStanding,
+    /// What earlier tries took.
+    pub before: Usage,
 }
 
 pub type PaperStanding = Life<Cast>;
@@ -196,14 +198,15 @@ impl Held {
 }
 
 impl Paper {
-    /// What the last try at it took.
+    /// What all tries at it took.
     pub fn usage(&self) -> Usage {
-        match &self.standing {
+        let last = match &self.standing {
             Life::Asked => Usage::default(),
             Life::Done(cast) => cast.answer.as_ref().map(|answer| answer.usage).unwrap_or_default(),
             Life::Failed { failure, .. } => failure.usage,
             Life::Stopped { usage, .. } => *usage,
-        }
+        };
+        self.before.plus(last)
     }
 
     pub fn votes(&self) -> Option<&[Vote]> {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::{Convene, Event, SeatId, Sitter, later};
 use crate::form::{Moment, Ruling};
 use crate::ids::ModelName;
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::names::check_model_name;
 use crate::quote::check_files;
@@ -24,6 +25,7 @@ pub fn board(convene: &Convene, at: Timestamp) -> Result<(), Reject> {
     for model in &convene.synthesizers {
         model_name(&mut wrong, "synthesizer", model);
     }
+    convene.budget.iter().for_each(|budget| budget.check(&mut wrong));
     if let Some(quorum) = convene.quorum {
         let seats = convene.seats.len();
         if quorum.need == 0 || quorum.need > seats {
@@ -47,16 +49,20 @@ pub fn convene(convene: Convene, moment: &Moment) -> Ruling<Event> {
             seat
         })
         .collect();
-    Ok(vec![Event::Convened {
+    let convened = Event::Convened {
         prompt: Arc::from(convene.prompt),
         context: Arc::from(convene.context),
         seats,
         synthesizers: convene.synthesizers,
         quorum: convene.quorum,
         ballot: convene.ballot,
+        open_answers: convene.open_answers,
         nonce: moment.nonce.clone(),
         at: moment.at,
-    }])
+    };
+    let noted = Ledger::default().unnoted(convene.prices).map(Event::Priced);
+    let budget = convene.budget.map(Event::Budgeted);
+    Ok([convened].into_iter().chain(noted).chain(budget).collect())
 }
 
 fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
@@ -72,6 +78,7 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
         if let Some(own) = seat.system_prompt.as_ref().filter(|own| !own.trim().is_empty()) {
             text(wrong, &field("systemPrompt"), own, limits::INSTRUCTION_BYTES);
         }
+        seat.budget.check(wrong, &field("budget"));
         match &seat.sitter {
             Sitter::Model(model) => model_name(wrong, &field("model"), model),
             Sitter::Person { name, reply_by } => {

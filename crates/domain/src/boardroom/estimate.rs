@@ -4,17 +4,18 @@ use jiff::Timestamp;
 
 use super::{Convene, Seat, Sitter, check};
 use crate::discussion::estimate::{PEOPLE, TOKEN_BYTES, cost, unknown};
-use crate::discussion::{Estimate, Measure, Money, Range};
+use crate::discussion::{Estimate, Measure, Range};
 use crate::ids::ModelName;
+use crate::prices::Price;
 use crate::reject::Reject;
 
 /// Tokens of the words that a prompt of its kind has.
-const SYNTHESIS_FRAME_TOKENS: u64 = 400;
-const BALLOT_FRAME_TOKENS: u64 = 300;
+pub(crate) const SYNTHESIS_FRAME_TOKENS: u64 = 400;
+pub(crate) const BALLOT_FRAME_TOKENS: u64 = 300;
 /// Tokens of what is written, few and many.
-const ANSWER_TOKENS: (u64, u64) = (150, 800);
-const SYNTHESIS_TOKENS: (u64, u64) = (250, 900);
-const BALLOT_TOKENS: (u64, u64) = (60, 400);
+pub(crate) const ANSWER_TOKENS: (u64, u64) = (150, 800);
+pub(crate) const SYNTHESIS_TOKENS: (u64, u64) = (250, 900);
+pub(crate) const BALLOT_TOKENS: (u64, u64) = (60, 400);
 
 /// One call as it is foreseen.
 struct Foreseen<'a> {
@@ -32,7 +33,7 @@ pub fn foresee(
     convene: &Convene,
     at: Timestamp,
     measured: impl Fn(&ModelName) -> Option<Measure>,
-    price: impl Fn(&ModelName) -> Option<Money>,
+    price: impl Fn(&ModelName) -> Option<Price>,
 ) -> Result<Estimate, Reject> {
     check::board(convene, at)?;
     let few = steps(convene, |few_many| few_many.0);
@@ -123,6 +124,7 @@ mod tests {
             role: Role::Critic,
             sitter,
             system_prompt: Some("x".repeat(40)),
+            budget: Default::default(),
         });
         Convene {
             prompt: "y".repeat(20),
@@ -131,6 +133,9 @@ mod tests {
             synthesizers: vec![ModelName::new("test", "bob"), ModelName::new("test", "ann")],
             quorum: None,
             ballot: false,
+            prices: Default::default(),
+            budget: None,
+            open_answers: false,
         }
     }
 
@@ -147,7 +152,7 @@ mod tests {
 
     #[test]
     fn advisors_answer_at_once_and_the_synthesis_reads_them_all() {
-        let price = |_: &ModelName| Some(Money { input: 1e6, output: 2e6 });
+        let price = |_: &ModelName| Some(Price { input: 1e6, output: 2e6, cached: None });
         let estimate = foresee(&board(), Timestamp::UNIX_EPOCH, measured, price).unwrap();
         // Each advisor reads 100 bytes; the synthesis a question of 5 tokens and 3 answers.
         let read = [50.0 + 405.0 + 450.0, 50.0 + 405.0 + 2_400.0];

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Absent, ContextFile, Point, Quorum, Seat, SeatId, Verdict, Vote, Voter};
+use super::{Absent, Addressed, ContextFile, Point, Quorum, Seat, SeatId, Verdict, Vote, Voter};
+use crate::budget::Budget;
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
+use crate::prices::Noted;
 
 /// The first event's nonce is the code of the board. Those of the others were codes of
 /// single calls in earlier versions, and count for nothing any more.
@@ -23,7 +25,17 @@ pub enum Event {
         quorum: Option<Quorum>,
         #[serde(default, skip_serializing_if = "is_off")]
         ballot: bool,
+        #[serde(default, skip_serializing_if = "is_off")]
+        open_answers: bool,
         nonce: Nonce,
+        at: Timestamp,
+    },
+    /// What models cost that have come to the board.
+    Priced(Noted),
+    /// What the board may spend.
+    Budgeted(Budget),
+    /// The time that it may take is over.
+    TimeOver {
         at: Timestamp,
     },
     AdvisorAnswered {
@@ -58,6 +70,13 @@ pub enum Event {
         seat: SeatId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelName>,
+    },
+    /// A further question to some or all of the seats, which begins a round.
+    FollowedUp {
+        round: u32,
+        prompt: Arc<str>,
+        asked: Vec<Addressed>,
+        at: Timestamp,
     },
     QuorumReached {
         until: Timestamp,
@@ -121,6 +140,11 @@ pub enum Event {
         failure: Failure,
         partial: String,
     },
+    /// One was passed over by hand. What it had written follows.
+    BallotHalted {
+        number: u32,
+        seat: SeatId,
+    },
     /// What a stopped advisor had written of its votes.
     BallotStopped {
         number: u32,
@@ -158,12 +182,16 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Event::Convened { .. } => "convened",
+            Event::Priced(_) => "priced",
+            Event::Budgeted(_) => "budgeted",
+            Event::TimeOver { .. } => "timeOver",
             Event::AdvisorAnswered { .. } => "advisorAnswered",
             Event::AdvisorFailed { .. } => "advisorFailed",
             Event::AdvisorHalted { .. } => "advisorHalted",
             Event::AdvisorStopped { .. } => "advisorStopped",
             Event::Overtaken { .. } => "overtaken",
             Event::AdvisorRetried { .. } => "advisorRetried",
+            Event::FollowedUp { .. } => "followedUp",
             Event::QuorumReached { .. } => "quorumReached",
             Event::SynthesisBegan { .. } => "synthesisBegan",
             Event::SynthesisFailed { .. } => "synthesisFailed",
@@ -173,6 +201,7 @@ impl Event {
             Event::BallotSkipped { .. } => "ballotSkipped",
             Event::BallotCast { .. } => "ballotCast",
             Event::BallotFailed { .. } => "ballotFailed",
+            Event::BallotHalted { .. } => "ballotHalted",
             Event::BallotStopped { .. } => "ballotStopped",
             Event::BallotResumed { .. } => "ballotResumed",
             Event::Stopped => "stopped",
@@ -181,15 +210,51 @@ impl Event {
         }
     }
 
+    /// Requests that were made for what it settles.
+    pub(super) fn requests(&self) -> u32 {
+        match self {
+            Event::AdvisorAnswered { answer, .. }
+            | Event::Synthesized { answer, .. }
+            | Event::BallotCast { answer: Some(answer), .. } => answer.attempts,
+            Event::AdvisorFailed { failure, .. }
+            | Event::SynthesisFailed { failure, .. }
+            | Event::BallotFailed { failure, .. } => failure.attempts,
+            Event::Convened { .. }
+            | Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TimeOver { .. }
+            | Event::AdvisorHalted { .. }
+            | Event::AdvisorStopped { .. }
+            | Event::Overtaken { .. }
+            | Event::AdvisorRetried { .. }
+            | Event::FollowedUp { .. }
+            | Event::QuorumReached { .. }
+            | Event::SynthesisBegan { .. }
+            | Event::SynthesisStopped { .. }
+            | Event::BallotBegan { .. }
+            | Event::BallotSkipped { .. }
+            | Event::BallotCast { answer: None, .. }
+            | Event::BallotHalted { .. }
+            | Event::BallotStopped { .. }
+            | Event::BallotResumed { .. }
+            | Event::Stopped
+            | Event::Failed { .. }
+            | Event::Imported { .. } => 1,
+        }
+    }
+
     pub(crate) fn searchable(&self) -> String {
         match self {
-            Event::Convened { prompt, .. } => prompt.to_string(),
+            Event::Convened { prompt, .. } | Event::FollowedUp { prompt, .. } => prompt.to_string(),
             Event::AdvisorAnswered { answer, .. } => answer.text.clone(),
             Event::Synthesized { verdict, .. } => verdict.text.clone(),
             Event::BallotCast { votes, .. } => {
                 votes.iter().map(|vote| vote.reason.as_str()).collect::<Vec<_>>().join("\n")
             }
-            Event::AdvisorFailed { .. }
+            Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TimeOver { .. }
+            | Event::AdvisorFailed { .. }
             | Event::AdvisorHalted { .. }
             | Event::AdvisorStopped { .. }
             | Event::Overtaken { .. }
@@ -201,6 +266,7 @@ impl Event {
             | Event::BallotBegan { .. }
             | Event::BallotSkipped { .. }
             | Event::BallotFailed { .. }
+            | Event::BallotHalted { .. }
             | Event::BallotStopped { .. }
             | Event::BallotResumed { .. }
             | Event::Stopped

@@ -9,6 +9,7 @@ use crate::call::Usage;
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{ModelName, SessionId};
 use crate::limits;
+use crate::prices::Noted;
 use crate::reject::{Reject, Wrong, settled, size};
 
 /// The record as it is, but for the nonce, which its author knows and could have
@@ -52,7 +53,17 @@ pub fn import(from: Option<SessionId>, mut events: Vec<Event>, moment: &Moment) 
 }
 
 fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
-    let Event::Convened { prompt, context, seats, synthesizers, quorum, ballot, at, .. } = event
+    let Event::Convened {
+        prompt,
+        context,
+        seats,
+        synthesizers,
+        quorum,
+        ballot,
+        open_answers,
+        nonce: _,
+        at,
+    } = event
     else {
         return Ok(Ok(()));
     };
@@ -63,6 +74,9 @@ fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
         synthesizers: synthesizers.clone(),
         quorum: *quorum,
         ballot: *ballot,
+        prices: Noted::default(),
+        budget: None,
+        open_answers: *open_answers,
     };
     match check::board(&convene, *at) {
         Ok(()) => Ok(Ok(())),
@@ -112,14 +126,19 @@ fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
                 check(&format!("absent[{place}].why"), &absent.why, limits::FAILURE_BYTES);
             }
         }
+        Event::FollowedUp { prompt, .. } => check("prompt", prompt, limits::PROMPT_BYTES),
         Event::BallotSkipped { reason, .. } | Event::Failed { reason } => {
             check("reason", reason, limits::FAILURE_BYTES);
         }
         Event::BallotCast { answer: None, .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
         | Event::AdvisorHalted { .. }
         | Event::AdvisorRetried { .. }
         | Event::QuorumReached { .. }
         | Event::BallotBegan { .. }
+        | Event::BallotHalted { .. }
         | Event::BallotResumed { .. }
         | Event::Stopped
         | Event::Imported { .. } => {}
@@ -176,14 +195,19 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(state.answered().len() >= need, "the quorum had not answered")
         }
         Event::Convened { .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
         | Event::AdvisorFailed { .. }
         | Event::AdvisorHalted { .. }
         | Event::AdvisorStopped { .. }
         | Event::Overtaken { .. }
         | Event::AdvisorRetried { .. }
+        | Event::FollowedUp { .. }
         | Event::SynthesisFailed { next: None, .. }
         | Event::SynthesisStopped { .. }
         | Event::BallotFailed { .. }
+        | Event::BallotHalted { .. }
         | Event::BallotStopped { .. }
         | Event::BallotResumed { .. }
         | Event::Stopped
@@ -213,6 +237,18 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
     };
     match event {
         Event::Convened { .. } => Err("a board is convened once"),
+        Event::Priced(prices) => {
+            prices.check()?;
+            let new = state.ledger.unnoted(prices.clone());
+            ensure(new.as_ref() == Some(prices), "these prices had been noted already")
+        }
+        Event::Budgeted(budget) => {
+            ensure(budget.checked().is_ok(), "a budget has tokens, money or time within limits")
+        }
+        Event::TimeOver { .. } => {
+            let limited = state.ledger.budget().is_some_and(|budget| budget.time_ms.is_some());
+            ensure(limited && !state.ledger.is_time_over(), "there was no time to be over")
+        }
         Event::AdvisorAnswered { answer, .. } | Event::Synthesized { answer, .. }
             if answer.text.trim().is_empty() =>
         {
@@ -233,9 +269,12 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         ),
         Event::AdvisorRetried { seat, model } => {
             named(model.as_ref())?;
-            let again =
-                !writes_or_votes && state.has_room() && advisor(seat, &Advisor::can_be_asked_again);
+            let can_be = |advisor: &Advisor| advisor.can_be_asked_again(state.round());
+            let again = !writes_or_votes && state.has_room() && advisor(seat, &can_be);
             ensure(again, "this advisor could not be asked again")
+        }
+        Event::FollowedUp { round, prompt, asked, .. } => {
+            state.could_follow_up(*round, prompt, asked)
         }
         Event::QuorumReached { .. } => ensure(
             matches!(state.stage, Stage::Answering(Wait::Quorum(_))),
@@ -272,7 +311,9 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         Event::BallotCast { number, seat, votes, .. } => {
             state.could_vote(*number, *seat, Some(votes))
         }
-        Event::BallotFailed { number, seat, .. } => state.could_vote(*number, *seat, None),
+        Event::BallotFailed { number, seat, .. } | Event::BallotHalted { number, seat } => {
+            state.could_vote(*number, *seat, None)
+        }
         Event::BallotStopped { number, seat, .. } => state.could_hand_paper_back(*number, *seat),
         Event::BallotResumed { number, voters, .. } => state.could_resume_ballot(*number, voters),
         Event::Stopped => ensure(answering || writes_or_votes, "nothing was running"),

@@ -4,27 +4,63 @@
 //! What is the same in several prompts comes first. All advisors are sent the same
 //! message; who votes goes on from its own answer, with its own system prompt.
 
-use super::ballot::{self, Held};
+use super::ballot;
 use super::verdict::HEADINGS;
-use super::{Absent, Advisor, Sitter, Standing, State, Synthesis};
+use super::{Absent, Advisor, FollowUp, Sitter, State, Synthesis};
 use crate::call::{Ask, Message, Patience, Shape, Speaker};
 use crate::quote::{defused, files, quoted, quoting};
 
 const SYNTHESIS: &str = include_str!("prompts/synthesis.md");
+const SHAPE: &str = include_str!("prompts/shape.md");
+const VERDICT: &str = "The board's secretary has drawn this verdict from the answers so far.";
 const BALLOT: &str = include_str!("prompts/ballot.md");
 
 pub fn advisor(state: &State, advisor: &Advisor) -> Option<Ask> {
+    asked(state, advisor, advisor.round)
+}
+
+/// The question of this round, after what the advisor has been asked and has said before.
+fn asked(state: &State, advisor: &Advisor, round: u32) -> Option<Ask> {
     let Sitter::Model(model) = &advisor.seat.sitter else { return None };
     let own = advisor.seat.system_prompt.as_deref();
     let system = own.unwrap_or_else(|| advisor.seat.role.system_prompt());
+    let mut messages = vec![question(state)];
+    for follow_up in state.follow_ups.iter().take_while(|follow_up| follow_up.round <= round) {
+        let said = advisor.answer_in(follow_up.round - 1);
+        let said = said.map(|answer| defused(&answer.text, &state.nonce));
+        messages.extend(said.map(|said| Message::new(Speaker::Assistant, said)));
+        let further = further(state, follow_up);
+        match messages.last_mut() {
+            // Who has not answered is asked all that has come since at once.
+            Some(last) if last.speaker == Speaker::User => {
+                last.text.push_str("\n\n");
+                last.text.push_str(&further);
+            }
+            Some(_) | None => messages.push(Message::new(Speaker::User, further)),
+        }
+    }
     Some(Ask {
         model: model.clone(),
         system: system.trim().to_owned(),
-        messages: vec![question(state)],
+        messages,
         shape: Shape::Free,
         patience: Patience::default(),
         workspace: None,
     })
+}
+
+/// What all to whom it is put are told alike: the verdict before it, then the question.
+fn further(state: &State, follow_up: &FollowUp) -> String {
+    let mut text = String::new();
+    if let Some(verdict) = state.verdict(follow_up.round - 1) {
+        let quoting = quoting(&state.nonce);
+        text = format!("{VERDICT} Its words {quoting}\n\n");
+        text.push_str(&quoted("verdict", verdict, &state.nonce));
+        text.push('\n');
+    }
+    text.push_str("The next question to the board:\n\n");
+    text.push_str(&follow_up.prompt);
+    text
 }
 
 fn question(state: &State) -> Message {
@@ -42,17 +78,29 @@ fn question(state: &State) -> Message {
 pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
     let nonce = &state.nonce;
     let mut text = quoted("question", &state.prompt, nonce);
-    for advisor in &state.advisors {
-        // The basis was fixed when the synthesis began.
-        if let (Standing::Done(answer), true) =
-            (&advisor.standing, synthesis.basis.contains(&advisor.seat.id))
-        {
-            let label = format!("advisor {}", state.label(advisor.seat.id));
+    let follow_ups = state.follow_ups.iter();
+    for follow_up in follow_ups.take_while(|follow_up| follow_up.round <= synthesis.round) {
+        let round = follow_up.round;
+        if let Some(verdict) = state.verdict(round - 1) {
             text.push('\n');
-            text.push_str(&quoted(&label, &answer.text, nonce));
+            text.push_str(&quoted("earlier verdict", verdict, nonce));
         }
+        text.push('\n');
+        text.push_str(&quoted(&format!("question {round}"), &follow_up.prompt, nonce));
+    }
+    for (id, answer) in synthesis.basis.iter().filter_map(|id| Some((id, state.answer(*id)?))) {
+        let label = format!("advisor {}", state.label(id.seat));
+        text.push('\n');
+        text.push_str(&quoted(&label, &answer.text, nonce));
     }
     text.push('\n');
+    if synthesis.round > 1 {
+        text.push_str(&format!(
+            "The answers are to question {}; what was asked before and the verdicts on it only say \
+             what led there.\n",
+            synthesis.round
+        ));
+    }
     if !synthesis.absent.is_empty() {
         text.push_str(&missing(state, &synthesis.absent));
     }
@@ -63,19 +111,26 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
         ));
     }
     text.push_str("Write the synthesis of these answers now. Begin with `## Consensus`.\n");
+    let mut messages = vec![Message::new(Speaker::User, text)];
+    if let Some(unshaped) = synthesis.unshaped() {
+        messages.push(Message::new(Speaker::Assistant, defused(&unshaped.text, nonce)));
+        messages.push(Message::new(Speaker::User, SHAPE.trim()));
+    }
     Ask {
         model: synthesis.model.clone(),
         system: SYNTHESIS.trim().replace("{quoting}", &quoting(nonce)),
-        messages: vec![Message::new(Speaker::User, text)],
+        messages,
         shape: Shape::Headings(&HEADINGS),
         patience: Patience::default(),
         workspace: None,
     }
 }
 
-pub fn ballot(state: &State, held: &Held, advisor: &Advisor) -> Option<Ask> {
-    let Standing::Done(answer) = &advisor.standing else { return None };
-    let mut ask = self::advisor(state, advisor)?;
+pub fn ballot(state: &State, synthesis: &Synthesis, advisor: &Advisor) -> Option<Ask> {
+    let held = synthesis.held()?;
+    let own = synthesis.basis.iter().find(|id| id.seat == advisor.seat.id)?;
+    let answer = state.answer(*own)?;
+    let mut ask = asked(state, advisor, own.round)?;
     let nonce = &state.nonce;
     let mut text = BALLOT.trim().replace("{quoting}", &quoting(nonce));
     text = text.replace("{name}", &state.label(advisor.seat.id)) + "\n";

@@ -50,14 +50,15 @@ impl Report for State {
 
     /// Every advisor is a step, the synthesis is one, and so are the votes of each.
     fn progress(&self) -> Progress {
-        let settled = self.advisors.iter().filter(|a| !a.standing.is_asked()).count();
-        let is_written = |last: &Synthesis| last.standing.done().is_some();
+        let settled = self.asked_now().filter(|a| !a.standing.is_asked()).count();
+        let round = self.round();
+        let is_written = |last: &Synthesis| last.round == round && last.standing.done().is_some();
         let is_over = !matches!(self.stage, Stage::Answering(_) | Stage::Synthesizing);
         let written = usize::from(is_over && self.syntheses.last().is_some_and(is_written));
         let (voted, voters) = self.voted();
         Progress {
             done: (settled + written + voted) as u32,
-            total: (self.advisors.len() + 1 + voters) as u32,
+            total: (self.asked_now().count() + 1 + voters) as u32,
             message: self.standing_in_words(),
         }
     }
@@ -79,6 +80,14 @@ impl Report for State {
 
     fn ledger(&self) -> Option<&Ledger> {
         Some(&self.ledger)
+    }
+
+    fn seated(&self) -> Vec<ModelName> {
+        let advisors = self.advisors.iter().filter_map(|advisor| match &advisor.seat.sitter {
+            Sitter::Model(model) => Some(model),
+            Sitter::Person { .. } => None,
+        });
+        advisors.chain(&self.synthesizers).cloned().collect()
     }
 
     /// What came of it, as Markdown: the newest synthesis that is there, or with
@@ -118,8 +127,13 @@ impl Report for State {
             next.push("Stop it: what has arrived is kept, and no synthesis follows.".to_owned());
         }
         next.push("Get it with full detail to read every advisor's answer.".to_owned());
-        let operator: Vec<&str> =
-            allowed.into_iter().filter(|name| !matches!(*name, "stop" | "export")).collect();
+        let in_words = |name| match name {
+            "stop" | "export" => None,
+            "followUp" => Some("ask a follow-up"),
+            "openBallot" => Some("put the synthesis to the vote"),
+            other => Some(other),
+        };
+        let operator: Vec<&str> = allowed.into_iter().filter_map(in_words).collect();
         if !operator.is_empty() {
             next.push(format!("Its operator can also: {}.", operator.join(", ")));
         }
@@ -131,7 +145,8 @@ impl State {
     /// Advisors whose ballots are in, and all that vote as far as known.
     fn voted(&self) -> (usize, usize) {
         let there = matches!(self.stage, Stage::Balloting | Stage::Closed | Stage::Stopped);
-        let ballot = self.syntheses.last().filter(|_| there).map(|last| &last.ballot);
+        let of_round = |last: &&Synthesis| there && last.round == self.round();
+        let ballot = self.syntheses.last().filter(of_round).map(|last| &last.ballot);
         match ballot {
             Some(Some(Ballot::Held(held))) => {
                 let waits = |paper: &&Paper| paper.standing.is_asked();
@@ -140,14 +155,14 @@ impl State {
             }
             Some(Some(Ballot::Skipped(_))) => (0, 0),
             Some(None) | None if self.ballot && self.stage != Stage::Closed => {
-                (0, self.advisors.len())
+                (0, self.asked_now().count())
             }
             Some(None) | None => (0, 0),
         }
     }
 
     fn standing_in_words(&self) -> String {
-        let (answered, all) = (self.answered().len(), self.advisors.len());
+        let (answered, all) = (self.answered().len(), self.asked_now().count());
         let heard = match (answered, all) {
             (1, 1) => "The advisor has answered".to_owned(),
             (some, all) if some == all => format!("All {all} advisors have answered"),

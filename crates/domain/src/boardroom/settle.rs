@@ -1,13 +1,15 @@
 //! Calls of a board: their ids, and what becomes of their outcomes.
 
-use super::verdict::{self, Headings};
-use super::{Advisor, Event, SeatId, Sitter, State, Synthesis};
-use crate::call::{Failed, FailureKind, Heard, Outcome};
+use super::verdict::{self, Headings, Verdict};
+use super::{Advisor, ContributionId, Event, FailedTry, SeatId, Sitter, State, Synthesis};
+use crate::call::{Answer, Failed, FailureKind, Heard, Outcome};
 use crate::form::{Form, Moment, Ruling};
 use crate::ids::{CallId, ModelName};
 use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
+
+const UNSHAPED: &str = "The synthesis did not keep to the four headings.";
 
 /// Whose call it is, read from its id. Which try it was, only the whole id says.
 pub enum Called {
@@ -23,7 +25,7 @@ pub enum Called {
 impl Advisor {
     /// The call that brings this advisor's answer.
     pub fn call_id(&self) -> CallId {
-        CallId::new("advisor").of(self.seat.id.0).nth(self.asked)
+        self.contribution().call()
     }
 
     pub(super) fn is_person(&self) -> bool {
@@ -31,14 +33,41 @@ impl Advisor {
     }
 }
 
+impl ContributionId {
+    /// Logs of boards without a follow-up name no round.
+    fn named(&self, what: &str) -> CallId {
+        let seat = CallId::new(what).of(self.seat.0);
+        let call = if self.round == 1 { seat } else { seat.of(self.round) };
+        call.nth(self.asked)
+    }
+
+    /// The call that brings, or brought, it.
+    pub fn call(&self) -> CallId {
+        self.named("advisor")
+    }
+}
+
 pub fn deadline_call(advisor: &Advisor) -> CallId {
-    CallId::new("deadline").of(advisor.seat.id.0).nth(advisor.asked)
+    advisor.contribution().named("deadline")
 }
 
 impl Synthesis {
     /// The call that brings this synthesis.
     pub fn call_id(&self) -> CallId {
         CallId::new("synthesis").of(self.number).nth(self.tries)
+    }
+
+    /// What its model wrote without the four headings, before it was asked for the shape.
+    pub(super) fn unshaped(&self) -> Option<&FailedTry> {
+        let own = |one: &&FailedTry| {
+            one.model == self.model && one.failure.kind == FailureKind::Malformed
+        };
+        self.failed.last().filter(own)
+    }
+
+    /// A model is asked for the shape once; the record of that has to find room too.
+    fn can_be_put_in_order(&self) -> bool {
+        self.unshaped().is_none() && self.tries + 1 < limits::SYNTHESIS_TRIES
     }
 
     fn failed(&self, failed: Failed, next: Option<ModelName>, moment: &Moment) -> Event {
@@ -48,8 +77,10 @@ impl Synthesis {
     }
 }
 
-pub fn grace_call() -> CallId {
-    CallId::new("grace")
+/// Each round has its own.
+pub fn grace_call(round: u32) -> CallId {
+    let grace = CallId::new("grace");
+    if round == 1 { grace } else { grace.of(round) }
 }
 
 pub fn called(id: &CallId) -> Option<Called> {
@@ -57,9 +88,9 @@ pub fn called(id: &CallId) -> Option<Called> {
     let number = |text: &str| text.parse().ok();
     let (what, of) = id.read();
     Some(match (what, of.as_slice()) {
-        ("grace", []) => Called::Grace,
-        ("advisor", [of]) => Called::Advisor(seat(of)?),
-        ("deadline", [of]) => Called::Deadline(seat(of)?),
+        ("grace", [] | [_]) => Called::Grace,
+        ("advisor", [of] | [of, _]) => Called::Advisor(seat(of)?),
+        ("deadline", [of] | [of, _]) => Called::Deadline(seat(of)?),
         ("synthesis", [of]) => Called::Synthesis(number(of)?),
         ("ballot", [on, of]) => Called::Ballot(number(on)?, seat(of)?),
         ("ballot-deadline", [on, of]) => Called::BallotDeadline(number(on)?, seat(of)?),
@@ -94,7 +125,7 @@ impl State {
                 self.stands_due(call)?;
                 let Failed { failure, partial } = Failed::late("No reply came in time.");
                 let event = Event::AdvisorFailed { seat, failure, partial };
-                Ok(self.with_follow_up(event, moment))
+                Ok(self.with_what_follows(event, moment))
             }
             Called::Synthesis(number) => {
                 let synthesis = self.synthesis(number).filter(|s| s.call_id() == *call);
@@ -128,7 +159,7 @@ impl State {
                 return Ok(vec![Event::AdvisorStopped { seat, partial, usage }]);
             }
         };
-        Ok(self.with_follow_up(event, moment))
+        Ok(self.with_what_follows(event, moment))
     }
 
     fn settle_synthesis(
@@ -140,36 +171,59 @@ impl State {
         let number = synthesis.number;
         let answer = match synthesis.standing.hear(spoken::own(outcome.as_prose(), &self.nonce))? {
             Heard::Answered(answer) => answer,
-            Heard::Failed(failed) => {
-                let next = self.next_synthesizer(synthesis, false);
-                return Ok(vec![synthesis.failed(failed, next, moment)]);
-            }
+            Heard::Failed(failed) => return Ok(self.synthesis_broke(synthesis, failed, moment)),
             Heard::HandedBack(partial, usage) => {
                 return Ok(vec![Event::SynthesisStopped { number, partial, usage }]);
             }
         };
         let verdict = verdict::read(&answer.text);
-        let is_missing = verdict.headings == Headings::Missing;
-        if let Some(next) = self.next_synthesizer(synthesis, true).filter(|_| is_missing) {
-            let message = "The synthesis did not keep to the four headings.";
-            let failed = Failed::of(answer, FailureKind::Malformed, message);
-            return Ok(vec![synthesis.failed(failed, Some(next), moment)]);
+        if verdict.headings == Headings::Missing && synthesis.can_be_put_in_order() {
+            let failed = Failed::of(answer, FailureKind::Malformed, UNSHAPED);
+            let same = synthesis.model.clone();
+            return Ok(vec![synthesis.failed(failed, Some(same), moment)]);
         }
-        let ballot = self.after_synthesis(synthesis, &verdict, moment);
-        let synthesized = Event::Synthesized { number, verdict, answer };
-        Ok([synthesized].into_iter().chain(ballot).collect())
+        Ok(self.synthesized(synthesis, verdict, answer, moment))
     }
 
-    /// The next model that has not been tried; `same_again` gives a lone model
-    /// that merely missed the form a second chance.
-    fn next_synthesizer(&self, synthesis: &Synthesis, same_again: bool) -> Option<ModelName> {
+    fn synthesized(
+        &self,
+        synthesis: &Synthesis,
+        verdict: Verdict,
+        answer: Answer,
+        moment: &Moment,
+    ) -> Vec<Event> {
+        let ballot = self.after_synthesis(synthesis, &verdict, moment);
+        let synthesized = Event::Synthesized { number: synthesis.number, verdict, answer };
+        [synthesized].into_iter().chain(ballot).collect()
+    }
+
+    /// The next model takes over, unless this one has written and could only not put its
+    /// words in order: they stand as they came.
+    fn synthesis_broke(
+        &self,
+        synthesis: &Synthesis,
+        failed: Failed,
+        moment: &Moment,
+    ) -> Vec<Event> {
+        let Some(unshaped) = synthesis.unshaped() else {
+            let next = self.next_synthesizer(synthesis);
+            return vec![synthesis.failed(failed, next, moment)];
+        };
+        let (verdict, text) = (verdict::read(&unshaped.text), unshaped.text.clone());
+        let answer = Answer { attempts: 0, ..Answer::by_person(text) };
+        let broke = synthesis.failed(failed, Some(synthesis.model.clone()), moment);
+        let taken = self.synthesized(synthesis, verdict, answer, moment);
+        [broke].into_iter().chain(taken).collect()
+    }
+
+    /// The next model that has not been tried.
+    fn next_synthesizer(&self, synthesis: &Synthesis) -> Option<ModelName> {
         let tried = |model: &&ModelName| {
             **model == synthesis.model || synthesis.failed.iter().any(|f| f.model == **model)
         };
         if synthesis.tries >= limits::SYNTHESIS_TRIES {
             return None;
         }
-        let fresh = self.synthesizers.iter().find(|model| !tried(model)).cloned();
-        fresh.or_else(|| (same_again && synthesis.tries == 1).then(|| synthesis.model.clone()))
+        self.synthesizers.iter().find(|model| !tried(model)).cloned()
     }
 }

@@ -4,12 +4,15 @@
 //! `nonce(n)`; the board was convened at `at(0)` with `nonce(0)`.
 
 mod ballots;
+mod contributions;
+mod follow_ups;
 mod golden;
 mod papers;
 mod prompts;
 mod properties;
 mod records;
 mod reports;
+mod sights;
 mod spending;
 mod stops;
 mod times;
@@ -19,6 +22,7 @@ use super::Command as Own;
 use super::*;
 use crate::call::{FailureKind, Timing, Usage};
 use crate::form::story::{self, Told, apply, ask, due};
+use crate::prices::{Price, Quote, Source};
 use crate::reject::Wrong;
 
 /// Gives the commands of a story one by one. All of them must be accepted.
@@ -87,6 +91,7 @@ fn board(roles: &[Role]) -> Convene {
         role: *role,
         sitter: Sitter::Model(ModelName(format!("m/{}", place + 1))),
         system_prompt: None,
+        budget: Allowance::default(),
     };
     Convene {
         prompt: "Should we?".into(),
@@ -95,7 +100,18 @@ fn board(roles: &[Role]) -> Convene {
         synthesizers: vec![model("m/s")],
         quorum: None,
         ballot: false,
+        prices: Noted::default(),
+        budget: None,
+        open_answers: false,
     }
+}
+
+/// What the operator has set for these models, with output for nothing.
+fn noted(names: &[&str], input: f64) -> Noted {
+    let price = Price { input, output: 0.0, cached: None };
+    let quote = Quote { price, source: Source::Settings, said_at: None };
+    let models = names.iter().map(|name| (model(name), quote)).collect();
+    Noted { models, ..Noted::default() }
 }
 
 fn pair() -> Convene {
@@ -149,11 +165,11 @@ fn elapses(call: &str) -> Command {
 }
 
 fn synthesize() -> Command {
-    Command::Own(Own::Synthesize { model: None, instruction: None })
+    Command::Own(Own::Synthesize { model: None, instruction: None, prices: Noted::default() })
 }
 
 fn resynthesize() -> Command {
-    Command::Own(Own::Resynthesize { model: None, instruction: None })
+    Command::Own(Own::Resynthesize { model: None, instruction: None, prices: Noted::default() })
 }
 
 fn stop_one(seat: u8) -> Command {
@@ -161,11 +177,15 @@ fn stop_one(seat: u8) -> Command {
 }
 
 fn retry(seat: u8) -> Command {
-    Command::Own(Own::Retry { seat: SeatId(seat), model: None })
+    Command::Own(Own::Retry { seat: SeatId(seat), model: None, prices: Noted::default() })
 }
 
 fn retry_with(seat: u8, name: &str) -> Command {
-    Command::Own(Own::Retry { seat: SeatId(seat), model: Some(model(name)) })
+    Command::Own(Own::Retry {
+        seat: SeatId(seat),
+        model: Some(model(name)),
+        prices: Noted::default(),
+    })
 }
 
 fn reply(seat: u8, text: &str) -> Command {
@@ -300,6 +320,7 @@ fn a_board_is_convened_as_asked_and_everybody_is_asked_at_once() {
             synthesizers: convene.synthesizers,
             quorum: convene.quorum,
             ballot: false,
+            open_answers: false,
             nonce: nonce(0),
             at: at(0),
         }]
@@ -530,7 +551,7 @@ fn stop_twice_is_stop_once() {
 
 #[test]
 fn a_board_at_rest_cannot_be_stopped() {
-    let allowed = ["resynthesize", "retry", "export"];
+    let allowed = ["resynthesize", "retry", "followUp", "openBallot", "export"];
     let refusal = not_now("closed", "Nothing is running.", &allowed);
     check_refused(pair(), to_closed(), Command::Stop, refusal);
 }
@@ -614,7 +635,7 @@ fn a_board_that_was_not_stopped_cannot_be_resumed() {
         Command::Own(Own::Resume),
         refusal("answering", &["stop", "export"]),
     );
-    let allowed = ["resynthesize", "retry", "export"];
+    let allowed = ["resynthesize", "retry", "followUp", "openBallot", "export"];
     check_refused(pair(), to_closed(), Command::Own(Own::Resume), refusal("closed", &allowed));
 }
 
@@ -633,7 +654,7 @@ fn resume_does_not_ask_more_often_than_an_advisor_may_be_asked() {
     let refusal = not_now(
         "stopped",
         "This advisor has been asked too often.",
-        &["resume", "synthesize", "resynthesize", "retry", "export"],
+        &["resume", "synthesize", "resynthesize", "retry", "followUp", "export"],
     );
     check_refused(pair(), story, retry(2), refusal);
 }
@@ -646,6 +667,7 @@ fn resynthesize_adds_a_numbered_synthesis_of_the_same_advisors() {
     let again = Command::Own(Own::Resynthesize {
         model: Some(model("m/other")),
         instruction: Some("In French.".into()),
+        prices: Noted::default(),
     });
     let story = then(to_closed(), [again, answers("synthesis/2#1", FOUR), resynthesize()]);
     let events = then(
@@ -664,7 +686,8 @@ fn resynthesize_adds_a_numbered_synthesis_of_the_same_advisors() {
 
 #[test]
 fn an_instruction_of_blanks_is_none() {
-    let again = Command::Own(Own::Resynthesize { model: None, instruction: Some("  ".into()) });
+    let (instruction, prices) = (Some("  ".into()), Noted::default());
+    let again = Command::Own(Own::Resynthesize { model: None, instruction, prices });
     let events = then(closed_log(), [began(4, 2, "m/s", &[1, 2], &[])]);
     check(pair(), then(to_closed(), [again]), events, ("synthesizing", &["synthesis/2#1"]));
 }
@@ -680,7 +703,7 @@ fn another_synthesis_is_not_added_while_the_advisors_are_answering() {
     let closed = not_now(
         "closed",
         "The synthesis is there already; ask for another one with `resynthesize`.",
-        &["resynthesize", "retry", "export"],
+        &["resynthesize", "retry", "followUp", "openBallot", "export"],
     );
     check_refused(pair(), to_closed(), synthesize(), closed);
 }
@@ -691,8 +714,11 @@ fn a_board_keeps_so_many_syntheses_and_no_more() {
     for number in 2..=limits::SYNTHESES {
         story.extend([resynthesize(), answers(&format!("synthesis/{number}#1"), FOUR)]);
     }
-    let refusal =
-        not_now("closed", "This board has as many syntheses as it can keep.", &["export"]);
+    let refusal = not_now(
+        "closed",
+        "This board has as many syntheses as it can keep.",
+        &["openBallot", "export"],
+    );
     check_refused(pair(), story.clone(), resynthesize(), refusal.clone());
     check_refused(pair(), story, retry(1), refusal);
 }
@@ -947,7 +973,8 @@ fn when_the_synthesizer_fails_the_next_one_takes_over_and_the_record_shows_it() 
 
     let (state, _) = told(board(), then(story.clone(), [answers("synthesis/1#2", FOUR)]));
     let synthesis = &state.syntheses[0];
-    let tried = FailedTry { model: model("m/s"), failure: failure(FailureKind::TimedOut) };
+    let failure = failure(FailureKind::TimedOut);
+    let tried = FailedTry { model: model("m/s"), failure, text: "Half a".into() };
     assert_eq!((&synthesis.model, &synthesis.failed), (&model("m/t"), &vec![tried]));
 
     check(
@@ -1013,13 +1040,50 @@ fn a_malformed_synthesis_gets_a_second_chance_and_is_then_kept_as_it_is() {
 }
 
 #[test]
-fn the_second_chance_goes_to_another_model_where_there_is_one() {
+fn the_chosen_model_is_kept_also_where_there_are_others() {
+    let board = || with_synthesizers(&["m/s", "m/t"], pair());
     let mut story: Vec<Command> = to_closed().into_iter().take(2).collect();
     story.push(answers("synthesis/1#1", "They agree."));
     let mut events: Vec<Event> = closed_log().into_iter().take(3).collect();
-    events.push(malformed(3, "m/t"));
+    events.push(malformed(3, "m/s"));
+    check(board(), story.clone(), events.clone(), ("synthesizing", &["synthesis/1#2"]));
+    let (state, _) = told(board(), then(story, [answers("synthesis/1#2", "Still prose.")]));
+    let synthesis = &state.syntheses[0];
+    let tries: Vec<(&str, &str)> =
+        synthesis.failed.iter().map(|one| (one.model.0.as_str(), one.text.as_str())).collect();
+    assert_eq!((&synthesis.model, tries), (&model("m/s"), vec![("m/s", "They agree.")]));
+}
+
+/// It has written: what it cannot put in order any more stands as it came.
+#[test]
+fn the_words_of_the_chosen_model_stand_when_it_fails_to_put_them_in_order() {
     let board = with_synthesizers(&["m/s", "m/t"], pair());
-    check(board, story, events, ("synthesizing", &["synthesis/1#2"]));
+    let mut story: Vec<Command> = to_closed().into_iter().take(2).collect();
+    story.push(answers("synthesis/1#1", "They agree."));
+    story.push(fails("synthesis/1#2", FailureKind::Idle));
+    let mut events: Vec<Event> = closed_log().into_iter().take(3).collect();
+    events.push(malformed(3, "m/s"));
+    events.push(synthesis_failed(4, 1, FailureKind::Idle, Some("m/s")));
+    events.push(Event::Synthesized {
+        number: 1,
+        verdict: Verdict { text: "They agree.".into(), headings: Headings::Missing },
+        answer: Answer { attempts: 0, ..answer("They agree.") },
+    });
+    check(board, story, events, ("closed", &[]));
+}
+
+/// One that took over is asked for the shape like the first, and each failure has the next
+/// one as its successor.
+#[test]
+fn another_model_takes_over_only_from_one_that_failed() {
+    let board = with_synthesizers(&["m/s", "m/t", "m/u"], pair());
+    let mut story: Vec<Command> = to_closed().into_iter().take(2).collect();
+    story.push(fails("synthesis/1#1", FailureKind::Idle));
+    story.push(answers("synthesis/1#2", "They agree."));
+    let mut events: Vec<Event> = closed_log().into_iter().take(3).collect();
+    events.push(synthesis_failed(3, 1, FailureKind::Idle, Some("m/t")));
+    events.push(malformed(4, "m/t"));
+    check(board, story, events, ("synthesizing", &["synthesis/1#3"]));
 }
 
 // ---------------------------------------------------------------------------
@@ -1230,6 +1294,7 @@ fn both_wrong_fields_of_a_resynthesis_are_named() {
     let command = Command::Own(Own::Resynthesize {
         model: Some(model("nameless")),
         instruction: Some("x".repeat(limits::INSTRUCTION_BYTES + 1)),
+        prices: Noted::default(),
     });
     let wrong = vec![
         Wrong::new("model", "a model is named provider/model"),

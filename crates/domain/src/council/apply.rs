@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Debt, Event, Post, Silence, Stage, State, Turn, Why};
+use crate::budget::tokens_of;
 use crate::call::Usage;
-use crate::ledger::Ledger;
+use crate::ledger::{Ended, Ledger, Settled};
+use crate::limits;
 
 impl State {
     pub(super) fn opened(event: &Event) -> Option<State> {
@@ -35,6 +37,8 @@ impl State {
     pub(super) fn follow(&mut self, event: &Event) {
         match event {
             Event::Opened { .. } => {}
+            Event::Priced(prices) => self.ledger.note(prices),
+            Event::Budgeted(budget) => self.ledger.allow(*budget),
             Event::Posted { sequence, sender, body, reply_to, addressed, left_out, at } => {
                 self.senders.insert(sender.clone());
                 self.keep(Post {
@@ -74,7 +78,12 @@ impl State {
             } => {
                 self.end_turn(member, *upto);
                 self.read.insert(member.clone(), *upto);
-                self.note_answer(member, answer.usage);
+                self.note_spending(
+                    member,
+                    answer.usage,
+                    (Ended::Answered, answer.attempts),
+                    &answer.text,
+                );
                 self.keep(Post {
                     sequence: *sequence,
                     sender: member.clone(),
@@ -92,18 +101,19 @@ impl State {
             Event::Passed { member, upto, text, usage } => {
                 self.end_turn(member, *upto);
                 self.read.insert(member.clone(), *upto);
-                self.note_answer(member, *usage);
+                self.note_spending(member, *usage, (Ended::Answered, 1), text);
                 self.fall_silent(member, *upto, Why::Passed { text: text.clone() }, *usage);
             }
             Event::AnswerFailed { member, upto, failure, partial } => {
                 self.end_turn(member, *upto);
-                let (failure, partial) = (failure.clone(), partial.clone());
                 let usage = failure.usage;
-                self.note_spending(member, usage);
+                let ended = (Ended::Failed(failure.kind), failure.attempts);
+                self.note_spending(member, usage, ended, partial);
+                let (failure, partial) = (failure.clone(), partial.clone());
                 self.fall_silent(member, *upto, Why::Failed { failure, partial }, usage);
             }
             Event::AnswerStopped { member, upto, partial: text, usage } => {
-                self.note_spending(member, *usage);
+                self.note_spending(member, *usage, (Ended::Stopped, 1), text);
                 let of_turn = |s: &&mut Arc<Silence>| s.member == *member && s.upto == *upto;
                 let silence = self.silences.iter_mut().rev().find(of_turn).map(Arc::make_mut);
                 if let Some(Silence { why: Why::Stopped { partial }, usage: used, .. }) = silence {
@@ -143,16 +153,26 @@ impl State {
         }
     }
 
-    fn note_answer(&mut self, member: &str, usage: Usage) {
-        if let Some(model) = self.member(member).and_then(|member| member.model.clone()) {
-            self.ledger.told(&model, usage);
-        }
+    fn note_spending(
+        &mut self,
+        member: &str,
+        usage: Usage,
+        (ended, requests): (Ended, u32),
+        text: &str,
+    ) {
+        let Some(model) = self.member(member).and_then(|member| member.model.clone()) else {
+            return;
+        };
+        let read = self.thread_tokens();
+        let (seat, written_bytes) = (Some(member), text.len());
+        let model = &model;
+        self.ledger.settle(Settled { model, seat, usage, ended, requests, read, written_bytes });
     }
 
-    fn note_spending(&mut self, member: &str, usage: Usage) {
-        if let Some(model) = self.member(member).and_then(|member| member.model.clone()) {
-            self.ledger.spent(&model, usage);
-        }
+    /// Tokens of the posts that a member is shown, about.
+    fn thread_tokens(&self) -> u64 {
+        let newest = self.posts.iter().rev().take(limits::EARLIER_POSTS);
+        tokens_of(self.charter.len() + newest.map(|post| post.body.len()).sum::<usize>())
     }
 
     fn fall_silent(&mut self, member: &str, upto: u64, why: Why, usage: Usage) {

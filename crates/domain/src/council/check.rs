@@ -6,13 +6,15 @@ use jiff::Timestamp;
 
 use super::addressed::ALL;
 use super::{Event, Member, Open, State};
+use crate::budget::Budget;
 use crate::form::Ruling;
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::names::{are_same, check_agent_name, check_model_name, check_room_name};
 use crate::reject::{Reject, Wrong, name, settled, text};
 
 pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
-    let Open { name, charter, members, project, by } = open;
+    let Open { name, charter, members, project, by, prices, budget } = open;
     let (project, by) = (said(project), said(by));
     let blank = |member: Member| Member { persona: said(member.persona), ..member };
     let members: Arc<[Member]> = members.into_iter().map(blank).collect();
@@ -24,8 +26,26 @@ pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
     check_members(&mut wrong, &members);
     label(&mut wrong, "project", project.as_deref());
     label(&mut wrong, "by", by.as_deref());
+    budget.iter().for_each(|budget| limits_of(&mut wrong, budget));
     settled(wrong)?;
-    Ok(vec![Event::Opened { name, charter: Arc::from(charter), members, project, by, at }])
+    let opened = Event::Opened { name, charter: Arc::from(charter), members, project, by, at };
+    let noted = Ledger::default().unnoted(prices).map(Event::Priced);
+    let budget = budget.map(Event::Budgeted);
+    Ok([opened].into_iter().chain(noted).chain(budget).collect())
+}
+
+pub fn budget(budget: &Budget) -> Result<(), Reject> {
+    let mut wrong = vec![];
+    limits_of(&mut wrong, budget);
+    settled(wrong)
+}
+
+fn limits_of(wrong: &mut Vec<Wrong>, budget: &Budget) {
+    budget.check(wrong);
+    if budget.time_ms.is_some() {
+        let problem = "a council is open until it is closed; give tokens or money";
+        wrong.push(Wrong::new("budget.seconds", problem));
+    }
 }
 
 pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> Result<(), Reject> {

@@ -6,8 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Member;
+use crate::budget::Budget;
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::Nonce;
+use crate::prices::Noted;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -22,6 +24,10 @@ pub enum Event {
         by: Option<String>,
         at: Timestamp,
     },
+    /// What the members' models cost.
+    Priced(Noted),
+    /// What the council may spend.
+    Budgeted(Budget),
     /// Somebody posted by themselves.
     Posted {
         sequence: u64,
@@ -99,6 +105,8 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Event::Opened { .. } => "opened",
+            Event::Priced(_) => "priced",
+            Event::Budgeted(_) => "budgeted",
             Event::Posted { .. } => "posted",
             Event::TurnBegan { .. } => "turnBegan",
             Event::Answered { .. } => "answered",
@@ -118,7 +126,9 @@ impl Event {
             Event::Posted { body, .. } => body.to_string(),
             Event::Answered { answer, .. } => answer.text.clone(),
             Event::Closed { summary, .. } => summary.clone().unwrap_or_default(),
-            Event::TurnBegan { .. }
+            Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TurnBegan { .. }
             | Event::Passed { .. }
             | Event::AnswerFailed { .. }
             | Event::AnswerStopped { .. }

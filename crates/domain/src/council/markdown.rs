@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Member, Post, Silence, Stage, State, Why};
 use crate::form::Report;
+use crate::ledger::Usage;
 use crate::record::{Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
@@ -24,7 +25,7 @@ pub fn markdown(state: &State) -> String {
     }
     out.heading(2, line!("Thread"));
     write_thread(&mut out, state);
-    out.spending(state.ledger.total());
+    out.spending(&state.ledger);
     if let Stage::Closed { summary, by, at } = &state.stage {
         out.rule();
         out.heading(2, line!("Summary"));
@@ -49,30 +50,37 @@ fn write_thread(out: &mut Document, state: &State) {
     silences.sort_by_key(|silence| silence.upto);
     let mut silences = VecDeque::from(silences);
     for post in &state.posts {
-        write_post(out, post);
+        write_post(out, state, post);
         while let Some(silence) = silences.pop_front_if(|s| s.upto <= post.sequence) {
-            write_silence(out, silence);
+            write_silence(out, state, silence);
         }
     }
-    silences.into_iter().for_each(|silence| write_silence(out, silence));
+    silences.into_iter().for_each(|silence| write_silence(out, state, silence));
     if let Some(member) = state.answering() {
         out.note(line!("{} is answering.", Words(member)));
     }
 }
 
-fn write_post(out: &mut Document, post: &Post) {
+/// What an answer of this member took.
+fn took(state: &State, member: &str, used: Usage) -> Option<String> {
+    let model = state.members.iter().find(|one| one.name == member)?.model.as_ref()?;
+    state.ledger.call_in_words(model, used)
+}
+
+fn write_post(out: &mut Document, state: &State, post: &Post) {
     out.rule();
     out.heading(3, line!("{}. {}", post.sequence, Words(&post.sender)));
     let reply = post.reply_to.map(|to| line!(", in reply to {}", to)).unwrap_or_default();
     out.note(line!("{}{}", post.at, reply));
     out.answer(&post.body, post.cut);
+    out.took(took(state, &post.sender, post.usage));
     if !post.left_out.is_empty() {
         let names: Vec<Line> = post.left_out.iter().map(|name| line!("{}", Words(name))).collect();
         out.note(line!("Not asked to answer: {}", Line::joined(&names, ", ")));
     }
 }
 
-fn write_silence(out: &mut Document, silence: &Silence) {
+fn write_silence(out: &mut Document, state: &State, silence: &Silence) {
     let member = Words(&silence.member);
     let (note, text) = match &silence.why {
         Why::Passed { text } => (line!("{} passed.", member), text.as_str()),
@@ -85,4 +93,5 @@ fn write_silence(out: &mut Document, silence: &Silence) {
     };
     out.note(note);
     out.quote(text);
+    out.took(took(state, &silence.member, silence.usage));
 }

@@ -2,7 +2,7 @@
 
 use super::{Stage, State, markdown};
 use crate::form::{Happened, Progress, Report};
-use crate::ids::AgentName;
+use crate::ids::{AgentName, ModelName};
 use crate::ledger::Ledger;
 use crate::record::{Document, Words, line};
 use crate::room::title;
@@ -52,6 +52,10 @@ impl Report for State {
 
     fn ledger(&self) -> Option<&Ledger> {
         Some(&self.ledger)
+    }
+
+    fn seated(&self) -> Vec<ModelName> {
+        self.members.iter().filter_map(|member| member.model.clone()).collect()
     }
 
     /// The last posts; with `full` everything.

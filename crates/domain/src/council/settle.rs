@@ -60,6 +60,8 @@ impl State {
         let (addressed, upto) = match event {
             Event::Answered { addressed, sequence, .. } => (addressed.first(), *sequence),
             Event::Opened { .. }
+            | Event::Priced(_)
+            | Event::Budgeted(_)
             | Event::Posted { .. }
             | Event::TurnBegan { .. }
             | Event::Passed { .. }

@@ -96,14 +96,22 @@ fn council(models: &[&str], people: &[&str]) -> Open {
         name: (*name).into(),
         model: Some(ModelName::new("m", name)),
         persona: None,
+        budget: Allowance::default(),
     };
-    let person = |name: &&str| Member { name: (*name).into(), model: None, persona: None };
+    let person = |name: &&str| Member {
+        name: (*name).into(),
+        model: None,
+        persona: None,
+        budget: Allowance::default(),
+    };
     Open {
         name: "tea".into(),
         charter: "Choose the tea.".into(),
         members: models.iter().map(model).chain(people.iter().map(person)).collect(),
         project: None,
         by: None,
+        prices: Noted::default(),
+        budget: None,
     }
 }
 
@@ -882,6 +890,8 @@ fn a_name_that_has_posted_needs_proof() {
         members: vec![],
         project: None,
         by: None,
+        prices: Noted::default(),
+        budget: None,
     }));
     let at = Timestamp::UNIX_EPOCH;
     let nonce = || Nonce("n".into());

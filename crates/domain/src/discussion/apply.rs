@@ -9,9 +9,10 @@ use super::{
     Conclusion, Corrected, Decided, Entry, Event, How, Participant, Revision, Said, SeatId, Spoken,
     Stage, State, What,
 };
-use crate::call::{Answer, Timing, Usage};
+use crate::budget::{Allowance, Budget};
+use crate::call::{Answer, Failure, FailureKind, Timing, Usage};
 use crate::ids::CallId;
-use crate::ledger::Ledger;
+use crate::ledger::{Ended, Ledger, Settled};
 
 impl State {
     pub(super) fn created(event: &Event) -> Option<State> {
@@ -30,6 +31,11 @@ impl State {
         else {
             return None;
         };
+        let mut ledger = Ledger::default();
+        if let Some(tokens) = budget_tokens {
+            let most = Allowance { tokens: Some(*tokens), cost: None };
+            ledger.allow(Budget { most, ..Budget::default() });
+        }
         Some(State {
             name: name.clone(),
             topic: topic.clone(),
@@ -38,7 +44,6 @@ impl State {
             facilitator: facilitator.clone(),
             participants: participants.clone(),
             max_rounds: *max_rounds,
-            budget_tokens: *budget_tokens,
             project: project.clone(),
             created_at: *at,
             started_at: None,
@@ -48,7 +53,7 @@ impl State {
             transcript: vec![],
             aside: vec![],
             used: BTreeMap::new(),
-            ledger: Ledger::default(),
+            ledger,
             begun: BTreeMap::new(),
             resumed_at: 0,
             code: None,
@@ -96,7 +101,11 @@ impl State {
                 self.participants = self.participants.iter().filter(stays).cloned().collect();
                 self.changed_at = *at;
             }
+            Event::Priced(prices) => self.ledger.note(prices),
+            Event::Budgeted(budget) => self.ledger.allow(*budget),
+            Event::TimeOver { .. } => self.ledger.time_is_over(),
             Event::Started { estimate, at } => {
+                self.ledger.begin(*at);
                 self.estimate = estimate.clone();
                 self.started_at = Some(*at);
                 self.changed_at = *at;
@@ -113,13 +122,13 @@ impl State {
                 self.end_turn(*turn, speaker, spoken, *condensed, *at);
             }
             Event::TurnFailed { turn, speaker, failure, partial, condensed, at } => {
-                self.count(speaker, failure.usage, Timing::default(), partial.len());
+                self.count_failed(speaker, failure, partial);
                 let spoken = Spoken::Failed { failure: failure.clone(), partial: partial.clone() };
                 self.end_turn(*turn, speaker, spoken, *condensed, *at);
             }
             Event::CutOff { call, partial, usage } => self.keep_partial(call, partial, *usage),
             Event::SynthesisFailed { by, failure, partial, at } => {
-                self.count(by, failure.usage, Timing::default(), partial.len());
+                self.count_failed(by, failure, partial);
                 let (failure, partial) = (failure.clone(), partial.clone());
                 self.write(*at, Said::SynthesisFailed { by: by.clone(), failure, partial });
             }
@@ -139,6 +148,7 @@ impl State {
             }
             Event::Paused { next, at } => self.rest(Stage::Paused(next.clone()), *at),
             Event::Resumed { at } => {
+                self.ledger.begin(*at);
                 self.resumed_at = self.transcript.len();
                 if let Stage::Pausing(step) = &self.stage {
                     self.rest(Stage::Active(step.clone()), *at);
@@ -197,8 +207,14 @@ impl State {
         match decided.how {
             How::Parsed | How::Repaired | How::Fallback if !self.facilitator.is_person() => {
                 let id = self.facilitator.id.clone();
-                let raw = decided.raw.as_ref().map_or(decided.reasoning.len(), String::len);
-                self.count(&id, decided.usage, decided.timing, raw);
+                let written = decided.raw.as_ref().map_or(decided.reasoning.len(), String::len);
+                // Of a fallback nothing says whether there was an answer.
+                let ended = match decided.how {
+                    How::Fallback => Ended::Failed(FailureKind::Malformed),
+                    How::Parsed | How::Repaired | How::Person | How::Rule => Ended::Answered,
+                };
+                let (usage, timing) = (decided.usage, decided.timing);
+                self.count(&id, Took { usage, timing, ended, requests: 1, written });
             }
             How::Parsed | How::Repaired | How::Fallback | How::Person | How::Rule => {}
         }
@@ -228,7 +244,8 @@ impl State {
         let Some(step) = self.under_way().filter(|_| self.awaited().is_none()) else { return };
         let (what, call) = (step.what.clone(), step.call_id());
         if let Some(id) = self.seat_of(step).map(|seat| seat.id.clone()) {
-            self.count(&id, Usage::default(), Timing::default(), 0);
+            let used = self.used.entry(id).or_default();
+            used.calls = used.calls.saturating_add(1);
         }
         let (partial, usage) = (None, Usage::default());
         self.write(at, Said::Cut { what, call, partial, usage });
@@ -244,36 +261,46 @@ impl State {
             What::Turn { speaker, .. } => speaker.clone(),
             What::Synthesis { by, .. } => by.clone(),
         };
-        self.count_late(&by, used, text.len());
-    }
-
-    /// What a broken-off call took turns out after it was counted. What it read was
-    /// guessed then, what it wrote was not.
-    fn count_late(&mut self, id: &SeatId, usage: Usage, bytes: usize) {
-        let model = self.seat(id).and_then(|seat| seat.model()).cloned();
-        model.iter().for_each(|model| self.ledger.spent(model, usage));
-        let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
-        let used = self.used.entry(id.clone()).or_default();
-        used.usage = used.usage.plus(usage);
-        used.tokens = used.tokens.saturating_add(output);
+        // It was counted as a call when it was broken off.
+        let calls = self.used.get(&by).map_or(0, |used| used.calls);
+        let (timing, ended, written) = (Timing::default(), Ended::Stopped, text.len());
+        self.count(&by, Took { usage: used, timing, ended, requests: 1, written });
+        self.used.entry(by).or_default().calls = calls;
     }
 
     fn count_answer(&mut self, seat: &SeatId, answer: &Answer) {
-        self.count(seat, answer.usage, answer.timing, answer.text.len());
+        let (usage, timing, written) = (answer.usage, answer.timing, answer.text.len());
+        let (ended, requests) = (Ended::Answered, answer.attempts);
+        self.count(seat, Took { usage, timing, ended, requests, written });
+    }
+
+    fn count_failed(&mut self, seat: &SeatId, failure: &Failure, partial: &str) {
+        let (usage, requests, written) = (failure.usage, failure.attempts, partial.len());
+        let (timing, ended) = (Timing::default(), Ended::Failed(failure.kind));
+        self.count(seat, Took { usage, timing, ended, requests, written });
     }
 
     /// A person's words cost nothing.
-    fn count(&mut self, id: &SeatId, usage: Usage, timing: Timing, bytes: usize) {
-        let Some(seat) = self.seat(id).filter(|seat| !seat.is_person()).cloned() else { return };
-        if let Some(model) = seat.model() {
-            self.ledger.spent(model, usage);
-        }
-        let input = usage.input_tokens.unwrap_or_else(|| self.prompt_tokens(&seat));
-        let output = usage.output_tokens.unwrap_or(bytes as u64 / super::estimate::TOKEN_BYTES);
+    fn count(&mut self, id: &SeatId, took: Took) {
+        let Some(seat) = self.seat(id).cloned() else { return };
+        let Some(model) = seat.model() else { return };
+        let Took { usage, timing, ended, requests, written: written_bytes } = took;
+        let (read, of) = (self.prompt_tokens(&seat), Some(id.0.as_str()));
+        let seat = of;
+        self.ledger.settle(Settled { model, seat, usage, ended, requests, read, written_bytes });
         let used = self.used.entry(id.clone()).or_default();
         used.calls = used.calls.saturating_add(1);
         used.usage = used.usage.plus(usage);
-        used.tokens = used.tokens.saturating_add(input).saturating_add(output);
         used.latency_ms = used.latency_ms.saturating_add(timing.latency_ms);
     }
+}
+
+/// What a call of a seat took.
+struct Took {
+    usage: Usage,
+    timing: Timing,
+    ended: Ended,
+    requests: u32,
+    /// Bytes.
+    written: usize,
 }

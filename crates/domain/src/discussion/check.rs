@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Choice, Create, Event, Participant, Seat, SeatId, Sitter, State};
+use crate::budget::Shortage;
 use crate::form::{Moment, Ruling};
 use crate::limits;
 use crate::names::{are_same, check_model_name};
@@ -18,10 +19,7 @@ pub fn create(create: Create, moment: &Moment) -> Ruling<Event> {
         name(&mut wrong, "name", create.name.trim(), limits::DISCUSSION_NAME_BYTES);
     }
     rounds(&mut wrong, create.max_rounds, 1);
-    let (least, most) = (limits::BUDGET_TOKENS_LEAST, limits::BUDGET_TOKENS_MOST);
-    if create.budget_tokens.is_some_and(|budget| !(least..=most).contains(&budget)) {
-        wrong.push(Wrong::new("budgetTokens", format!("must be {least} to {most}")));
-    }
+    create.budget.iter().for_each(|budget| budget.check(&mut wrong));
     if let Some(project) = create.project.as_deref() {
         name(&mut wrong, "project", project, limits::PROJECT_BYTES);
     }
@@ -37,14 +35,16 @@ pub fn create(create: Create, moment: &Moment) -> Ruling<Event> {
         facilitator: Arc::new(create.facilitator),
         participants: Arc::from(create.participants),
         max_rounds: create.max_rounds,
-        budget_tokens: create.budget_tokens,
+        budget_tokens: None,
         project: create.project,
         at: moment.at,
     };
-    let Some(estimate) = create.start else { return Ok(vec![created]) };
-    let draft = State::created(&created);
-    let started = draft.map(|draft| draft.start(estimate, moment)).transpose()?;
-    Ok([created].into_iter().chain(started.into_iter().flatten()).collect())
+    let Some(mut draft) = State::created(&created) else { return Ok(vec![]) };
+    let budget = create.budget.map(Event::Budgeted);
+    budget.iter().for_each(|event| draft.follow(event));
+    let started = create.start.map(|start| draft.start(start, moment)).transpose()?;
+    let started = started.into_iter().flatten();
+    Ok([created].into_iter().chain(budget).chain(started).collect())
 }
 
 pub fn rounds(wrong: &mut Vec<Wrong>, rounds: u32, least: u32) {
@@ -67,12 +67,12 @@ pub fn budget(state: &State) -> Result<(), Reject> {
         return Ok(());
     }
     let speakers = state.participants.iter().filter(|participant| participant.role.speaks());
-    let least = speakers.map(|participant| state.prompt_tokens(&participant.seat)).min();
-    let problem = format!(
-        "no participant's budget has room for one turn, which reads about {} tokens",
-        least.unwrap_or_default()
-    );
-    Err(Reject::Invalid(vec![Wrong::new("budgetTokens", problem)]))
+    let why = speakers.filter_map(|participant| state.shortage(&participant.seat)).next();
+    Err(Reject::Invalid(vec![match why {
+        Some(why @ Shortage::Price(_)) => Wrong::new("budget.cost", why.in_words()),
+        Some(Shortage::Room(why) | Shortage::Seat(why)) => Wrong::new("budget", why),
+        None => Wrong::new("budget", "there is no room for one turn"),
+    }]))
 }
 
 fn check_seats(wrong: &mut Vec<Wrong>, facilitator: &Seat, participants: &[Participant]) {

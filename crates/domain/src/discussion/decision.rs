@@ -36,7 +36,7 @@ pub enum Decision {
         question: Option<String>,
     },
     Synthesize {
-        /// The conclusion itself, which nobody asks for at this point.
+        /// The conclusion itself, which may come with the decision.
         synthesis: Option<String>,
     },
 }
@@ -158,7 +158,7 @@ pub fn schema(choices: &Choices) -> Value {
             ids.push(NOBODY);
         }
     }
-    json!({
+    let mut schema = json!({
         "type": "object",
         "properties": {
             "decision": {"type": "string", "enum": decisions},
@@ -168,7 +168,14 @@ pub fn schema(choices: &Choices) -> Value {
         },
         "required": ["decision", "nextParticipantId", "question", "reasoning"],
         "additionalProperties": false,
-    })
+    });
+    if choices.may_synthesize {
+        // Strict schemas know no field that may be absent: nothing is an empty text.
+        schema["properties"]["synthesis"] = json!({"type": "string"});
+        schema["required"] =
+            json!(["decision", "nextParticipantId", "question", "reasoning", "synthesis"]);
+    }
+    schema
 }
 
 /// The answer, if it is exactly as asked for.

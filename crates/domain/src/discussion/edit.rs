@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Estimate, Event, Format, Participant, Seat, SeatId, Stage, State, What, check};
+use super::{Event, Format, Participant, Seat, SeatId, Stage, Start, State, What, check};
 use crate::form::{Moment, Ruling};
 use crate::limits;
 use crate::reject::{Reject, Wrong, name, settled, text};
@@ -26,7 +26,7 @@ pub struct Edit {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Wanted {
     /// Starts a draft, and resumes what rests.
-    Active { estimate: Option<Estimate> },
+    Active(Start),
     /// Pauses.
     Paused,
     /// Concludes.
@@ -83,10 +83,8 @@ impl State {
 
     fn lead_to(&self, status: Wanted, moment: &Moment) -> Ruling<Event> {
         match status {
-            Wanted::Active { estimate } if self.stage == Stage::Draft => {
-                self.start(estimate, moment)
-            }
-            Wanted::Active { .. } => self.resume(moment),
+            Wanted::Active(start) if self.stage == Stage::Draft => self.start(start, moment),
+            Wanted::Active(_) => self.resume(moment),
             Wanted::Paused => self.pause(moment.at),
             Wanted::Concluded => self.conclude(moment),
         }

@@ -10,6 +10,7 @@ use super::{Create, Seat, Sitter, State, Used};
 use crate::call::Usage;
 use crate::form::Moment;
 use crate::ids::{ModelName, Nonce};
+use crate::prices::{Noted, Price};
 use crate::reject::Reject;
 
 /// Bytes of a token of usual text.
@@ -18,11 +19,11 @@ pub const TOKEN_BYTES: u64 = 4;
 pub const DENSE_TOKEN_BYTES: u64 = 3;
 pub(crate) const PEOPLE: &str = "The time that people take is not counted.";
 /// Tokens of the words that every prompt has.
-const FRAME_TOKENS: u64 = 350;
+pub(crate) const FRAME_TOKENS: u64 = 350;
 /// Tokens of an answer when nothing has been measured: few and many.
-const TURN_TOKENS: (u64, u64) = (80, 400);
-const DECISION_TOKENS: (u64, u64) = (40, 150);
-const SYNTHESIS_TOKENS: (u64, u64) = (200, 900);
+pub(crate) const TURN_TOKENS: (u64, u64) = (80, 400);
+pub(crate) const DECISION_TOKENS: (u64, u64) = (40, 150);
+pub(crate) const SYNTHESIS_TOKENS: (u64, u64) = (200, 900);
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Range {
@@ -49,18 +50,20 @@ pub struct Estimate {
     pub notes: Vec<String>,
 }
 
+impl Estimate {
+    /// Says beside the cost who has said what the models cost.
+    #[must_use]
+    pub fn priced_by(mut self, prices: &Noted) -> Self {
+        self.notes.extend(prices.sources().filter(|_| self.cost.is_some()));
+        self
+    }
+}
+
 /// How a model did lately.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Measure {
     pub low_ms: u64,
     pub high_ms: u64,
-}
-
-/// What a million tokens cost.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Money {
-    pub input: f64,
-    pub output: f64,
 }
 
 /// What it took so far.
@@ -79,7 +82,7 @@ pub fn foresee(
     create: Create,
     at: Timestamp,
     measured: impl Fn(&ModelName) -> Option<Measure>,
-    price: impl Fn(&ModelName) -> Option<Money>,
+    price: impl Fn(&ModelName) -> Option<Price>,
 ) -> Result<Estimate, Reject> {
     let moment = Moment { at, nonce: Nonce(String::new()), actor: String::new() };
     let events = super::check::create(create, &moment)?;
@@ -120,7 +123,6 @@ impl State {
         let total = self.used.values().fold(Used::default(), |sum, used| Used {
             calls: sum.calls.saturating_add(used.calls),
             usage: sum.usage.plus(used.usage),
-            tokens: sum.tokens.saturating_add(used.tokens),
             latency_ms: sum.latency_ms.saturating_add(used.latency_ms),
         });
         let elapsed = self.started_at.map_or(0, |start| {
@@ -138,7 +140,7 @@ impl State {
     pub fn foresee(
         &self,
         measured: impl Fn(&ModelName) -> Option<Measure>,
-        price: impl Fn(&ModelName) -> Option<Money>,
+        price: impl Fn(&ModelName) -> Option<Price>,
     ) -> Estimate {
         let low = self.foreseen(1, &self.likely(true), |few_many| few_many.0);
         let high = self.foreseen(self.max_rounds, &self.likely(false), |few_many| few_many.1);
@@ -248,7 +250,7 @@ impl State {
     fn unknown(
         &self,
         measured: impl Fn(&ModelName) -> Option<Measure>,
-        price: impl Fn(&ModelName) -> Option<Money>,
+        price: impl Fn(&ModelName) -> Option<Price>,
     ) -> Vec<String> {
         let [time, cost] = unknown(&self.models(), measured, price);
         let mut speakers = self.participants.iter().filter(|p| p.role.speaks());
@@ -264,7 +266,7 @@ impl State {
 pub(crate) fn unknown(
     models: &[&ModelName],
     measured: impl Fn(&ModelName) -> Option<Measure>,
-    price: impl Fn(&ModelName) -> Option<Money>,
+    price: impl Fn(&ModelName) -> Option<Price>,
 ) -> [Option<String>; 2] {
     let list = |which: &dyn Fn(&ModelName) -> bool| -> Option<String> {
         let names: Vec<&str> = models.iter().filter(|m| which(m)).map(|m| m.0.as_str()).collect();
@@ -280,7 +282,7 @@ pub(crate) fn unknown(
     ]
 }
 
-pub(crate) fn cost(price: Money, input: u64, output: u64) -> f64 {
+pub(crate) fn cost(price: Price, input: u64, output: u64) -> f64 {
     (input as f64 * price.input + output as f64 * price.output) / 1e6
 }
 

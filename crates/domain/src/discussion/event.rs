@@ -6,8 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Decided, Estimate, Format, Participant, Seat, SeatId, Step, Why};
+use crate::budget::Budget;
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::CallId;
+use crate::prices::Noted;
 use crate::quote::ContextFile;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,6 +24,7 @@ pub enum Event {
         facilitator: Arc<Seat>,
         participants: Arc<[Participant]>,
         max_rounds: u32,
+        /// Of earlier versions only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget_tokens: Option<u64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,6 +53,14 @@ pub enum Event {
     },
     ParticipantRemoved {
         seat: SeatId,
+        at: Timestamp,
+    },
+    /// What the models of the seats cost.
+    Priced(Noted),
+    /// What the discussion may spend.
+    Budgeted(Budget),
+    /// The time that it may take is over.
+    TimeOver {
         at: Timestamp,
     },
     Started {
@@ -160,6 +171,9 @@ impl Event {
             Event::FacilitatorChanged { .. } => "facilitatorChanged",
             Event::ParticipantAdded { .. } => "participantAdded",
             Event::ParticipantRemoved { .. } => "participantRemoved",
+            Event::Priced(_) => "priced",
+            Event::Budgeted(_) => "budgeted",
+            Event::TimeOver { .. } => "timeOver",
             Event::Started { .. } => "started",
             Event::Began { .. } => "began",
             Event::Decided { .. } => "decided",
@@ -196,6 +210,9 @@ impl Event {
             Event::FacilitatorChanged { .. }
             | Event::ParticipantAdded { .. }
             | Event::ParticipantRemoved { .. }
+            | Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TimeOver { .. }
             | Event::Started { .. }
             | Event::Began { .. }
             | Event::TurnFailed { .. }

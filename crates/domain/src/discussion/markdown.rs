@@ -3,6 +3,7 @@
 use super::prompt::role_words;
 use super::{Choice, Decided, Entry, How, Revision, Said, Seat, SeatId, Spoken, State, What};
 use crate::form::Report;
+use crate::ledger::Usage;
 use crate::record::{Code, Document, Line, Saying, Words, line};
 
 pub fn markdown(state: &State) -> String {
@@ -31,13 +32,14 @@ pub fn markdown(state: &State) -> String {
             out.note(line!("Edited by {}, {}", Words(by), *at));
         }
         out.quote(conclusion.text());
+        out.took(took(state, &conclusion.by, conclusion.answer.usage));
     }
     out.heading(2, line!("Transcript"));
     state.transcript.iter().for_each(|entry| write_entry(&mut out, state, entry));
     if state.conclusion().is_none() {
         out.note(line!("{}", Saying(&state.standing_in_words())));
     }
-    out.spending(state.ledger.total());
+    out.spending(&state.ledger);
     out.text()
 }
 
@@ -46,6 +48,11 @@ fn of(seat: &Seat) -> Line {
         Some(model) => line!(" ({})", Words(&model.0)),
         None => line!(" (a person)"),
     }
+}
+
+/// What a call of this seat took. A person's words take nothing.
+fn took(state: &State, id: &SeatId, used: Usage) -> Option<String> {
+    state.ledger.call_in_words(state.seat(id)?.model()?, used)
 }
 
 fn name<'a>(state: &'a State, id: &'a SeatId) -> Words<'a> {
@@ -63,10 +70,12 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
                 Spoken::Words(answer) => {
                     out.paragraph(line!("**Answered**"));
                     out.answer(&answer.text, answer.cut);
+                    out.took(took(state, speaker, answer.usage));
                 }
                 Spoken::Failed { failure, partial } => {
                     out.note(line!("No answer: {}", Saying(&failure.message)));
                     out.quote(partial);
+                    out.took(took(state, speaker, failure.usage));
                 }
             }
         }
@@ -74,19 +83,21 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
             out.heading(3, line!("{} (interjection)", Words(by)));
             out.quote(text);
         }
-        Said::Cut { what, partial, .. } => {
-            let who = match what {
-                What::Opening | What::Evaluation { .. } => Words(&state.facilitator.name),
-                What::Turn { speaker, .. } => name(state, speaker),
-                What::Synthesis { by, .. } => name(state, by),
+        Said::Cut { what, partial, usage, .. } => {
+            let by = match what {
+                What::Opening | What::Evaluation { .. } => &state.facilitator.id,
+                What::Turn { speaker, .. } => speaker,
+                What::Synthesis { by, .. } => by,
             };
-            out.note(line!("{} was stopped.", who));
+            out.note(line!("{} was stopped.", name(state, by)));
             out.quote(partial.as_deref().unwrap_or_default());
+            out.took(took(state, by, *usage));
         }
         Said::SynthesisFailed { by, failure, partial } => {
             let (who, message) = (name(state, by), Saying(&failure.message));
             out.note(line!("{} could not write the conclusion: {}", who, message));
             out.quote(partial);
+            out.took(took(state, by, failure.usage));
         }
     }
 }
@@ -106,4 +117,5 @@ fn write_decision(out: &mut Document, state: &State, decided: &Decided) {
     };
     out.note(line!("{}: {}.{}", Words(&state.facilitator.name), choice, how));
     out.quote(&decided.reasoning);
+    out.took(took(state, &state.facilitator.id, decided.usage));
 }

@@ -4,19 +4,23 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::estimate::{DENSE_TOKEN_BYTES, TOKEN_BYTES};
 use super::{
     Choice, Decided, Entry, Event, How, Participant, Said, Seat, SeatId, Sitter, Spoken, Stage,
     State, Step, What, Why,
 };
+use crate::budget::{Allowance, Amount, Claim, Follows, Need, Shortage};
 use crate::call::{FailureKind, Timing, Usage};
 use crate::form::Moment;
+use crate::ids::ModelName;
+use crate::limits;
 
 /// Asked at the opening when the facilitator asks nothing that can be read.
 pub const FIRST_QUESTION: &str = "What is your view of the topic, and what matters most in it?";
 /// Asked later in the same case.
 pub const NEXT_QUESTION: &str = "Where do you agree with what has been said, where not, and what \
     is still missing?";
-const NO_ROOM: &str = "The budget has no room for another turn.";
+pub(super) const NO_ROOM: &str = "The budget has no room for another turn.";
 
 fn reply_by(seat: &Seat, at: Timestamp) -> Option<Timestamp> {
     match seat.sitter {
@@ -39,17 +43,43 @@ impl State {
         self.speakers().iter().any(|participant| participant.seat.id == *id)
     }
 
-    /// Whether the seat's budget and the discussion's have room for one more call.
-    /// What the call will read is reserved before it is made.
+    /// Whether the seat's budget and the discussion's have room for one more call, and for
+    /// the conclusion after it.
     pub(super) fn affords(&self, seat: &Seat) -> bool {
-        let Sitter::Model { bounds, .. } = &seat.sitter else { return true };
-        let next = self.prompt_tokens(seat);
-        let own = self.used.get(&seat.id).map_or(0, |used| used.tokens);
-        let all = self.used.values().fold(0, |sum: u64, used| sum.saturating_add(used.tokens));
-        let has_room = |budget: Option<u64>, used: u64| {
-            budget.is_none_or(|budget| used.saturating_add(next) <= budget)
+        self.shortage(seat).is_none()
+    }
+
+    /// Why there is no room for one more call of this seat.
+    pub(super) fn shortage(&self, seat: &Seat) -> Option<Shortage> {
+        let model = seat.model()?;
+        let claim = self.claim_of(seat);
+        if self.ledger.budget().is_none() && claim.seat.iter().all(|(_, own)| own.is_none()) {
+            return None;
+        }
+        let (reads, writes) = (self.dense_tokens(seat), limits::BUDGET_ANSWER_TOKENS);
+        let need = Need { model, reads, writes, taken: Amount::default(), claim: &claim };
+        self.ledger.admit(&need, Amount::default()).err()
+    }
+
+    /// What a call of this seat stands for, while a conclusion has to follow.
+    pub(super) fn claim_of(&self, seat: &Seat) -> Claim {
+        let own = match &seat.sitter {
+            Sitter::Model { bounds, .. } => {
+                Allowance { tokens: bounds.budget_tokens, ..Allowance::default() }
+            }
+            Sitter::Person { .. } => Allowance::default(),
         };
-        has_room(bounds.budget_tokens, own) && has_room(self.budget_tokens, all)
+        let concludes = |model: &ModelName| Follows {
+            model: model.clone(),
+            reads: self.dense_tokens(&self.facilitator),
+        };
+        let follows = self.facilitator.model().map(concludes);
+        Claim { seat: Some((seat.id.0.clone(), own)), calls: 1, follows }
+    }
+
+    /// Tokens of the seat's next prompt, at most about so many.
+    fn dense_tokens(&self, seat: &Seat) -> u64 {
+        self.prompt_tokens(seat).saturating_mul(TOKEN_BYTES) / DENSE_TOKEN_BYTES
     }
 
     /// Whoever comes after the last speaker, in the order of the seats.
@@ -147,7 +177,7 @@ impl State {
         self.then(event, |state| state.after_decision(&decided, moment))
     }
 
-    fn by_rule(&self, turn: u32, note: String, why: Why, moment: &Moment) -> Vec<Event> {
+    pub(super) fn by_rule(&self, turn: u32, note: String, why: Why, moment: &Moment) -> Vec<Event> {
         let decided = Decided {
             turn,
             decision: Choice::Synthesize,
@@ -272,6 +302,7 @@ fn may_pass(kind: FailureKind) -> bool {
         | FailureKind::Idle
         | FailureKind::Refused
         | FailureKind::RateLimited
+        | FailureKind::OutOfBudget
         | FailureKind::TooLong
         | FailureKind::PromptTooLong
         | FailureKind::Empty

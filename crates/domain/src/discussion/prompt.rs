@@ -133,13 +133,24 @@ pub fn absent(state: &State) -> Vec<String> {
         state.participants.iter().filter(|p| p.role.speaks() && spoken(state, &p.seat.id) == 0);
     silent
         .map(|p| {
-            format!(
-                "{} ({})",
-                called(&p.seat),
-                silence(state, &p.seat.id).unwrap_or("was not asked")
-            )
+            let was_asked = p.seat.is_person() && has_the_floor(state, &p.seat.id);
+            let unsaid = if was_asked { "did not answer" } else { "was not asked" };
+            let why = silence(state, &p.seat.id).unwrap_or(unsaid);
+            format!("{} ({why})", called(&p.seat))
         })
         .collect()
+}
+
+/// Whether somebody was given the floor. Of a person who was still thinking when it ended
+/// nothing else stands in the transcript; a model's turn leaves its place there.
+fn has_the_floor(state: &State, id: &SeatId) -> bool {
+    state.transcript.iter().any(|entry| match &entry.said {
+        Said::Decision(decided) => decided.next.as_ref() == Some(id),
+        Said::Turn { .. }
+        | Said::Interjection { .. }
+        | Said::Cut { .. }
+        | Said::SynthesisFailed { .. } => false,
+    })
 }
 
 /// How often somebody has said something.

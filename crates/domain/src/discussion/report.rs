@@ -60,6 +60,11 @@ impl Report for State {
         Some(&self.ledger)
     }
 
+    fn seated(&self) -> Vec<ModelName> {
+        let seats = self.participants.iter().map(|participant| &participant.seat);
+        seats.chain([&self.facilitator]).filter_map(|seat| seat.model().cloned()).collect()
+    }
+
     /// The conclusion; with `full` the whole record.
     fn report(&self, full: bool) -> String {
         if full {

@@ -1,11 +1,12 @@
 //! What becomes of a step's outcome, whether a model or a person brings it.
 
 use super::decision::{self, Choices, Decision};
-use super::plan::usual_question;
+use super::plan::{NO_ROOM, usual_question};
 use super::prompt;
 use super::{Choice, Decided, Event, How, Said, SeatId, State, Step, What, Why, check};
-use crate::call::{Answer, Failed, Outcome, Timing, Usage};
-use crate::form::{Moment, Ruling};
+use crate::budget::{Amount, Claim, Need};
+use crate::call::{Answer, Failed, FailureKind, Outcome, Timing, Usage};
+use crate::form::{Form, Moment, Ruling};
 use crate::ids::CallId;
 use crate::limits;
 use crate::reject::Reject;
@@ -32,9 +33,13 @@ impl State {
             (Some(_), _) => return Err(Reject::Stale),
             (None, _) => outcome.ended()?,
         };
+        let is_spent = matches!(&ended, Err(failed) if self.is_spent(step, failed));
         let condensed = prompt::ask(self, step).map_or(0, |asked| asked.condensed);
         match &step.what {
             What::Opening => Ok(self.decided(0, ended, condensed, moment)),
+            What::Evaluation { turn } if is_spent => {
+                Ok(self.by_rule(*turn, NO_ROOM.to_owned(), Why::Budget, moment))
+            }
             What::Evaluation { turn } => Ok(self.decided(*turn, ended, condensed, moment)),
             What::Turn { turn, speaker, .. } => {
                 let name = self.seat(speaker).map(|seat| seat.name.clone()).unwrap_or_default();
@@ -50,7 +55,10 @@ impl State {
                         at: moment.at,
                     },
                 };
-                Ok(self.then(event, |state| state.after_turn(moment)))
+                Ok(self.then(event, |state| match is_spent {
+                    true => state.by_rule(turn, NO_ROOM.to_owned(), Why::Budget, moment),
+                    false => state.after_turn(moment),
+                }))
             }
             What::Synthesis { by, why } => {
                 let (by, why) = (by.clone(), *why);
@@ -69,6 +77,17 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Whether the discussion itself, and not only the seat, had no room for the step.
+    fn is_spent(&self, step: &Step, failed: &Failed) -> bool {
+        if failed.failure.kind != FailureKind::OutOfBudget {
+            return false;
+        }
+        let Some(asked) = prompt::ask(self, step) else { return false };
+        let (mut ask, claim) = (asked.ask, Claim { seat: None, ..self.claim(&step.call_id()) });
+        self.ledger.fit(&mut ask, &claim);
+        self.ledger.admit(&Need::of(&ask, &claim), Amount::default()).is_err()
     }
 
     /// The event, and what follows from it.

@@ -2,18 +2,23 @@
 
 use jiff::Timestamp;
 
-use super::{Estimate, Event, Said, Stage, State, Why, check};
+use super::{Event, Said, Stage, Start, State, Why, check};
 use crate::form::{Moment, Ruling};
 use crate::limits;
 
 impl State {
-    pub(super) fn start(&self, estimate: Option<Estimate>, moment: &Moment) -> Ruling<Event> {
+    pub(super) fn start(&self, start: Start, moment: &Moment) -> Ruling<Event> {
         match self.stage {
             Stage::Draft => {
                 check::seats(&self.facilitator, &self.participants)?;
-                check::budget(self)?;
+                let Start { estimate, prices } = start;
+                let noted = self.ledger.unnoted(prices).map(Event::Priced);
+                let mut priced = self.clone();
+                noted.iter().for_each(|noted| priced.follow(noted));
+                check::budget(&priced)?;
                 let started = Event::Started { estimate, at: moment.at };
-                Ok(self.then(started, |state| state.choose_next(moment)))
+                let begun = priced.then(started, |state| state.choose_next(moment));
+                Ok(noted.into_iter().chain(begun).collect())
             }
             Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {
                 Err(self.not_now("This discussion has been started; resume it."))
@@ -81,6 +86,26 @@ impl State {
         }
         let asked = Event::ConcludeAsked { at: moment.at };
         Ok(self.then(asked, |state| vec![state.begin_synthesis(Why::Asked, moment)]))
+    }
+
+    /// What is under way is broken off, and the conclusion written, unless it is being
+    /// written already.
+    pub(super) fn conclude_in_time(&self, moment: &Moment) -> Ruling<Event> {
+        let over = Event::TimeOver { at: moment.at };
+        let stops = self.ledger.stops_when_spent();
+        let writes = self.step().is_some_and(|step| step.what.is_synthesis());
+        let stopped = self.break_off(moment.at).unwrap_or_default();
+        // Whoever has all the time there is would be waited for past its end.
+        if self.facilitator.is_person() && !stops {
+            return Ok([over].into_iter().chain(stopped).collect());
+        }
+        if stops || writes || self.no_conclusion().is_some() {
+            return Ok(vec![over]);
+        }
+        let asked = Event::ConcludeAsked { at: moment.at };
+        let mut events = self.then(asked, |state| vec![state.begin_synthesis(Why::Budget, moment)]);
+        events.insert(0, over);
+        Ok(events)
     }
 
     /// Why a conclusion cannot be asked for now.

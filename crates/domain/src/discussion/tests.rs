@@ -12,6 +12,7 @@ mod steering;
 
 pub use super::Command as Own;
 use super::*;
+use crate::budget::{Allowance, WhenSpent};
 use crate::call::FailureKind;
 use crate::form::story::{self, Told, apply, ask, due};
 use crate::limits;
@@ -60,6 +61,12 @@ pub fn takes_part(seat: Seat, role: Role) -> Participant {
     Participant { seat: Arc::new(seat), role }
 }
 
+/// A budget of so many tokens.
+pub fn tokens(tokens: u64) -> Budget {
+    let most = Allowance { tokens: Some(tokens), cost: None };
+    Budget { most, ..Budget::default() }
+}
+
 /// Chair leads Ann, Bob against everything, and Otto who listens.
 pub fn draft() -> Create {
     Create {
@@ -74,9 +81,9 @@ pub fn draft() -> Create {
             takes_part(seat("Bob"), Role::DevilAdvocate),
         ],
         max_rounds: 3,
-        budget_tokens: None,
+        budget: None,
         project: None,
-        start: Some(None),
+        start: Some(Start::default()),
     }
 }
 
@@ -119,6 +126,11 @@ impl Held {
     }
 
     #[track_caller]
+    /// The outcome of a call that is not due any more.
+    pub fn settles(self, call: &str, outcome: Outcome) -> Held {
+        self.told(Command::Settle { call: CallId(call.into()), outcome })
+    }
+
     pub fn says(self, text: &str) -> Held {
         self.settled(answered(text))
     }
@@ -351,7 +363,7 @@ fn a_decision_that_brings_its_conclusion_is_the_last_call() {
     );
     // Its tokens are the decision's, and count once.
     let chair = held.state.used[&SeatId("chair".into())];
-    assert_eq!((chair.calls, chair.tokens), (2, 220));
+    assert_eq!((chair.calls, held.state.ledger.counted_of("chair").tokens), (2, 220));
     // A discussion that was to pause has nothing left to wait for.
     let held = spoken().told(Command::Own(Own::Pause)).says(&enough("Tea it is."));
     assert_eq!(held.state.status(), "concluded");

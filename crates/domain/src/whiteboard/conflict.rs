@@ -25,6 +25,16 @@ pub enum Kind {
     SeverityDisagreement,
 }
 
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::DirectOverlap => "direct_overlap",
+            Kind::CascadeCollision => "cascade_collision",
+            Kind::SeverityDisagreement => "severity_disagreement",
+        }
+    }
+}
+
 /// At most `most` of them; the first that is left out ends the search.
 pub fn conflicts<'a>(posts: impl IntoIterator<Item = &'a Post>, most: usize) -> Vec<Conflict> {
     let posts: Vec<&Post> = posts.into_iter().filter(|post| !post.withdrawn).collect();

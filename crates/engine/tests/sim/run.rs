@@ -9,7 +9,9 @@ use plenary_domain::boardroom::{self, Convene, Quorum, Role, Seat, SeatId, Sitte
 use plenary_domain::council::{self, Member, Open};
 use plenary_domain::discussion::{self, Create};
 use plenary_domain::room::{self, Command};
-use plenary_domain::{Event, ModelName, SessionId, Usage};
+use plenary_domain::{
+    Allowance, Budget, Event, ModelName, Noted, Room, SessionId, Usage, WhenSpent,
+};
 use plenary_engine::ports::{Idempotency, StoredEvent};
 use plenary_engine::{By, Engine, EngineError, Frame, Snapshot};
 use tokio::runtime::Runtime;
@@ -264,7 +266,7 @@ impl Run {
             false => {
                 let id = sessions[self.chance(sessions.len())];
                 let seat = SeatId(1 + self.chance(2) as u8);
-                let command = match self.chance(13) {
+                let command = match self.chance(18) {
                     9..=10 => {
                         let (sender, body) = ("client".to_owned(), "@ann @bob Which?".to_owned());
                         let post =
@@ -273,13 +275,32 @@ impl Run {
                     }
                     11 => Command::Discussion(discussion::Command::Resume),
                     12 => Command::Discussion(discussion::Command::Conclude),
+                    13 => Command::Discussion(discussion::Command::Pause),
+                    14 => Command::Boardroom(boardroom::Command::OpenBallot),
+                    15..=16 => {
+                        let (prompt, seats) = ("And then?".to_owned(), vec![]);
+                        Command::Boardroom(boardroom::Command::FollowUp { prompt, seats })
+                    }
+                    17 => Command::Boardroom(boardroom::Command::Resynthesize {
+                        model: None,
+                        instruction: None,
+                        prices: Noted::default(),
+                    }),
                     0..=2 => Command::Stop,
                     3..=4 => Command::Boardroom(boardroom::Command::Resume),
                     5 => Command::Boardroom(boardroom::Command::StopAdvisor { seat }),
-                    6 => Command::Boardroom(boardroom::Command::Retry { seat, model: None }),
+                    6 => Command::Boardroom(boardroom::Command::Retry {
+                        seat,
+                        model: None,
+                        prices: Noted::default(),
+                    }),
                     7 => {
                         let (model, instruction) = (None, None);
-                        let command = boardroom::Command::Synthesize { model, instruction };
+                        let command = boardroom::Command::Synthesize {
+                            model,
+                            instruction,
+                            prices: Noted::default(),
+                        };
                         Command::Boardroom(command)
                     }
                     _ => {
@@ -349,6 +370,7 @@ impl Run {
             name: name.into(),
             model: Some(ModelName::new("sim", "m")),
             persona: None,
+            budget: Default::default(),
         };
         Command::Council(council::Command::Open(Open {
             name: format!("c{number}"),
@@ -356,6 +378,9 @@ impl Run {
             members: vec![member("ann"), member("bob")],
             project: None,
             by: None,
+            prices: Noted::default(),
+            // It has no time to keep to.
+            budget: self.budget().filter(|budget| budget.time_ms.is_none()),
         }))
     }
 
@@ -383,14 +408,29 @@ impl Run {
             facilitator: seat("lead"),
             participants: vec![participant("ann"), participant("bob")],
             max_rounds: 2,
-            budget_tokens: None,
+            budget: self.budget(),
             project: None,
-            start: Some(None),
+            start: Some(Default::default()),
         })))
     }
 
+    /// Now and then one that is too small for all, or of little time.
+    fn budget(&mut self) -> Option<Budget> {
+        let tokens = 2_000 + self.chance(2_000) as u64;
+        let (tokens, time_ms) = match self.chance(6) {
+            0 => (Some(tokens), None),
+            1 => (None, Some(5_000)),
+            _ => return None,
+        };
+        let when_spent = match self.chance(2) {
+            0 => WhenSpent::Conclude,
+            _ => WhenSpent::Stop,
+        };
+        Some(Budget { most: Allowance { tokens, cost: None }, time_ms, when_spent })
+    }
+
     fn board(&mut self) -> Command {
-        let seats = 1 + self.chance(3) as u8;
+        let seats = 1 + self.chance(4) as u8;
         let reply_by = world::wall(self.now_ms() + 20_000);
         let seat = |id: u8, person: bool| Seat {
             id: SeatId(id),
@@ -400,6 +440,7 @@ impl Run {
                 false => Sitter::Model(ModelName::new("sim", "m")),
             },
             system_prompt: None,
+            budget: Default::default(),
         };
         let person = self.chance(4) == 0;
         let quorum = (self.chance(3) == 0).then_some(Quorum { need: 1, grace_ms: 3_000 });
@@ -410,6 +451,9 @@ impl Run {
             synthesizers: vec![ModelName::new("sim", "m")],
             quorum,
             ballot: self.chance(4) == 0,
+            prices: Noted::default(),
+            budget: self.budget(),
+            open_answers: false,
         }))
     }
 
@@ -521,9 +565,16 @@ impl Run {
             }
             let attempts = inner.memory.attempts(row.id);
             let spent = attempts.iter().fold(Usage::default(), |sum, row| sum.plus(row.usage));
-            let told = said_to_be_spent(inner.memory.events(row.id));
+            let room = as_the_log_has_it(inner.memory.events(row.id));
+            let ledger = room.ledger();
+            let told = ledger.map(|ledger| ledger.total()).unwrap_or_default();
             if told != spent {
                 all.push(format!("{} spent {spent:?} and says {told:?}", row.id));
+            }
+            let tokens = spent.input_tokens.unwrap_or(0) + spent.output_tokens.unwrap_or(0);
+            let most = ledger.and_then(|ledger| ledger.budget()?.most.tokens);
+            if most.is_some_and(|most| tokens > most) {
+                all.push(format!("{} spent {tokens} of {most:?} tokens", row.id));
             }
         }
         for stream in inner.streams.values() {
@@ -557,15 +608,13 @@ fn lasting(by: By, key: String) -> By {
     By { idempotency: Some(Idempotency { principal, key, request_hash, lasting: true }), ..by }
 }
 
-/// What a session says that all its calls took.
-fn said_to_be_spent(log: &[StoredEvent]) -> Usage {
+fn as_the_log_has_it(log: &[StoredEvent]) -> Room {
     let mut room = None;
     for stored in log {
         let event = Event::decode(&stored.kind, &stored.payload).unwrap();
         room::apply(&mut room, &event, stored.at);
     }
-    let room = room.unwrap();
-    room.ledger().map(|ledger| ledger.total()).unwrap_or_default()
+    room.unwrap()
 }
 
 fn shown(answer: &Result<Snapshot, EngineError>) -> String {

@@ -19,7 +19,11 @@ pub const VOTING: &str =
 impl Paper {
     /// The call that brings this advisor's votes.
     pub fn call_id(&self, synthesis: u32) -> CallId {
-        CallId::new("ballot").of(synthesis).of(self.seat.0).nth(self.tries)
+        self.call_of(synthesis, self.tries)
+    }
+
+    fn call_of(&self, synthesis: u32, tries: u32) -> CallId {
+        CallId::new("ballot").of(synthesis).of(self.seat.0).nth(tries)
     }
 
     fn deadline_call(&self, synthesis: u32) -> CallId {
@@ -76,31 +80,58 @@ impl State {
             return None;
         }
         let number = synthesis.number;
-        let (points, left_out) = points::read(verdict);
-        if points.is_empty() {
-            let reason = match verdict.headings {
-                Headings::Missing => {
-                    "The synthesis does not have the sections whose points are voted on."
-                }
-                Headings::AsAsked | Headings::Repaired => {
-                    "The sections of the synthesis hold no points to vote on."
-                }
-            };
-            return Some(Event::BallotSkipped { number, reason: reason.into() });
+        if self.ledger.is_time_over() {
+            let reason = "The time that the board may take was over.".to_owned();
+            return Some(Event::BallotSkipped { number, reason });
         }
-        let voters = self.voters(synthesis.basis.iter().copied(), moment.at);
-        Some(Event::BallotBegan { number, points, left_out, voters, nonce: moment.nonce.clone() })
+        Some(match votable(verdict) {
+            Ok(points) => self.begin_ballot(synthesis, points, moment),
+            Err(reason) => Event::BallotSkipped { number, reason: reason.into() },
+        })
+    }
+
+    fn begin_ballot(
+        &self,
+        synthesis: &Synthesis,
+        (points, left_out): (Vec<Point>, u32),
+        moment: &Moment,
+    ) -> Event {
+        let voters = self.voters(synthesis.basis.iter().map(|id| id.seat), moment.at);
+        let (number, nonce) = (synthesis.number, moment.nonce.clone());
+        Event::BallotBegan { number, points, left_out, voters, nonce }
+    }
+
+    /// The last synthesis is put to the vote, on a board that was closed without votes.
+    pub(in crate::boardroom) fn open_ballot(&self, moment: &Moment) -> Ruling<Event> {
+        let votable = self.points_to_vote_on();
+        let (synthesis, points) = votable.map_err(|why| self.not_now(why))?;
+        Ok(vec![self.begin_ballot(synthesis, points, moment)])
+    }
+
+    /// What a ballot that is opened now would be about, or why there can be none.
+    pub(in crate::boardroom) fn points_to_vote_on(
+        &self,
+    ) -> Result<(&Synthesis, (Vec<Point>, u32)), &'static str> {
+        let early = "The board is put to the vote when it is closed.";
+        let last = self.syntheses.last().filter(|_| self.stage == Stage::Closed);
+        let last = last.ok_or(if self.stage == Stage::Balloting { VOTING } else { early })?;
+        if last.held().is_some() {
+            return Err("The synthesis has been voted on already.");
+        }
+        let written = last.standing.done().ok_or(early)?;
+        Ok((last, votable(&written.verdict)?))
+    }
+
+    /// Whose votes are awaited is not waited for any longer.
+    pub(in crate::boardroom) fn pass_over(&self, seat: SeatId) -> Option<Event> {
+        let (synthesis, held) = self.balloting()?;
+        held.paper(seat).filter(|paper| paper.standing.is_asked())?;
+        Some(Event::BallotHalted { number: synthesis.number, seat })
     }
 
     /// A person has as long for the votes as was given for the answer.
     fn voters(&self, seats: impl Iterator<Item = SeatId>, at: Timestamp) -> Vec<Voter> {
-        let until = |seat| match &self.advisor(seat)?.seat.sitter {
-            Sitter::Model(_) => None,
-            Sitter::Person { reply_by, .. } => {
-                let given = (*reply_by)?.duration_since(self.convened_at).as_millis();
-                Some(later(at, u64::try_from(given).unwrap_or(0)))
-            }
-        };
+        let until = |seat| Some(later(at, self.given(self.advisor(seat)?)?));
         seats.map(|seat| Voter { seat, until: until(seat) }).collect()
     }
 
@@ -191,6 +222,21 @@ impl State {
     }
 }
 
+/// The points that can be voted on and how many there are beyond them, or why there are
+/// none.
+fn votable(verdict: &Verdict) -> Result<(Vec<Point>, u32), &'static str> {
+    let (points, left_out) = points::read(verdict);
+    match (points.is_empty(), verdict.headings) {
+        (false, _) => Ok((points, left_out)),
+        (true, Headings::Missing) => {
+            Err("The synthesis does not have the sections whose points are voted on.")
+        }
+        (true, Headings::AsAsked | Headings::Repaired) => {
+            Err("The sections of the synthesis hold no points to vote on.")
+        }
+    }
+}
+
 fn wrong_votes(held: &Held, votes: &[Vote]) -> Vec<Wrong> {
     let mut wrong = vec![];
     if votes.is_empty() {
@@ -244,6 +290,7 @@ impl State {
             tries: 1,
             until: voter.until,
             standing: PaperStanding::Asked,
+            before: Usage::default(),
         };
         synthesis.ballot = Some(Ballot::Held(Held {
             points: points.to_vec(),
@@ -276,6 +323,7 @@ impl State {
         let Some(held) = self.held_mut(number) else { return };
         for paper in &mut held.papers {
             if let Some(voter) = voters.iter().find(|voter| voter.seat == paper.seat) {
+                paper.before = paper.usage();
                 paper.tries += 1;
                 paper.until = voter.until;
                 paper.standing = PaperStanding::Asked;
@@ -295,7 +343,22 @@ impl State {
         if let Some(paper) = held.papers.iter_mut().find(|paper| paper.seat == seat) {
             paper.standing = standing;
         }
-        if !held.is_awaited() && self.stage == Stage::Balloting {
+        self.close_ballot(number);
+    }
+
+    pub(in crate::boardroom) fn paper_halted(&mut self, number: u32, seat: SeatId) {
+        let is_person = self.is_person(seat);
+        let Some(held) = self.held_mut(number) else { return };
+        if let Some(paper) = held.papers.iter_mut().find(|paper| paper.seat == seat) {
+            paper.standing.stop(Stopping::ByHand, is_person);
+        }
+        self.close_ballot(number);
+    }
+
+    /// Once nobody's votes are awaited any more.
+    fn close_ballot(&mut self, number: u32) {
+        let is_awaited = self.held_mut(number).is_some_and(|held| held.is_awaited());
+        if !is_awaited && self.stage == Stage::Balloting {
             self.stage = Stage::Closed;
         }
     }
@@ -310,6 +373,20 @@ impl State {
         let mut papers = papers.into_iter().flatten();
         if let Some(paper) = papers.find(|paper| paper.seat == seat) {
             paper.standing.hand_back(text, usage);
+        }
+    }
+
+    /// A try that was stopped hands back what it took after the next one has begun.
+    pub(in crate::boardroom) fn paper_overtaken(&mut self, call: &CallId, usage: Usage) {
+        for synthesis in &mut self.syntheses {
+            let number = synthesis.number;
+            let is_earlier = |paper: &&mut Paper| {
+                (1..paper.tries).any(|tries| paper.call_of(number, tries) == *call)
+            };
+            let held = synthesis.held_mut().into_iter();
+            if let Some(paper) = held.flat_map(|held| &mut held.papers).find(is_earlier) {
+                paper.before = paper.before.plus(usage);
+            }
         }
     }
 
@@ -337,7 +414,7 @@ impl State {
         let fresh = self.syntheses.last().is_some_and(|last| {
             last.number == number && last.ballot.is_none() && last.standing.done().is_some()
         });
-        let is_so = self.ballot && self.stage == Stage::Closed && fresh;
+        let is_so = self.stage == Stage::Closed && fresh;
         if is_so { Ok(()) } else { Err("no ballot could follow there") }
     }
 
@@ -359,10 +436,7 @@ impl State {
             return Err("a ballot has points that are numbered 1, 2, 3, …");
         }
         let basis = self.synthesis(number).map(|s| s.basis.as_slice()).unwrap_or_default();
-        let votes = |seat| {
-            let answer = self.advisor(seat).and_then(|advisor| advisor.standing.done());
-            basis.contains(&seat) && answer.is_some()
-        };
+        let votes = |seat| basis.iter().any(|id| id.seat == seat && self.answer(*id).is_some());
         let all_may = voters.iter().all(|voter| votes(voter.seat));
         if voters.is_empty() || !all_may || !are_different(voters) {
             return Err("advisors vote that the synthesis is made from, each once");

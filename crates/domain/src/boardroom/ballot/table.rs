@@ -55,6 +55,13 @@ fn write_notes(out: &mut Document, state: &State, held: &Held) {
             out.note(line!("{} has no votes: {}", name, Saying(&failure.message)));
         }
     }
+    for paper in &held.papers {
+        let model = state.model_of(paper.seat);
+        let took = model.and_then(|model| state.ledger.call_in_words(&model, paper.usage()));
+        if let Some(took) = took {
+            out.note(line!("{}: {}", name(state, paper.seat), Words(&took)));
+        }
+    }
 }
 
 fn write_reasons(out: &mut Document, state: &State, held: &Held) {

@@ -196,7 +196,7 @@ fn the_advisors_vote_after_the_synthesis_and_the_last_vote_closes_the_board() {
     assert_eq!(counts, [(2, 0, 0), (1, 1, 0), (0, 0, 2)]);
     let pair = Agreement { a: SeatId(1), b: SeatId(2), same: 2, of: 3 };
     assert_eq!(held.agreement(), [pair]);
-    assert_eq!(state.allowed(), ["resynthesize", "retry", "export"]);
+    assert_eq!(state.allowed(), ["resynthesize", "retry", "followUp", "export"]);
 }
 
 #[test]
@@ -289,7 +289,10 @@ fn a_stop_ends_the_ballot_and_keeps_the_synthesis_and_the_votes() {
     check(voting(pair()), story.clone(), log, ("stopped", &[]));
     let (state, _) = told(voting(pair()), story);
     assert!(matches!(state.syntheses[0].standing, SynthesisStanding::Done(_)));
-    assert_eq!(state.allowed(), ["resume", "synthesize", "resynthesize", "retry", "export"]);
+    assert_eq!(
+        state.allowed(),
+        ["resume", "synthesize", "resynthesize", "retry", "followUp", "export"]
+    );
 }
 
 #[test]
@@ -355,6 +358,80 @@ fn while_the_advisors_vote_nothing_else_begins() {
     check_refused(voting(pair()), to_closed(), Command::Own(Own::Resume), resume);
     let model = not_now("A model sits there, not a person.");
     check_refused(voting(pair()), to_closed(), votes_of(1, votes(ONE)), model);
+}
+
+fn open_ballot() -> Command {
+    Command::Own(Own::OpenBallot)
+}
+
+#[test]
+fn a_board_that_was_closed_without_votes_is_put_to_the_vote_later() {
+    let story = then(to_closed(), [open_ballot()]);
+    let log = then(closed_log(), [ballot_began(4, 1, &[(1, None), (2, None)])]);
+    check(pair(), story.clone(), log.clone(), ("balloting", &["ballot/1/1#1", "ballot/1/2#1"]));
+    let votes = [answers("ballot/1/1#1", &paper(ONE)), answers("ballot/1/2#1", &paper(TWO))];
+    let story = then(story, votes);
+    let log = then(log, [cast(1, 1, ONE), cast(1, 2, TWO)]);
+    check(pair(), story.clone(), log, ("closed", &[]));
+    let (_, log) = told(pair(), story.clone());
+    assert!(imported(log).is_ok());
+
+    let allowed = ["resynthesize", "retry", "followUp", "export"];
+    let once = not_now("closed", "The synthesis has been voted on already.", &allowed);
+    check_refused(pair(), story.clone(), open_ballot(), once);
+    // A further synthesis has its own; the board goes on without votes by itself.
+    let further = then(story, [resynthesize(), answers("synthesis/2#1", FOUR)]);
+    let (state, _) = told(pair(), further);
+    assert_eq!((state.status(), &state.syntheses[1].ballot), ("closed", &None));
+    assert!(state.allowed().contains(&"openBallot"));
+}
+
+#[test]
+fn there_is_no_later_ballot_before_the_end_nor_on_nothing() {
+    let early = "The board is put to the vote when it is closed.";
+    let refused = not_now("answering", early, &["stop", "export"]);
+    check_refused(pair(), vec![], open_ballot(), refused);
+    let refused = not_now("balloting", super::ballot::VOTING, &["stop", "export"]);
+    check_refused(voting(pair()), to_closed(), open_ballot(), refused);
+    let prose = [answers("synthesis/1#1", "Do it."), answers("synthesis/1#2", "Do it.")];
+    let none = "The synthesis does not have the sections whose points are voted on.";
+    let refused = not_now("closed", none, &["resynthesize", "retry", "followUp", "export"]);
+    check_refused(pair(), then(to_closed()[..2].to_vec(), prose), open_ballot(), refused);
+}
+
+/// Who was asked again since votes with the answer that the synthesis is made from.
+#[test]
+fn who_votes_later_has_its_own_answer_and_words_before_it() {
+    let mut board = pair();
+    board.seats[1].system_prompt = Some("You are a lawyer.".into());
+    let (state, _) = told(board, then(to_closed(), [open_ballot()]));
+    let ask = ask(&state, &CallId("ballot/1/2#1".into())).expect("it is due");
+    let said: Vec<&str> = ask.messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!(
+        (ask.system.as_str(), said[..2].to_vec()),
+        ("You are a lawyer.", vec!["Should we?", "No."])
+    );
+    assert!(said[2].starts_with("Your name on this board of advisors is Critic,"), "{}", said[2]);
+}
+
+#[test]
+fn one_who_does_not_vote_is_passed_over() {
+    let halted = |seat| Event::BallotHalted { number: 1, seat: SeatId(seat) };
+    let board = || voting(with_person(None));
+    let story = then(to_persons_ballot(), [answers("ballot/1/1#1", &paper(ONE)), stop_one(2)]);
+    let log = then(closed_log(), [ballot_began(3, 1, &[(1, None), (2, None)])]);
+    check(board(), story.clone(), then(log, [cast(1, 1, ONE), halted(2)]), ("closed", &[]));
+    let (state, log) = told(board(), story);
+    let cell = "| accept | stopped | 1 | 0 | 0 |";
+    assert!(state.report(false).contains(cell), "{}", state.report(false));
+    assert!(imported(log).is_ok());
+
+    // A model hands back what it had; the others go on.
+    let story = then(to_closed(), [stop_one(1), hands_back("ballot/1/1#1", "{\"poi")]);
+    let log = then(ballot_log(), [halted(1), handed_back(1, 1, "{\"poi")]);
+    check(voting(pair()), story, log, ("balloting", &["ballot/1/2#1"]));
+    let twice = not_now("balloting", "This advisor has answered already.", &["stop", "export"]);
+    check_refused(voting(pair()), then(to_closed(), [stop_one(1)]), stop_one(1), twice);
 }
 
 // ---------------------------------------------------------------------------
@@ -471,13 +548,8 @@ fn a_record_with_votes_is_taken_over_and_one_that_does_not_follow_is_refused() {
     refused(with(ballot_began(3, 2, &[(1, None)])), began, "no ballot could follow there");
     refused(with(resumed(3, 1, &[(1, None)])), began, "this ballot could not be resumed");
     refused(with(handed_back(1, 1, "")), began, "this advisor's ballot had not been stopped");
-    let (_, without) = told(pair(), to_closed());
-    let place = without.len();
-    refused(
-        then(without, [ballot_began(3, 1, &[(1, None)])]),
-        place,
-        "no ballot could follow there",
-    );
+    let answering = log[..2].to_vec();
+    refused(then(answering, [ballot_began(3, 1, &[(1, None)])]), 2, "no ballot could follow there");
     let unknown = Event::BallotCast {
         number: 1,
         seat: SeatId(2),

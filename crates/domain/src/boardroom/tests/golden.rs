@@ -7,7 +7,10 @@ const GOLDEN: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/boardroom-events.json"));
 
 samples! {
-    Convened => [bare(), furnished(), voting()],
+    Convened => [bare(), furnished(), voting(), open()],
+    Priced => [Event::Priced(golden::noted())],
+    Budgeted => [Event::Budgeted(golden::budget())],
+    TimeOver => [Event::TimeOver { at: at(1) }],
     AdvisorAnswered => [answered(1, "Yes."), measured(), cut(), counted()],
     AdvisorFailed => [
         broken(FailureKind::TimedOut),
@@ -45,6 +48,17 @@ samples! {
         retried(1),
         Event::AdvisorRetried { seat: SeatId(1), model: Some(model("m/other")) },
     ],
+    FollowedUp => [
+        Event::FollowedUp {
+            round: 2,
+            prompt: "How soon?".into(),
+            asked: vec![
+                Addressed { seat: SeatId(1), reply_by: None },
+                Addressed { seat: SeatId(2), reply_by: Some(at(60)) },
+            ],
+            at: at(9),
+        },
+    ],
     QuorumReached => [reached(1)],
     SynthesisBegan => [
         began(2, 1, "m/s", &[1, 2], &[]),
@@ -75,6 +89,7 @@ samples! {
         failure: failure(FailureKind::Malformed),
         partial: "Half a".into(),
     }],
+    BallotHalted => [Event::BallotHalted { number: 1, seat: SeatId(2) }],
     BallotStopped => [
         Event::BallotStopped {
             number: 1,
@@ -108,6 +123,7 @@ fn furnished() -> Event {
         role: Role::Expert,
         sitter: Sitter::Person { name: "Bo".into(), reply_by: None },
         system_prompt: None,
+        budget: Allowance::default(),
     });
     board.context = vec![ContextFile { name: "notes.md".into(), text: "Notes.".into() }];
     told(board, vec![]).1.remove(0)
@@ -115,6 +131,10 @@ fn furnished() -> Event {
 
 fn voting() -> Event {
     told(Convene { ballot: true, ..pair() }, vec![]).1.remove(0)
+}
+
+fn open() -> Event {
+    told(Convene { open_answers: true, ..pair() }, vec![]).1.remove(0)
 }
 
 fn ballot_began(left_out: u32, sections: &[Section], voters: &[(u8, Option<Timestamp>)]) -> Event {
@@ -216,10 +236,12 @@ fn a_search_finds_what_was_asked_and_answered() {
             row("Convened", "Should we?"),
             row("Convened", "Should we?"),
             row("Convened", "Should we?"),
+            row("Convened", "Should we?"),
             row("AdvisorAnswered", "Yes."),
             row("AdvisorAnswered", "Yes."),
             row("AdvisorAnswered", "Yes, bec"),
             row("AdvisorAnswered", "Yes."),
+            row("FollowedUp", "How soon?"),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),

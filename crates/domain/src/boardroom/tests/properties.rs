@@ -64,6 +64,10 @@ enum Step {
     Reply {
         seat: u8,
     },
+    OpenBallot,
+    FollowUp {
+        seats: Vec<u8>,
+    },
     CastBallot {
         seat: u8,
         choice: Choice,
@@ -110,6 +114,8 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => (0..5_u8, any::<bool>()).prop_map(|(seat, other)| Step::Retry { seat, other }),
         1 => Just(Step::Resume),
         2 => (0..5_u8).prop_map(|seat| Step::Reply { seat }),
+        2 => Just(Step::OpenBallot),
+        2 => vec(0..5_u8, 0..2).prop_map(|seats| Step::FollowUp { seats }),
         2 => (0..5_u8, choices()).prop_map(|(seat, choice)| Step::CastBallot { seat, choice }),
     ]
 }
@@ -194,6 +200,7 @@ impl Drive {
                 | Command::Own(Own::Resynthesize { .. })
                 | Command::Own(Own::Retry { .. })
                 | Command::Own(Own::Resume)
+                | Command::Own(Own::FollowUp { .. })
         );
         match decide(Some(&self.state), command.clone(), at(self.n), secret(self.n)) {
             Ok(events) => {
@@ -214,6 +221,7 @@ impl Drive {
 
     fn command(&self, step: Step) -> Option<Command> {
         let other = |other: bool| other.then(|| model("o/other"));
+        let prices = |other: bool| if other { noted(&["o/other"], 2.0) } else { Noted::default() };
         Some(match step {
             Step::Settle { pick, ending } => {
                 let due = due_ids(&self.state);
@@ -226,18 +234,25 @@ impl Drive {
             }
             Step::Stop => Command::Stop,
             Step::StopAdvisor { seat } => stop_one(seat),
-            Step::Synthesize { other: o } => {
-                Command::Own(Own::Synthesize { model: other(o), instruction: None })
-            }
+            Step::Synthesize { other: o } => Command::Own(Own::Synthesize {
+                model: other(o),
+                instruction: None,
+                prices: prices(o),
+            }),
             Step::Resynthesize { other: o } => {
                 let instruction = Some("In French.".into());
-                Command::Own(Own::Resynthesize { model: other(o), instruction })
+                Command::Own(Own::Resynthesize { model: other(o), instruction, prices: prices(o) })
             }
             Step::Retry { seat, other: o } => {
-                Command::Own(Own::Retry { seat: SeatId(seat), model: other(o) })
+                Command::Own(Own::Retry { seat: SeatId(seat), model: other(o), prices: prices(o) })
             }
             Step::Resume => Command::Own(Own::Resume),
             Step::Reply { seat } => reply(seat, &hostile(self.n)),
+            Step::OpenBallot => Command::Own(Own::OpenBallot),
+            Step::FollowUp { seats } => Command::Own(Own::FollowUp {
+                prompt: format!("asked-{}- Go on.", self.n),
+                seats: seats.into_iter().map(SeatId).collect(),
+            }),
             Step::CastBallot { seat, choice } => {
                 let vote = Vote { point: 1, vote: choice, reason: hostile(self.n) };
                 Command::Own(Own::CastBallot { seat: SeatId(seat), votes: vec![vote] })
@@ -266,6 +281,7 @@ impl Drive {
 
     fn take(&mut self, command: &Command, events: Vec<Event>) {
         let earlier = self.state.syntheses.clone();
+        let before = self.state.advisors.clone();
         for event in events {
             if let Event::SynthesisBegan { basis, absent, .. } = &event {
                 assert_is_partition(&self.state, basis, absent);
@@ -277,6 +293,7 @@ impl Drive {
             self.log.push(event);
         }
         assert_syntheses_are_kept(&earlier, &self.state.syntheses);
+        assert_contributions_are_kept(&before, &self.state.advisors);
         if let Command::Settle { call, .. } = command {
             assert!(self.settled.insert(call.clone()), "{call} was settled twice");
         }
@@ -413,7 +430,8 @@ fn assert_tally_is_votes(state: &State, log: &[Event]) {
     let mut counted = vec![];
     for synthesis in &state.syntheses {
         let Some(held) = synthesis.held() else { continue };
-        assert!(synthesis.basis.iter().eq(held.papers.iter().map(|paper| &paper.seat)));
+        let basis = synthesis.basis.iter().map(|id| id.seat);
+        assert!(basis.eq(held.papers.iter().map(|paper| paper.seat)));
         for point in held.counted() {
             let sum = point.accept + point.reject + point.defer;
             assert_eq!(sum as usize, point.votes.len());
@@ -443,14 +461,14 @@ fn assert_tally_is_votes(state: &State, log: &[Event]) {
     }
 }
 
-/// Every advisor is heard or named as absent, and only who has answered is heard.
+/// Every advisor that is asked is heard or named as absent, and only who has answered is heard.
 fn assert_is_partition(state: &State, basis: &[SeatId], absent: &[Absent]) {
     assert!(!basis.is_empty(), "a synthesis of nobody");
     assert_eq!(basis, state.answered());
     let mut seats: Vec<SeatId> = absent.iter().map(|absent| absent.seat).collect();
     seats.extend(basis);
     seats.sort();
-    let all: Vec<SeatId> = state.advisors.iter().map(|advisor| advisor.seat.id).collect();
+    let all: Vec<SeatId> = state.asked_now().map(|advisor| advisor.seat.id).collect();
     assert_eq!(seats, all);
 }
 
@@ -479,14 +497,36 @@ fn assert_syntheses_are_kept(earlier: &[Synthesis], later: &[Synthesis]) {
     }
 }
 
+/// Whatever an advisor has said stays under its name, whatever it is asked again; and a
+/// name means one contribution.
+fn assert_contributions_are_kept(earlier: &[Advisor], later: &[Advisor]) {
+    for (was, is) in earlier.iter().zip(later) {
+        let names: Vec<ContributionId> =
+            is.earlier.iter().map(|one| one.id).chain([is.contribution()]).collect();
+        assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "{names:?}");
+        for (was, is) in was.earlier.iter().zip(&is.earlier) {
+            assert!(was == is || was.standing.is_unheard(), "{was:?} became {is:?}");
+        }
+        assert!(was.earlier.len() <= is.earlier.len());
+        if let Some(answer) = was.standing.done() {
+            let named = |one: &&Contribution| one.id == was.contribution();
+            let kept = is.earlier.iter().find(named).map_or(&is.standing, |one| &one.standing);
+            assert_eq!(kept.done(), Some(answer));
+        }
+    }
+}
+
 /// What `allowed` promises is accepted, at least for one seat; the rest is not.
 fn assert_allowed_is_exact(state: &State, n: usize) {
     let taken = |command: Command| decide(Some(state), command, at(n), secret(n)).is_ok();
     let seats = || state.advisors.iter().map(|advisor| advisor.seat.id.0);
-    // Who is asked can be stopped, and nobody else.
+    // Who is asked for an answer or for votes can be stopped, and nobody else.
     for advisor in &state.advisors {
-        let is_asked = advisor.standing == Standing::Asked;
-        assert_eq!(taken(stop_one(advisor.seat.id.0)), is_asked, "{state:?}");
+        let seat = advisor.seat.id;
+        let paper = state.balloting().and_then(|(_, held)| held.paper(seat));
+        let votes = paper.is_some_and(|paper| paper.standing.is_asked());
+        let is_asked = advisor.standing == Standing::Asked || votes;
+        assert_eq!(taken(stop_one(seat.0)), is_asked, "{state:?}");
     }
     let possible = [
         ("stop", state.stage != Stage::Stopped && taken(Command::Stop)),
@@ -495,6 +535,8 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
         ("resume", taken(Command::Own(Own::Resume))),
         ("retry", seats().any(|seat| taken(retry(seat)))),
         ("reply", seats().any(|seat| taken(reply(seat, "Hi.")))),
+        ("openBallot", taken(Command::Own(Own::OpenBallot))),
+        ("followUp", taken(Command::Own(Own::FollowUp { prompt: "And?".into(), seats: vec![] }))),
         ("ballot", seats().any(|seat| taken(one_vote(seat)))),
         ("export", true),
     ];
@@ -519,48 +561,87 @@ fn assert_quotations_hold(state: &State) {
         let expected = match &state.stage {
             Stage::Synthesizing => {
                 let synthesis = state.syntheses.last().expect("one is being written");
-                vec![(Speaker::User, material(state, synthesis), "")]
+                let mut messages = vec![(Speaker::User, material(state, synthesis), vec![])];
+                if let Some(unshaped) = synthesis.unshaped() {
+                    messages.push((Speaker::Assistant, vec![], vec![&*unshaped.text]));
+                    messages.push((Speaker::User, vec![], vec![]));
+                }
+                messages
             }
             Stage::Balloting => {
-                let (_, held) = state.balloting().expect("a ballot is being held");
-                let seat = held.papers.iter().find(|paper| {
-                    state.syntheses.last().is_some_and(|s| paper.call_id(s.number) == call.id)
-                });
-                let seat = seat.expect("a paper of the ballot").seat;
-                let own = state.advisor(seat).and_then(|advisor| advisor.standing.done());
-                let own = own.expect("who votes has answered").text.as_str();
-                vec![asked(state), (Speaker::Assistant, vec![], own), on_paper(held)]
+                let (synthesis, held) = state.balloting().expect("a ballot is being held");
+                let is_own = |paper: &&Paper| paper.call_id(synthesis.number) == call.id;
+                let seat = held.papers.iter().find(is_own).expect("a paper of the ballot").seat;
+                let own = synthesis.basis.iter().find(|id| id.seat == seat).expect("in the basis");
+                let said = state.answer(*own).expect("who votes has answered").text.as_str();
+                let mut messages = asked(state, seat, own.round);
+                messages.push((Speaker::Assistant, vec![], vec![said]));
+                messages.push(on_paper(held));
+                messages
             }
-            _ => vec![asked(state)],
+            _ => {
+                let own = |advisor: &&Advisor| advisor.call_id() == call.id;
+                let advisor = state.advisors.iter().find(own).expect("an advisor's call");
+                asked(state, advisor.seat.id, advisor.round)
+            }
         };
         assert_eq!(ask.messages.len(), expected.len());
         for (message, (speaker, quoted, outside)) in ask.messages.iter().zip(expected) {
             let (found, rest) = quotations(&message.text, &state.nonce);
             assert_eq!((message.speaker, found), (speaker, quoted));
-            let outside = defused(outside, &state.nonce);
-            assert!(!rest.replacen(&*outside, "", 1).contains("mark-"), "{rest}");
+            let without =
+                |rest: String, said: &&str| rest.replacen(&*defused(said, &state.nonce), "", 1);
+            let rest = outside.iter().fold(rest, without);
+            assert!(!rest.contains("mark-") && !rest.contains("asked-"), "{rest}");
         }
         assert!(!ask.system.contains("mark-"));
     }
 }
 
-type Expected<'a> = (Speaker, Vec<(String, String)>, &'a str);
+/// Who speaks, what is quoted, and what stands outside of quotations.
+type Expected<'a> = (Speaker, Vec<(String, String)>, Vec<&'a str>);
 
-fn asked(state: &State) -> Expected<'_> {
+/// The questions up to this round, with the seat's own answers between them.
+fn asked(state: &State, seat: SeatId, round: u32) -> Vec<Expected<'_>> {
     let file = ("file notes.md".to_owned(), state.context[0].text.clone());
-    (Speaker::User, vec![file], &state.prompt)
+    let mut messages: Vec<Expected<'_>> = vec![(Speaker::User, vec![file], vec![&*state.prompt])];
+    for follow_up in state.follow_ups.iter().filter(|follow_up| follow_up.round <= round) {
+        let before = follow_up.round - 1;
+        let advisor = state.advisor(seat).expect("a seat of the board");
+        if let Some(said) = advisor.answer_in(before) {
+            messages.push((Speaker::Assistant, vec![], vec![&*said.text]));
+        }
+        let verdict = state.verdict(before).map(|verdict| {
+            let verdict = defused(verdict, &state.nonce).into_owned();
+            ("verdict".to_owned(), verdict)
+        });
+        match messages.last_mut() {
+            Some((Speaker::User, quoted, outside)) => {
+                quoted.extend(verdict);
+                outside.push(&*follow_up.prompt);
+            }
+            _ => {
+                let quoted = verdict.into_iter().collect();
+                messages.push((Speaker::User, quoted, vec![&*follow_up.prompt]));
+            }
+        }
+    }
+    messages
 }
 
 fn material(state: &State, synthesis: &Synthesis) -> Vec<(String, String)> {
-    let heard = state.advisors.iter().filter(|a| synthesis.basis.contains(&a.seat.id));
-    let heard = heard.map(|advisor| match &advisor.standing {
-        Standing::Done(answer) => {
-            let said = defused(&answer.text, &state.nonce).into_owned();
-            (format!("advisor {}", state.label(advisor.seat.id)), said)
-        }
-        other => panic!("the basis holds an advisor who is {other:?}"),
-    });
-    [("question".to_owned(), state.prompt.to_string())].into_iter().chain(heard).collect()
+    let said = |text: &str| defused(text, &state.nonce).into_owned();
+    let mut quoted = vec![("question".to_owned(), state.prompt.to_string())];
+    for follow_up in state.follow_ups.iter().filter(|one| one.round <= synthesis.round) {
+        let verdict = state.verdict(follow_up.round - 1);
+        quoted.extend(verdict.map(|verdict| ("earlier verdict".to_owned(), said(verdict))));
+        quoted.push((format!("question {}", follow_up.round), follow_up.prompt.to_string()));
+    }
+    quoted.extend(synthesis.basis.iter().map(|id| {
+        let answer = state.answer(*id).expect("the basis has answered");
+        (format!("advisor {}", state.label(id.seat)), said(&answer.text))
+    }));
+    quoted
 }
 
 fn on_paper(held: &Held) -> Expected<'_> {
@@ -568,7 +649,7 @@ fn on_paper(held: &Held) -> Expected<'_> {
         let text = defused(&point.text, &secret(0)).into_owned();
         (format!("point {}, {}", point.number, point.section.heading()), text)
     });
-    (Speaker::User, points.collect(), "")
+    (Speaker::User, points.collect(), vec![])
 }
 
 /// Reads a prompt as its reader is told to: only a line with the code begins or
@@ -688,6 +769,7 @@ fn loose_events() -> Vec<Event> {
             voters: vec![Voter { seat: SeatId(1), until: None }],
             nonce: nonce(2),
         },
+        Event::BallotHalted { number: 1, seat: SeatId(1) },
         Event::BallotStopped {
             number: 1,
             seat: SeatId(1),
@@ -710,6 +792,12 @@ fn loose_events() -> Vec<Event> {
         Event::Failed { reason: "So.".into() },
         IMPORTED(),
     ];
+    pool.push(Event::FollowedUp {
+        round: 2,
+        prompt: "And?".into(),
+        asked: vec![Addressed { seat: SeatId(1), reply_by: None }],
+        at: at(3),
+    });
     pool.extend(one(|seat| answered(seat, "Yes.")));
     pool.extend(one(|seat| failed(seat, FailureKind::Idle)));
     pool.extend(one(halted));

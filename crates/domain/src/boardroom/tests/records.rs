@@ -20,6 +20,7 @@ fn filled(text: &str) -> State {
         synthesizers: board.synthesizers,
         quorum: None,
         ballot: true,
+        open_answers: false,
         nonce: nonce(0),
         at: at(0),
     };
@@ -32,6 +33,8 @@ fn filled(text: &str) -> State {
         Event::AdvisorFailed { seat: SeatId(3), failure: failure(), partial: text.into() },
         halted(4),
         stopped(4, text),
+        retried(2),
+        Event::AdvisorAnswered { seat: SeatId(2), answer: said() },
         Event::SynthesisBegan {
             number: 1,
             model: model("m/s"),
@@ -66,6 +69,13 @@ fn filled(text: &str) -> State {
             failure: failure(),
             partial: text.into(),
         },
+        Event::FollowedUp {
+            round: 2,
+            prompt: text.into(),
+            asked: vec![Addressed { seat: SeatId(1), reply_by: None }],
+            at: at(9),
+        },
+        Event::AdvisorAnswered { seat: SeatId(1), answer: said() },
         IMPORTED(),
     ];
     events.iter().fold(None, apply::<State>).expect("a board")
@@ -132,6 +142,29 @@ fn check_refused(change: impl Fn(&mut Event), field: &str, problem: &str) {
     log.iter_mut().for_each(change);
     let wrong = Reject::Invalid(vec![Wrong::new(field, problem)]);
     assert_eq!(imported(log), Err(wrong));
+}
+
+#[test]
+fn a_record_keeps_its_prices_and_says_no_nonsense_of_them() {
+    let board = Convene { prices: noted(&["m/1"], 2.0), ..pair() };
+    let (held, log) = told(board, to_closed());
+    let taken = imported(log.clone()).expect("a good record");
+    let state = taken.iter().fold(None, apply::<State>).expect("a board");
+    assert_eq!(state.ledger.prices(), held.ledger.prices());
+    assert_eq!(state.ledger.counted(), held.ledger.counted());
+    let wild =
+        |of: &str, input| Event::Priced(Noted { currency: of.into(), ..noted(&["m/1"], input) });
+    for (event, problem) in [
+        (wild("USD", -1.0), "a price is no amount of money"),
+        (wild("<b>", 1.0), "a currency is a word like USD"),
+        (Event::Priced(noted(&["nameless"], 1.0)), "a model is named provider/model"),
+        (Event::Priced(Noted::default()), "these prices had been noted already"),
+    ] {
+        let mut log = log.clone();
+        log[1] = event;
+        let wrong = Reject::Invalid(vec![Wrong::new("events[1]", problem)]);
+        assert_eq!(imported(log), Err(wrong));
+    }
 }
 
 /// A board whose two advisors vote on a synthesis of three points.

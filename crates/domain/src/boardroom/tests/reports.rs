@@ -83,5 +83,11 @@ fn what_can_be_done_is_told_in_sentences() {
             read,
         ]
     );
-    assert_eq!(next(to_closed()), [read, "Its operator can also: resynthesize, retry."]);
+    assert_eq!(
+        next(to_closed()),
+        [
+            read,
+            "Its operator can also: resynthesize, retry, ask a follow-up, put the synthesis to the vote."
+        ]
+    );
 }

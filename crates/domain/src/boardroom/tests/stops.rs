@@ -116,7 +116,7 @@ fn who_is_not_being_asked_cannot_be_stopped() {
     check_refused(pair(), vec![stop_one(1)], stop_one(1), idle(&["stop", "retry", "export"]));
     let story = vec![fails("advisor/1#1", FailureKind::Idle)];
     check_refused(pair(), story, stop_one(1), idle(&["stop", "retry", "export"]));
-    let closed = ["resynthesize", "retry", "export"];
+    let closed = ["resynthesize", "retry", "followUp", "openBallot", "export"];
     let closed = not_now("closed", "This advisor has answered already.", &closed);
     check_refused(pair(), to_closed(), stop_one(1), closed);
     let unknown = "This board has no advisor 3; its advisors are numbered 1 to 2.";

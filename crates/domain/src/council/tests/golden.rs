@@ -8,6 +8,8 @@ const GOLDEN: &str =
 
 samples! {
     Opened => [told(four(), vec![]).1.remove(0), furnished()],
+    Priced => [Event::Priced(golden::noted())],
+    Budgeted => [Event::Budgeted(golden::budget())],
     Posted => [
         posted(1, 1, "bo", "Which?", &["ann", "cy"]),
         told(seven(), vec![post("bo", "Hi."), reply("bo", "All?", 1)]).1.remove(3),

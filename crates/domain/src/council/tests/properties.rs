@@ -335,7 +335,7 @@ impl Drive {
                 ..
             } => partial,
             Command::Own(Own::Post { body, .. }) => body,
-            Command::Settle { outcome: Outcome::Elapsed, .. }
+            Command::Settle { outcome: Outcome::Elapsed | Outcome::Brought(_), .. }
             | Command::Own(Own::Open(_))
             | Command::Own(Own::RenewToken { .. })
             | Command::Stop

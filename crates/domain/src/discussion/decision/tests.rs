@@ -102,7 +102,9 @@ fn the_schema_is_strict_and_offers_only_what_may_be_chosen() {
             "additionalProperties": false,
         })
     };
-    let later = expected(json!(["continue", "synthesize"]), json!(["ann", "bob", "none"]));
+    let mut later = expected(json!(["continue", "synthesize"]), json!(["ann", "bob", "none"]));
+    later["properties"]["synthesis"] = json!({"type": "string"});
+    later["required"].as_array_mut().unwrap().push(json!("synthesis"));
     assert_eq!(is(true), later);
     assert_eq!(is(false), expected(json!(["continue"]), json!(["ann", "bob"])));
 }
@@ -111,4 +113,18 @@ fn the_schema_is_strict_and_offers_only_what_may_be_chosen() {
 fn how_it_was_read_has_a_name_in_the_log() {
     let names = serde_json::to_value([How::Parsed, How::Repaired]).unwrap();
     assert_eq!(names, json!(["parsed", "repaired"]));
+}
+
+/// What a model says that is held to the schema: nothing is an empty text.
+#[test]
+fn an_empty_synthesis_is_none_and_a_written_one_is_the_conclusion() {
+    for (synthesis, expected) in [("", None), ("Tea it is.", Some("Tea it is.".to_owned()))] {
+        let answer = json!({
+            "decision": "synthesize", "nextParticipantId": "none", "question": "",
+            "reasoning": "Enough.", "synthesis": synthesis,
+        });
+        let decision = Decision::Synthesize { synthesis: expected };
+        let read = read(&answer.to_string(), &CHOICES).unwrap();
+        assert_eq!((read.decision, read.how), (decision, How::Parsed));
+    }
 }

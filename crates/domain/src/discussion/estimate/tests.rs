@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 
-use super::super::Role;
 use super::super::tests::{
-    Command, Held, Own, answered, at, decide, draft, nonce, person, seat, takes_part,
+    Command, Held, Own, answered, at, decide, draft, nonce, person, seat, takes_part, tokens,
 };
+use super::super::{Role, Start};
 use super::*;
+use crate::call::Outcome;
 use crate::form::Report;
+use crate::prices::{Quote, Source};
 
 /// The topic has 14 bytes and each persona 24 or 26, so that a prompt has 350 + 38/4
 /// (Ann, Bob) or 350 + 40/4 tokens before anybody speaks: 359 and 360.
@@ -84,7 +86,7 @@ fn people_cost_nothing_and_take_their_time() {
 #[test]
 fn prices_are_per_million_tokens() {
     let create = Create { max_rounds: 1, ..draft() };
-    let price = |_: &ModelName| Some(Money { input: 1.0, output: 1_000.0 });
+    let price = |_: &ModelName| Some(Price { input: 1.0, output: 1_000.0, cached: None });
     let estimate = Held::new(create).state.foresee(none, price);
     let tokens = |said| CHAIR + ANN + CHAIR + said;
     // 40 + 80 + 200 tokens are written at least, 150 + 400 + 900 at most.
@@ -100,7 +102,8 @@ fn what_is_not_known_of_one_speaker_is_not_known() {
     let create = Create { max_rounds: 1, ..draft() };
     let known = |model: &ModelName| model.0 != "test/bob";
     let measure = |model: &ModelName| known(model).then_some(Measure { low_ms: 1, high_ms: 2 });
-    let price = |model: &ModelName| known(model).then_some(Money { input: 1.0, output: 1.0 });
+    let price =
+        |model: &ModelName| known(model).then_some(Price { input: 1.0, output: 1.0, cached: None });
     let estimate = Held::new(create).state.foresee(measure, price);
     assert_eq!((estimate.seconds, estimate.cost), (None, None));
     assert_eq!(estimate.notes.len(), 2, "{:?}", estimate.notes);
@@ -116,9 +119,9 @@ fn what_cannot_be_created_is_not_foreseen() {
     check(Create { topic: " ".into(), ..draft() });
     // What only stands in the way of a start.
     let topic = "tea ".repeat(4_000);
-    let narrow = Create { topic, budget_tokens: Some(1_000), start: None, ..draft() };
+    let narrow = Create { topic, budget: Some(tokens(1_000)), start: None, ..draft() };
     assert!(foresee(narrow.clone(), at(0), none, none).is_ok());
-    check(Create { start: Some(None), ..narrow });
+    check(Create { start: Some(Start::default()), ..narrow });
 }
 
 #[test]
@@ -128,9 +131,10 @@ fn what_it_took_is_counted() {
     let usage = Usage { input_tokens: Some(400), output_tokens: Some(40), ..Usage::default() };
     let actual = Actual { calls: 4, usage, model_ms: 200, elapsed_ms: 4_000 };
     assert_eq!(held.state.actual(), actual);
-    let price = |_: &ModelName| Some(Money { input: 10.0, output: 100.0 });
+    let price = Price { input: 10.0, output: 100.0, cached: None };
+    let quote = |_: &ModelName| Some(Quote { price, source: Source::Settings, said_at: None });
     // 400 × 10 + 40 × 100 for a million each.
-    assert_eq!(held.state.ledger.cost(price, true), Some(0.008));
+    assert_eq!(held.state.ledger.cost(quote, true), Some(0.008));
     assert_eq!(held.state.ledger.cost(none, true), None);
     let measured: Vec<(String, u64)> =
         held.state.measured().into_iter().map(|(model, ms)| (model.0.clone(), ms)).collect();
@@ -142,9 +146,10 @@ fn what_it_took_is_counted() {
 /// A call that brought nothing back has read its prompt all the same.
 #[test]
 fn a_call_without_numbers_counts_by_its_length() {
-    let held = Held::new(draft()).picks("ann").told(Command::Stop);
+    let stopped = Outcome::Stopped { partial: String::new(), usage: Usage::default() };
+    let held = Held::new(draft()).picks("ann").told(Command::Stop).settles("turn/1#1", stopped);
     let used = held.state.used[&super::super::SeatId("ann".into())];
-    assert_eq!((used.calls, used.tokens), (1, ANN as u64));
+    assert_eq!((used.calls, held.state.ledger.counted_of("ann").tokens), (1, ANN as u64));
 }
 
 proptest! {
@@ -171,7 +176,7 @@ proptest! {
         let participants = seats.map(|seat| takes_part(seat, Role::Participant)).collect();
         let create = Create { max_rounds: rounds, facilitator, participants, ..draft() };
         let measure = |_: &ModelName| Some(Measure { low_ms, high_ms: low_ms + more_ms });
-        let price = |_: &ModelName| Some(Money { input: 2.0, output: 8.0 });
+        let price = |_: &ModelName| Some(Price { input: 2.0, output: 8.0, cached: None });
         let estimate = foresee(create, at(0), measure, price).expect("an estimate");
         let ranges = [
             Some(estimate.calls), Some(estimate.input_tokens), Some(estimate.output_tokens),

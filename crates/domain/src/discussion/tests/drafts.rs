@@ -174,7 +174,7 @@ fn a_draft_that_only_observers_are_left_in_does_not_start() {
     let gone = |id: &str| Command::Own(Own::RemoveParticipant(SeatId(id.into())));
     let mut held = sitting().told(gone("ann")).told(gone("bob"));
     let problem = "at least one participant who speaks is needed; observers only listen";
-    let start = Command::Own(Own::Start { estimate: None });
+    let start = Command::Own(Own::Start(Start::default()));
     assert_eq!(held.tell(start), invalid(&[("participants", problem)]));
 }
 
@@ -190,7 +190,7 @@ fn all_that_is_wrong_is_named_at_once() {
         name: "n".repeat(limits::DISCUSSION_NAME_BYTES + 1),
         topic: " ".into(),
         max_rounds: 0,
-        budget_tokens: Some(1),
+        budget: Some(tokens(1)),
         project: Some(String::new()),
         context: vec![ContextFile { name: String::new(), text: "x".into() }],
         facilitator: odd,
@@ -213,7 +213,7 @@ fn all_that_is_wrong_is_named_at_once() {
             "context[0].name",
             "name",
             "maxRounds",
-            "budgetTokens",
+            "budget.tokens",
             "project",
             "facilitator.description",
             "facilitator.model",

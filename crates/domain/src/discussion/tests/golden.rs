@@ -7,7 +7,7 @@ const GOLDEN: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/discussion-events.json"));
 
 samples! {
-    Created => [Held::new(draft()).events.remove(0), Held::new(furnished()).events.remove(0)],
+    Created => [Held::new(draft()).events.remove(0), with_earlier_budget()],
     Edited => [
         Event::Edited { name: None, topic: None, format: None, max_rounds: Some(7), at: at(1) },
         Event::Edited {
@@ -30,6 +30,9 @@ samples! {
     ParticipantRemoved => [
         Event::ParticipantRemoved { seat: SeatId("ann".into()), at: at(1) },
     ],
+    Priced => [Event::Priced(golden::noted())],
+    Budgeted => [Event::Budgeted(golden::budget())],
+    TimeOver => [Event::TimeOver { at: at(1) }],
     Started => [
         Event::Started { estimate: None, at: at(1) },
         Event::Started { estimate: Some(foreseen()), at: at(1) },
@@ -135,6 +138,15 @@ pub fn pool() -> Vec<Event> {
     samples().into_iter().map(|(_, event)| event).collect()
 }
 
+/// Earlier versions kept a number of tokens there.
+fn with_earlier_budget() -> Event {
+    let mut created = Held::new(furnished()).events.remove(0);
+    if let Event::Created { budget_tokens, .. } = &mut created {
+        *budget_tokens = Some(9_000);
+    }
+    created
+}
+
 fn furnished() -> Create {
     let bounds =
         Bounds { turn_ms: Some(9_000), output_tokens: Some(500), budget_tokens: Some(5_000) };
@@ -159,7 +171,7 @@ fn furnished() -> Create {
             takes_part(cy, Role::DevilAdvocate),
             takes_part(person("Gus", None), Role::Observer),
         ],
-        budget_tokens: Some(9_000),
+        budget: None,
         project: Some("kitchen".into()),
         ..draft()
     }

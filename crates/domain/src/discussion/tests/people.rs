@@ -90,6 +90,13 @@ fn a_discussion_rests_at_once_while_a_person_is_awaited() {
 }
 
 #[test]
+fn a_person_who_was_still_thinking_at_the_end_was_asked_all_the_same() {
+    let held = Held::new(with_gus(None)).picks("gus").told(Command::Own(Own::Conclude));
+    let degraded = held.says("Tea it is.").state.degraded().unwrap_or_default();
+    assert!(degraded.contains("Gus (did not answer)"), "{degraded}");
+}
+
+#[test]
 fn what_is_said_while_a_person_is_awaited_is_heard_at_once() {
     let eve = Command::Own(Own::Interject { by: " Eve ".into(), text: "Milk?".into() });
     let held = Held::new(with_gus(None)).picks("gus").told(eve);

@@ -62,7 +62,7 @@ fn a_transcript_that_is_too_long_is_condensed() {
     let mut create = Create { max_rounds: 9, ..draft() };
     let mut chair = seat("Chair");
     if let Sitter::Model { window_tokens, .. } = &mut chair.sitter {
-        *window_tokens = 2_400;
+        *window_tokens = 2_472;
     }
     create.facilitator = chair;
     let mut held = Held::new(create);

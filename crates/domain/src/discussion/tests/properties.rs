@@ -115,7 +115,7 @@ fn steps() -> impl Strategy<Value = Step> {
 
 fn sitters() -> impl Strategy<Value = Sitter> {
     let windows = prop_oneof![Just(0_u32), Just(900), Just(2_000), Just(32_000)];
-    let budgets = prop_oneof![3 => Just(None), 1 => (600..4_000_u64).prop_map(Some)];
+    let budgets = prop_oneof![3 => Just(None), 1 => (1_000..4_000_u64).prop_map(Some)];
     let models = (0..3_u8, windows, budgets).prop_map(|(model, window_tokens, budget_tokens)| {
         Sitter::Model {
             model: ModelName(format!("test/{model}")),
@@ -137,7 +137,7 @@ fn creates() -> impl Strategy<Value = Create> {
         1 => Just(Role::Observer),
         1 => Just(Role::DevilAdvocate),
     ];
-    let budgets = prop_oneof![2 => Just(None), 1 => (1_000..20_000_u64).prop_map(Some)];
+    let budgets = prop_oneof![2 => Just(None), 1 => (2_500..20_000_u64).prop_map(Some)];
     let rest = (1..5_u32, budgets, any::<bool>(), 0..3_usize);
     (sitters(), vec((sitters(), roles), 1..5), rest).prop_map(|(leader, others, rest)| {
         let (max_rounds, budget_tokens, starts, format) = rest;
@@ -150,8 +150,8 @@ fn creates() -> impl Strategy<Value = Create> {
                 .map(|((sitter, role), name)| takes_part(Seat { sitter, ..seat(name) }, role))
                 .collect(),
             max_rounds,
-            budget_tokens,
-            start: starts.then_some(None),
+            budget: budget_tokens.map(tokens),
+            start: starts.then(Start::default),
             ..draft()
         }
     })
@@ -173,7 +173,7 @@ fn secret(n: usize) -> Nonce {
 fn every_command(state: &State) -> Vec<(&'static str, Command)> {
     let next = state.speakers().first().map(|p| p.seat.id.clone());
     vec![
-        ("start", Command::Own(Own::Start { estimate: None })),
+        ("start", Command::Own(Own::Start(Start::default()))),
         ("pause", Command::Own(Own::Pause)),
         ("resume", Command::Own(Own::Resume)),
         ("stop", Command::Stop),
@@ -444,7 +444,7 @@ impl Drive {
                 Some(What::Opening | What::Evaluation { .. }) | None => Ending::Continues(self.n),
             };
             let command = match self.state.status() {
-                "draft" => Command::Own(Own::Start { estimate: None }),
+                "draft" => Command::Own(Own::Start(Start::default())),
                 "concluded" => break,
                 "active" | "pausing" => match self.by_hand(Ending::Synthesizes) {
                     // Nobody can synthesize an opening.
@@ -496,7 +496,7 @@ fn assert_does_what_it_says(state: &State, command: &Command, events: &[Event]) 
             };
             let seats = state.participants.iter().map(|p| &p.seat).chain([&state.facilitator]);
             let is_free =
-                state.budget_tokens.is_none() && !seats.into_iter().any(|seat| has_budget(seat));
+                state.ledger.budget().is_none() && !seats.into_iter().any(|seat| has_budget(seat));
             assert!(!(exactly && is_free) || began == Some(what), "{what:?} {began:?}");
         }
         Command::Own(Own::Conclude) => {
@@ -542,7 +542,9 @@ fn assert_only_grows(before: &State, after: &State) {
     }
     for (id, old) in &before.used {
         let new = after.used.get(id).expect("what was used stays used");
-        assert!(new.tokens >= old.tokens && new.calls >= old.calls, "{id}: {old:?} {new:?}");
+        assert!(new.calls >= old.calls, "{id}: {old:?} {new:?}");
+        let tokens = |state: &State| state.ledger.counted_of(&id.0).tokens;
+        assert!(tokens(after) >= tokens(before), "{id}");
         assert!(!after.seat(id).expect("a seat").is_person(), "people use no tokens");
     }
     assert!(before.changed_at <= after.changed_at);
@@ -554,10 +556,11 @@ fn assert_has_budget(state: &State, speaker: &SeatId) {
     let seat = state.seat(speaker).expect("a seat");
     let Sitter::Model { bounds, window_tokens, .. } = &seat.sitter else { return };
     let least = u64::from(*window_tokens).min(250);
-    let own = state.used.get(speaker).map_or(0, |used| used.tokens);
-    let all: u64 = state.used.values().map(|used| used.tokens).sum();
+    let own = state.ledger.counted_of(&speaker.0).tokens;
+    let (all, budget) = (state.ledger.counted().tokens, state.ledger.budget());
+    let most = budget.and_then(|budget| budget.most.tokens);
     assert!(bounds.budget_tokens.is_none_or(|budget| own + least <= budget), "{speaker}: {own}");
-    assert!(state.budget_tokens.is_none_or(|budget| all + least <= budget), "{speaker}: {all}");
+    assert!(most.is_none_or(|most| all + least <= most), "{speaker}: {all}");
 }
 
 /// Something is due, or a person is awaited, or somebody can make it go on, or it is
@@ -576,6 +579,7 @@ fn assert_something_is_next(state: &State) {
         match call.work {
             Work::Ask => assert!(ask(state, &call.id).is_some(), "{call:?}"),
             Work::Sleep { .. } => assert!(state.awaited().is_some(), "{call:?}"),
+            Work::Errand => panic!("a discussion has no errands: {call:?}"),
         }
     }
 }

@@ -24,7 +24,7 @@ fn how_far_it_is_and_what_can_be_done() {
     let held = Held::new(Create { start: None, ..draft() });
     let edit = "Edit it, or change who takes part.";
     check(&held, (0, 4, "The discussion is a draft."), &["Start it.", edit]);
-    let held = held.told(Command::Own(Own::Start { estimate: None }));
+    let held = held.told(Command::Own(Own::Start(Start::default())));
     let runs = [WAIT, PAUSE, STOP, CONCLUDE, INTERJECT];
     check(&held, (0, 4, "Chair opens the discussion."), &runs);
     let held = held.picks("ann");

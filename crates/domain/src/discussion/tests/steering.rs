@@ -43,7 +43,7 @@ fn check_everywhere(command: Command, expect: [(&str, &str); 9]) {
 #[test]
 fn start_in_every_state() {
     check_everywhere(
-        Command::Own(Own::Start { estimate: None }),
+        Command::Own(Own::Start(Start::default())),
         [
             ("draft", "active 1 [opening#1]"),
             ("active", "This discussion is under way."),
@@ -137,7 +137,7 @@ fn status(status: Wanted) -> Command {
 #[test]
 fn a_status_that_is_written_is_the_command_that_leads_there() {
     check_everywhere(
-        status(Wanted::Active { estimate: None }),
+        status(Wanted::Active(Start::default())),
         [
             ("draft", "active 1 [opening#1]"),
             ("active", "This discussion is under way."),
@@ -165,7 +165,7 @@ fn what_else_is_written_with_a_status_counts_before_it() {
     let edit = |max_rounds: u32| Edit {
         name: Some("Hot".into()),
         max_rounds: Some(max_rounds),
-        status: Some(Wanted::Active { estimate: None }),
+        status: Some(Wanted::Active(Start::default())),
         ..Edit::default()
     };
     let mut held = Held::new(Create { start: None, ..draft() });

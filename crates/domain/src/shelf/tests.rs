@@ -1,0 +1,4 @@
+mod examples;
+mod golden;
+mod laws;
+mod story;

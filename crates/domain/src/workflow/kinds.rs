@@ -1,0 +1,494 @@
+//! What a step can do: each kind with the fields that it takes and gives. The check, the
+//! schema for editors and the rules of a run read the same table.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+
+/// Something that is done outside of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Act {
+    #[serde(rename = "ask")]
+    Ask,
+    #[serde(rename = "boardroom")]
+    Boardroom,
+    #[serde(rename = "discussion")]
+    Discussion,
+    #[serde(rename = "whiteboard.open")]
+    WhiteboardOpen,
+    #[serde(rename = "whiteboard.register")]
+    WhiteboardRegister,
+    #[serde(rename = "whiteboard.post")]
+    WhiteboardPost,
+    #[serde(rename = "whiteboard.annotate")]
+    WhiteboardAnnotate,
+    #[serde(rename = "whiteboard.vote")]
+    WhiteboardVote,
+    #[serde(rename = "whiteboard.transition")]
+    WhiteboardTransition,
+    #[serde(rename = "whiteboard.conflicts")]
+    WhiteboardConflicts,
+    #[serde(rename = "whiteboard.summarize")]
+    WhiteboardSummarize,
+    #[serde(rename = "whiteboard.archive")]
+    WhiteboardArchive,
+    #[serde(rename = "council.open")]
+    CouncilOpen,
+    #[serde(rename = "council.post")]
+    CouncilPost,
+    #[serde(rename = "council.read")]
+    CouncilRead,
+    #[serde(rename = "council.close")]
+    CouncilClose,
+    #[serde(rename = "workflow")]
+    Workflow,
+    #[serde(rename = "http")]
+    Http,
+    #[serde(rename = "write")]
+    Write,
+}
+
+pub(crate) struct Spec {
+    pub act: Act,
+    pub name: &'static str,
+    pub about: &'static str,
+    pub fields: &'static [Field],
+    /// Of each of these groups exactly one field is given.
+    pub one_of: &'static [&'static [&'static str]],
+    /// Of each of these at most one.
+    pub at_most_one_of: &'static [&'static [&'static str]],
+    /// Where the first is given, the second is too.
+    pub with: &'static [(&'static str, &'static str)],
+    pub gives: Gives,
+    /// The field that names the room that it writes to.
+    pub writes: Option<&'static str>,
+}
+
+pub(crate) struct Field {
+    pub name: &'static str,
+    pub takes: Takes,
+    pub required: bool,
+    pub about: &'static str,
+}
+
+/// What a field takes. Any of them may be a template.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Takes {
+    Text,
+    Number {
+        least: u32,
+        most: u32,
+    },
+    Flag,
+    OneOf(&'static [&'static str]),
+    List,
+    Map,
+    Anything,
+    Time,
+    /// The one field in which a secret may be named.
+    Token,
+    /// A map whose values may name a secret.
+    Headers,
+}
+
+/// What `steps.x` is afterwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gives {
+    Fields(&'static [&'static str]),
+    /// Nobody can tell before.
+    Anything,
+}
+
+const fn must(name: &'static str, takes: Takes, about: &'static str) -> Field {
+    Field { name, takes, required: true, about }
+}
+
+const fn may(name: &'static str, takes: Takes, about: &'static str) -> Field {
+    Field { name, takes, required: false, about }
+}
+
+const NOTHING_ELSE: Spec = Spec {
+    act: Act::Ask,
+    name: "",
+    about: "",
+    fields: &[],
+    one_of: &[],
+    at_most_one_of: &[],
+    with: &[],
+    gives: Gives::Anything,
+    writes: None,
+};
+
+const TIERS: &[&str] = &["fast", "balanced", "strong"];
+const FORMATS: &[&str] = &["brainstorm", "review", "deliberation"];
+const ROLES: &[&str] = &["specialist", "facilitator", "operator"];
+const ADMISSIONS: &[&str] = &["open", "invited"];
+pub(crate) const PHASES: &[&str] = &["blind", "read", "validate", "debate", "resolve", "archived"];
+const NEXT_PHASES: &[&str] = &["read", "validate", "debate", "resolve", "archived"];
+pub(crate) const POSTS: &[&str] = &["proposal", "claim", "concern", "informational"];
+pub(crate) const SEVERITIES: &[&str] = &["critical", "high", "medium", "low"];
+const ANNOTATIONS: &[&str] =
+    &["validation", "challenge", "corroboration", "rebuttal", "withdrawal", "resolution"];
+const VOTES: &[&str] = &["accept", "reject", "defer"];
+const RESULTS: &[&str] = &["confirmed", "refuted", "inconclusive"];
+const ROUNDS: Takes = Takes::Number { least: 1, most: limits::ROUNDS_MOST };
+const DECIDED: &[&str] = &["board", "outcome", "decision", "tally", "dissent", "open", "posts"];
+
+pub(crate) const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+pub(crate) const SPECS: [Spec; 19] = [
+    Spec {
+        act: Act::Ask,
+        name: "ask",
+        about: "Ask one agent or model.",
+        fields: &[
+            must("prompt", Takes::Text, "The question."),
+            may("agent", Takes::Text, "A stored agent."),
+            may("model", Takes::Text, "A model."),
+            may("tier", Takes::OneOf(TIERS), "A model of this tier."),
+            may("system", Takes::Text, "Instructions before the question."),
+            may("schema", Takes::Map, "A JSON schema that the answer follows."),
+        ],
+        at_most_one_of: &[&["agent", "model", "tier"]],
+        gives: Gives::Fields(&["text", "json", "model", "cut"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::Boardroom,
+        name: "boardroom",
+        about: "Convene a board, and wait for its verdict.",
+        fields: &[
+            must("prompt", Takes::Text, "The question."),
+            may("board", Takes::Text, "A preset or saved board."),
+            may("advisors", Takes::List, "Who sits on it, in place of a board."),
+            may("model", Takes::Text, "The model of all advisors."),
+            may("synthesizer", Takes::Text, "The model that writes the synthesis."),
+            may("quorum", Takes::Number { least: 1, most: 16 }, "Answers that suffice."),
+            may("grace", Takes::Time, "How long the others are waited for then."),
+            may("ballot", Takes::Flag, "Whether the advisors vote on the synthesis."),
+            may("keep", Takes::Flag, "It goes on when the run is cancelled."),
+        ],
+        at_most_one_of: &[&["board", "advisors"]],
+        gives: Gives::Fields(&["id", "verdict", "points", "votes", "absent", "degraded"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::Discussion,
+        name: "discussion",
+        about: "Hold a discussion, and wait for its conclusion.",
+        fields: &[
+            must("topic", Takes::Text, "What is discussed."),
+            may("format", Takes::OneOf(FORMATS), "How."),
+            may("facilitator", Takes::Text, "Who leads."),
+            may("with", Takes::List, "Who takes part."),
+            may("rounds", ROUNDS, "Turns at most."),
+            may("keep", Takes::Flag, "It goes on when the run is cancelled."),
+        ],
+        gives: Gives::Fields(&["id", "status", "conclusion", "rounds"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardOpen,
+        name: "whiteboard.open",
+        about: "Open a whiteboard, led by the run.",
+        fields: &[
+            must("board_id", Takes::Text, "What the board is called, for ever."),
+            must("topic", Takes::Text, "What it is about."),
+            may("project", Takes::Text, "What it belongs to."),
+            may("admission", Takes::OneOf(ADMISSIONS), "Who may come."),
+            may("keep", Takes::Flag, "It stays open when the run is cancelled."),
+        ],
+        gives: Gives::Fields(&["id", "board", "phase"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardRegister,
+        name: "whiteboard.register",
+        about: "Seat an agent at a whiteboard.",
+        fields: &[
+            must("board", Takes::Text, "The board."),
+            must("agent", Takes::Text, "The agent's name."),
+            may("role", Takes::OneOf(ROLES), "What it may do."),
+            may("domain", Takes::Text, "What it knows about."),
+            may("model", Takes::Text, "The model that speaks for it."),
+        ],
+        gives: Gives::Fields(&["agent", "role", "domain"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardPost,
+        name: "whiteboard.post",
+        about: "Post to a whiteboard: these words, or what the seat answers.",
+        fields: &[
+            must("board", Takes::Text, "The board."),
+            must("as", Takes::Text, "Who posts."),
+            may("token", Takes::Token, "The agent's token, where the run did not register it."),
+            may("ask", Takes::Text, "What the seat is asked."),
+            may("title", Takes::Text, "The post's title."),
+            may("body", Takes::Text, "The post's words."),
+            may("type", Takes::OneOf(POSTS), "What kind of post it is."),
+            may("target_file", Takes::Text, "The file that it is about."),
+            may("target_location", Takes::Text, "Lines or a symbol of that file."),
+            may("severity", Takes::OneOf(SEVERITIES), "How grave it is."),
+        ],
+        one_of: &[&["ask", "body"]],
+        with: &[("body", "title"), ("target_location", "target_file")],
+        gives: Gives::Fields(&[
+            "post",
+            "title",
+            "body",
+            "type",
+            "target_file",
+            "target_location",
+            "severity",
+        ]),
+        writes: Some("board"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardAnnotate,
+        name: "whiteboard.annotate",
+        about: "Validate, challenge or answer a post.",
+        fields: &[
+            must("board", Takes::Text, "The board."),
+            must("as", Takes::Text, "Who writes."),
+            may("token", Takes::Token, "The agent's token, where the run did not register it."),
+            may("ask", Takes::Text, "What the seat is asked."),
+            may("type", Takes::OneOf(ANNOTATIONS), "What kind of annotation it is."),
+            may("post", Takes::Text, "The post that it is about."),
+            may("body", Takes::Text, "Its words."),
+            may("result", Takes::OneOf(RESULTS), "What a validation found."),
+        ],
+        one_of: &[&["ask", "post"]],
+        with: &[("post", "type"), ("post", "body")],
+        gives: Gives::Fields(&["annotations", "left_out"]),
+        writes: Some("board"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardVote,
+        name: "whiteboard.vote",
+        about: "Vote on a post, or have a seat vote on all of them.",
+        fields: &[
+            must("board", Takes::Text, "The board."),
+            must("as", Takes::Text, "Who votes."),
+            may("token", Takes::Token, "The agent's token, where the run did not register it."),
+            may("ask", Takes::Text, "What the seat is asked."),
+            may("post", Takes::Text, "The post."),
+            may("vote", Takes::OneOf(VOTES), "The vote."),
+            may("reason", Takes::Text, "Why."),
+        ],
+        one_of: &[&["ask", "post"]],
+        with: &[("post", "vote")],
+        gives: Gives::Fields(&["votes", "abstained", "left_out"]),
+        writes: Some("board"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardTransition,
+        name: "whiteboard.transition",
+        about: "Move a whiteboard on.",
+        fields: &[
+            must("board", Takes::Text, "The board."),
+            must("to", Takes::OneOf(NEXT_PHASES), "The phase."),
+            may("as", Takes::Text, "Who does it, where the run does not lead the board."),
+            may("token", Takes::Token, "That agent's token."),
+        ],
+        gives: Gives::Fields(&["board", "phase"]),
+        writes: Some("board"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardConflicts,
+        name: "whiteboard.conflicts",
+        about: "Find posts that collide.",
+        fields: &[must("board", Takes::Text, "The board.")],
+        gives: Gives::Fields(&["conflicts", "count"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardSummarize,
+        name: "whiteboard.summarize",
+        about: "Count what a whiteboard has come to.",
+        fields: &[must("board", Takes::Text, "The board.")],
+        gives: Gives::Fields(DECIDED),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::WhiteboardArchive,
+        name: "whiteboard.archive",
+        about: "Close a whiteboard, and take what it decided.",
+        fields: &[
+            must("board", Takes::Text, "The board."),
+            may("as", Takes::Text, "Who does it, where the run does not lead the board."),
+            may("token", Takes::Token, "That agent's token."),
+        ],
+        gives: Gives::Fields(DECIDED),
+        writes: Some("board"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::CouncilOpen,
+        name: "council.open",
+        about: "Open a council.",
+        fields: &[
+            must("name", Takes::Text, "What the council is called."),
+            must("charter", Takes::Text, "What it is for."),
+            may("members", Takes::List, "Who belongs to it."),
+            may("project", Takes::Text, "What it belongs to."),
+            may("keep", Takes::Flag, "It stays open when the run is cancelled."),
+        ],
+        gives: Gives::Fields(&["id", "council"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::CouncilPost,
+        name: "council.post",
+        about: "Post to a council.",
+        fields: &[
+            must("council", Takes::Text, "The council."),
+            must("as", Takes::Text, "Who posts."),
+            must("body", Takes::Text, "The words."),
+            may(
+                "reply_to",
+                Takes::Number { least: 1, most: limits::SEQUENCE_MOST },
+                "The post that it answers.",
+            ),
+            may("token", Takes::Token, "The sender's token."),
+        ],
+        gives: Gives::Fields(&["council", "sequence"]),
+        writes: Some("council"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::CouncilRead,
+        name: "council.read",
+        about: "Read the posts of a council.",
+        fields: &[
+            must("council", Takes::Text, "The council."),
+            may(
+                "since",
+                Takes::Number { least: 0, most: limits::SEQUENCE_MOST },
+                "After this post.",
+            ),
+            may("limit", Takes::Number { least: 1, most: limits::PAGE_MOST }, "Posts at most."),
+        ],
+        gives: Gives::Fields(&["posts", "last"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::CouncilClose,
+        name: "council.close",
+        about: "Close a council.",
+        fields: &[
+            must("council", Takes::Text, "The council."),
+            may("summary", Takes::Text, "What came of it."),
+        ],
+        gives: Gives::Fields(&["council"]),
+        writes: Some("council"),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::Workflow,
+        name: "workflow",
+        about: "Run another workflow, and wait for its end.",
+        fields: &[
+            must("name", Takes::Text, "The workflow."),
+            may("inputs", Takes::Map, "Its inputs."),
+            may("keep", Takes::Flag, "It goes on when this run is cancelled."),
+        ],
+        gives: Gives::Fields(&["id", "status", "outputs"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::Http,
+        name: "http",
+        about: "Send a request to a host that the configuration allows.",
+        fields: &[
+            may("get", Takes::Text, "The address."),
+            may("post", Takes::Text, "The address."),
+            may("put", Takes::Text, "The address."),
+            may("patch", Takes::Text, "The address."),
+            may("delete", Takes::Text, "The address."),
+            may("headers", Takes::Headers, "Headers; these may name secrets."),
+            may("json", Takes::Anything, "What is sent, as JSON."),
+            may("body", Takes::Text, "What is sent, as it is."),
+        ],
+        one_of: &[&METHODS],
+        at_most_one_of: &[&["json", "body"]],
+        gives: Gives::Fields(&["status", "body", "json"]),
+        ..NOTHING_ELSE
+    },
+    Spec {
+        act: Act::Write,
+        name: "write",
+        about: "Write a file in a folder that the configuration allows.",
+        fields: &[
+            must("path", Takes::Text, "Where."),
+            may("text", Takes::Text, "What, as it is."),
+            may("json", Takes::Anything, "What, as JSON."),
+        ],
+        one_of: &[&["text", "json"]],
+        gives: Gives::Fields(&["path", "bytes", "sha256"]),
+        writes: Some("path"),
+        ..NOTHING_ELSE
+    },
+];
+
+/// Kinds that the run itself carries out.
+pub(crate) const OWN: [&str; 6] = ["set", "sleep", "wait", "approve", "foreach", "repeat"];
+
+pub(crate) const WAITED: &[&str] = &["outcome", "signals"];
+pub(crate) const APPROVED: &[&str] = &["decision", "by", "reason", "fields", "at"];
+pub(crate) const SLEPT: &[&str] = &["until"];
+
+impl Act {
+    pub(crate) fn spec(self) -> &'static Spec {
+        SPECS.iter().find(|spec| spec.act == self).unwrap_or(&NOTHING_ELSE)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Whether it opens a session of its own and waits for its end.
+    pub(crate) fn is_awaited(self) -> bool {
+        match self {
+            Act::Boardroom | Act::Discussion | Act::Workflow => true,
+            Act::Ask
+            | Act::WhiteboardOpen
+            | Act::WhiteboardRegister
+            | Act::WhiteboardPost
+            | Act::WhiteboardAnnotate
+            | Act::WhiteboardVote
+            | Act::WhiteboardTransition
+            | Act::WhiteboardConflicts
+            | Act::WhiteboardSummarize
+            | Act::WhiteboardArchive
+            | Act::CouncilOpen
+            | Act::CouncilPost
+            | Act::CouncilRead
+            | Act::CouncilClose
+            | Act::Http
+            | Act::Write => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_every_act_once_and_names_only_its_own_fields() {
+        for (place, spec) in SPECS.iter().enumerate() {
+            assert_eq!(serde_json::to_value(spec.act).unwrap(), spec.name);
+            assert!(SPECS[..place].iter().all(|other| other.act != spec.act), "{}", spec.name);
+            let has = |name: &str| spec.fields.iter().any(|field| field.name == name);
+            let groups = spec.one_of.iter().chain(spec.at_most_one_of).flat_map(|group| *group);
+            assert!(groups.copied().all(has), "{}", spec.name);
+            assert!(spec.with.iter().all(|(a, b)| has(a) && has(b)), "{}", spec.name);
+            assert!(spec.writes.is_none_or(has), "{}", spec.name);
+        }
+    }
+}
