@@ -2,18 +2,22 @@
 
 mod seating;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use plenary_domain::boardroom::{
     self, Choice, Command, Role, SeatId, Sitter, Standing, State, Vote,
 };
 use plenary_domain::discussion::Estimate;
-use plenary_domain::{ModelName, Reject, Report, SessionId, room};
+use plenary_domain::{ModelName, Reject, Report, Room, SessionId, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
+use crate::budgets::{NewAllowance, NewBudget};
 use crate::discussions::usual;
-use crate::identity::Caller;
+use crate::identity::{Caller, Proven};
 use crate::{Clerk, ClerkError, Result, mirror, models};
 
 pub const KIND: &str = "boardroom";
@@ -43,9 +47,12 @@ pub struct NewBoardroom {
     pub quorum: Option<NewQuorum>,
     /// The advisors vote on each point of the synthesis; off when absent.
     pub ballot: Option<bool>,
+    /// People see what the others say before they have answered themselves; off when absent.
+    pub open_answers: Option<bool>,
     /// Files that belong to the question.
     #[schema(max_items = 16)]
     pub context: Option<Vec<NewContext>>,
+    pub budget: Option<NewBudget>,
 }
 
 #[derive(Clone, Copy, Deserialize, ToSchema)]
@@ -74,6 +81,7 @@ pub struct NewAdvisor {
     #[serde(alias = "customPrompt")]
     #[schema(max_length = 8192)]
     pub system_prompt: Option<String>,
+    pub budget: Option<NewAllowance>,
 }
 
 fn role<'de, D: Deserializer<'de>>(from: D) -> Result<RoleName, D::Error> {
@@ -117,6 +125,17 @@ pub struct Retry {
     /// Another model for this seat.
     #[schema(min_length = 1)]
     pub model: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewFollowUp {
+    /// The next question. Where it begins with names (`@critic …`), only they are asked.
+    #[schema(min_length = 1, max_length = 65536)]
+    pub prompt: String,
+    /// The seats that are asked, by their numbers, in place of names; all when absent.
+    #[schema(max_items = 16)]
+    pub advisors: Option<Vec<u8>>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -166,7 +185,8 @@ pub async fn estimate(clerk: &Clerk, new: NewBoardroom) -> Result<Estimate> {
     let convene = seating::seat(clerk, new).await?;
     let (at, latencies) = (clerk.engine.clock().now(), clerk.engine.latencies().await);
     let measured = |model: &ModelName| usual(&latencies, model);
-    Ok(boardroom::foresee(&convene, at, measured, |model| clerk.prices.of(model))?)
+    let estimate = boardroom::foresee(&convene, at, measured, |model| clerk.price(model))?;
+    Ok(estimate.priced_by(&convene.prices))
 }
 
 /// Asks again whoever has no answer.
@@ -181,20 +201,29 @@ pub async fn resume(clerk: &Clerk, id: SessionId, by: By) -> Result {
 
 /// Begins the synthesis now.
 pub async fn synthesize(clerk: &Clerk, id: SessionId, by: By, new: NewSynthesis) -> Result {
-    let model = models::named(clerk, new.model).await?;
-    submit(clerk, id, by, Command::Synthesize { model, instruction: new.instruction }).await
+    let (model, instruction) = (models::named(clerk, new.model).await?, new.instruction);
+    let prices = clerk.noted(&model);
+    submit(clerk, id, by, Command::Synthesize { model, instruction, prices }).await
 }
 
 /// Adds a synthesis to a board at rest.
 pub async fn resynthesize(clerk: &Clerk, id: SessionId, by: By, new: NewSynthesis) -> Result {
-    let model = models::named(clerk, new.model).await?;
-    submit(clerk, id, by, Command::Resynthesize { model, instruction: new.instruction }).await
+    let (model, instruction) = (models::named(clerk, new.model).await?, new.instruction);
+    let prices = clerk.noted(&model);
+    submit(clerk, id, by, Command::Resynthesize { model, instruction, prices }).await
 }
 
 /// Asks one advisor again.
 pub async fn retry(clerk: &Clerk, (id, seat): (SessionId, SeatId), by: By, new: Retry) -> Result {
     let model = models::named(clerk, new.model).await?;
-    submit(clerk, id, by, Command::Retry { seat, model }).await
+    let prices = clerk.noted(&model);
+    submit(clerk, id, by, Command::Retry { seat, model, prices }).await
+}
+
+/// Puts a further question to a board at rest.
+pub async fn follow_up(clerk: &Clerk, id: SessionId, by: By, new: NewFollowUp) -> Result {
+    let seats = new.advisors.unwrap_or_default().into_iter().map(SeatId).collect();
+    submit(clerk, id, by, Command::FollowUp { prompt: new.prompt, seats }).await
 }
 
 /// A person's own answer as an advisor.
@@ -224,6 +253,27 @@ pub async fn cast(clerk: &Clerk, caller: Caller, new: NewBallot) -> Result {
 /// What needs nothing to be found out.
 pub async fn submit(clerk: &Clerk, id: SessionId, by: By, command: Command) -> Result {
     Ok(clerk.engine.submit(id, by, room::Command::Boardroom(command)).await?)
+}
+
+/// A session as it is seen from a seat of a board: from the one whose token was shown, or
+/// else from the one that was named. Whoever shows and names none sees all.
+pub fn seen(snapshot: Snapshot, proven: &Proven, named: Option<u8>) -> Result<Snapshot> {
+    let Some(seat) = looking(proven, named)? else { return Ok(snapshot) };
+    let Some(state) = snapshot.room.boardroom() else { return Ok(snapshot) };
+    let room = match state.seen_from(seat) {
+        Cow::Borrowed(_) => return Ok(snapshot),
+        Cow::Owned(seen) => Arc::new(Room::Boardroom(seen)),
+    };
+    Ok(Snapshot { room, ..snapshot })
+}
+
+/// The seat from which somebody looks.
+pub fn looking(proven: &Proven, named: Option<u8>) -> Result<Option<SeatId>> {
+    match proven {
+        Proven::Seat(own) => Ok(Some(numbered(&own.id))),
+        Proven::Nothing | Proven::Agent(_) | Proven::Opener => Ok(named.map(SeatId)),
+        Proven::Stranger => Err(ClerkError::WrongToken),
+    }
 }
 
 /// A session of another form is no board.

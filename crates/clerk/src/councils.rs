@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use plenary_domain::council::{Command, Event, Member, Open, Post, State};
-use plenary_domain::{AgentName, SessionId, Wrong, limits, room};
+use plenary_domain::{AgentName, Allowance, SessionId, Wrong, limits, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::budgets::{self, NewAllowance, NewBudget};
 use crate::identity::{self, Caller, Proven};
 use crate::models::{self, Names};
 use crate::{Clerk, ClerkError, Result};
@@ -30,6 +31,7 @@ pub struct NewCouncil {
     /// The project that it belongs to; lists filter by it.
     #[schema(max_length = 200)]
     pub project: Option<String>,
+    pub budget: Option<NewBudget>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -43,6 +45,7 @@ pub struct NewMember {
     /// Who this member is, for the model.
     #[schema(max_length = 8192)]
     pub persona: Option<String>,
+    pub budget: Option<NewAllowance>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -90,10 +93,13 @@ async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
             })),
             None => None,
         };
-        members.push(Member { name: new.name, model, persona: new.persona });
+        let budget = new.budget.map(Allowance::from).unwrap_or_default();
+        members.push(Member { name: new.name, model, persona: new.persona, budget });
     }
     let (name, charter, project) = (new.name, new.charter, new.project);
-    let open = Open { name, charter, members, project, by: None };
+    let prices = clerk.noted(members.iter().filter_map(|member| member.model.as_ref()));
+    let budget = budgets::budget(&clerk.prices.currency, &mut wrong, new.budget);
+    let open = Open { name, charter, members, project, by: None, prices, budget };
     match wrong.is_empty() {
         true => Ok(open),
         false => Err(clerk.refused(wrong, None, room::Command::Council(Command::Open(open)))),

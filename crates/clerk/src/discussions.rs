@@ -3,9 +3,10 @@
 mod seating;
 
 use plenary_domain::discussion::{
-    self, Choice, Command, Create, Edit, Estimate, Format, Measure, Role, SeatId, State, Wanted,
+    self, Choice, Command, Create, Edit, Estimate, Format, Measure, Participant, Role, Seat,
+    SeatId, Start, State, Wanted,
 };
-use plenary_domain::{ModelName, Reject, SessionId, names, room};
+use plenary_domain::{ModelName, Noted, Reject, SessionId, names, room};
 use plenary_engine::{By, EngineError, Latencies, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,6 +14,7 @@ use utoipa::ToSchema;
 pub use crate::agents::DiscussionFormat as FormatName;
 use crate::agents::TierName;
 use crate::boardrooms::NewContext;
+use crate::budgets::NewBudget;
 use crate::identity::{self, Caller, PersonsSeat};
 use crate::{Clerk, ClerkError, Result, mirror};
 
@@ -52,7 +54,8 @@ pub struct NewDiscussion {
     /// 5 when absent. The facilitator may end earlier.
     #[schema(minimum = 1, maximum = 50)]
     pub max_rounds: Option<u32>,
-    /// Tokens that all seats may use together; then it is concluded.
+    pub budget: Option<NewBudget>,
+    /// The same as `tokens` of a budget.
     #[schema(minimum = 1000, maximum = 1_000_000_000_000_u64)]
     pub budget_tokens: Option<u64>,
     /// For lists: what it belongs to.
@@ -181,22 +184,49 @@ pub async fn create(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewDiscus
     let starts = new.starts();
     let mut create = seating::seat(clerk, new).await?;
     if starts {
-        create.start = Some(foreseen(clerk, create.clone()).await.ok());
+        let estimate = foreseen(clerk, create.clone()).await.ok();
+        let prices = noted(clerk, seats(&create.participants, &create.facilitator));
+        create.start = Some(Start { estimate, prices });
     }
     clerk.open(id, by, room::Command::Discussion(Command::Create(Box::new(create)))).await
 }
 
 /// What a discussion would take that is yet to be created.
 pub async fn estimate_new(clerk: &Clerk, new: NewDiscussion) -> Result<Estimate> {
-    let start = new.starts().then_some(None);
-    let create = Create { start, ..seating::seat(clerk, new).await? };
-    Ok(foreseen(clerk, create).await?)
+    let starts = new.starts();
+    let create = seating::seat(clerk, new).await?;
+    let prices = noted(clerk, seats(&create.participants, &create.facilitator));
+    let start = starts.then(|| Start { prices, ..Start::default() });
+    Ok(foreseen(clerk, Create { start, ..create }).await?)
 }
 
 async fn foreseen(clerk: &Clerk, create: Create) -> Result<Estimate, Reject> {
     let (at, latencies) = (clerk.engine.clock().now(), clerk.engine.latencies().await);
     let measured = |model: &ModelName| usual(&latencies, model);
-    discussion::foresee(create, at, measured, |model| clerk.prices.of(model))
+    let prices = noted(clerk, seats(&create.participants, &create.facilitator));
+    let estimate = discussion::foresee(create, at, measured, |model| clerk.price(model))?;
+    Ok(estimate.priced_by(&prices))
+}
+
+fn seats<'a>(
+    participants: &'a [Participant],
+    facilitator: &'a Seat,
+) -> impl Iterator<Item = &'a Seat> {
+    participants.iter().map(|participant| participant.seat.as_ref()).chain([facilitator])
+}
+
+/// What the models of these seats cost.
+fn noted<'a>(clerk: &Clerk, seats: impl Iterator<Item = &'a Seat>) -> Noted {
+    clerk.noted(seats.filter_map(Seat::model))
+}
+
+/// What is known when a draft starts.
+async fn known(clerk: &Clerk, id: SessionId) -> Result<Start> {
+    let estimate = Some(estimate(clerk, id).await?);
+    let now = clerk.engine.get(id).await?;
+    let draft = state(&now)?;
+    let prices = noted(clerk, seats(&draft.participants, &draft.facilitator));
+    Ok(Start { estimate, prices })
 }
 
 /// What a discussion may take from here on.
@@ -204,7 +234,10 @@ pub async fn estimate(clerk: &Clerk, id: SessionId) -> Result<Estimate> {
     let now = clerk.engine.get(id).await?;
     let latencies = clerk.engine.latencies().await;
     let measured = |model: &ModelName| usual(&latencies, model);
-    Ok(state(&now)?.foresee(measured, |model| clerk.prices.of(model)))
+    let state = state(&now)?;
+    let prices = noted(clerk, seats(&state.participants, &state.facilitator));
+    let estimate = state.foresee(measured, |model| clerk.price(model));
+    Ok(estimate.priced_by(&prices))
 }
 
 /// The middle and the slow end of what was measured.
@@ -220,10 +253,11 @@ pub async fn edit(clerk: &Clerk, id: SessionId, by: By, new: DiscussionEdit) -> 
     let is_as_foreseen = topic.is_none() && format.is_none() && max_rounds.is_none();
     let status = match status {
         None => None,
-        Some(WantedStatus::Active) if is_as_foreseen => {
-            Some(Wanted::Active { estimate: Some(estimate(clerk, id).await?) })
+        Some(WantedStatus::Active) => {
+            let Start { estimate, prices } = known(clerk, id).await?;
+            let estimate = estimate.filter(|_| is_as_foreseen);
+            Some(Wanted::Active(Start { estimate, prices }))
         }
-        Some(WantedStatus::Active) => Some(Wanted::Active { estimate: None }),
         Some(WantedStatus::Paused) => Some(Wanted::Paused),
         Some(WantedStatus::Concluded) => Some(Wanted::Concluded),
     };
@@ -234,8 +268,8 @@ pub async fn edit(clerk: &Clerk, id: SessionId, by: By, new: DiscussionEdit) -> 
 
 /// Starts a draft.
 pub async fn start(clerk: &Clerk, id: SessionId, by: By) -> Result {
-    let estimate = Some(estimate(clerk, id).await?);
-    submit(clerk, id, by, Command::Start { estimate }).await
+    let start = known(clerk, id).await?;
+    submit(clerk, id, by, Command::Start(start)).await
 }
 
 /// Another facilitator, in a draft.

@@ -4,8 +4,9 @@
 
 use std::fmt::Display;
 
+use futures::future::BoxFuture;
 use plenary_domain::boardroom::Sitter;
-use plenary_domain::{AgentName, Room, SessionId, Viewer};
+use plenary_domain::{AgentName, Room, SessionId, Viewer, room};
 use plenary_engine::{By, Snapshot};
 
 use crate::{Clerk, ClerkError, Result};
@@ -30,6 +31,11 @@ pub enum Proven {
     /// Whoever opened the session.
     Opener,
     Seat(PersonsSeat),
+}
+
+/// Tells what a token proves, to whoever must not know how that is told.
+pub trait Proofs: Send + Sync {
+    fn proven(&self, session: SessionId, token: String) -> BoxFuture<'_, Result<Proven>>;
 }
 
 /// A person's seat, by its id in tokens, and the person's name.
@@ -57,7 +63,15 @@ pub fn persons(room: &Room) -> Vec<PersonsSeat> {
             let persons = seats.chain([&state.facilitator]).filter(|seat| seat.is_person());
             persons.map(|seat| person(&seat.id.0, &seat.name)).collect()
         }
-        Room::Whiteboard(_) | Room::Council(_) | Room::Library(_) => vec![],
+        // Whoever is asked to decide: one person may be asked in several steps.
+        Room::Workflow(state) => {
+            state.persons().iter().map(|name| person(&"approver", name)).collect()
+        }
+        Room::Whiteboard(_)
+        | Room::Council(_)
+        | Room::Library(_)
+        | Room::Signals(_)
+        | Room::Shelf(_) => vec![],
     }
 }
 
@@ -98,8 +112,14 @@ impl Caller {
                 (true, self.proven == Proven::Agent(board.opened_by().clone()))
             }
             Room::Council(_) => (true, self.proven == Proven::Opener),
+            // What somebody's agent has begun is theirs, and that of all their agents.
+            Room::Workflow(_) => (false, *snapshot.opened_by == self.standing.agents()),
             // Nobody has a token for having opened one of these.
-            Room::Boardroom(_) | Room::Discussion(_) | Room::Library(_) => (false, false),
+            Room::Boardroom(_)
+            | Room::Discussion(_)
+            | Room::Library(_)
+            | Room::Signals(_)
+            | Room::Shelf(_) => (false, false),
         };
         if self.may(snapshot, has_shown) {
             return Ok(());
@@ -135,10 +155,24 @@ impl Caller {
 fn opener(snapshot: &Snapshot) -> Option<&str> {
     match &*snapshot.room {
         Room::Whiteboard(board) => board.principal(),
-        Room::Boardroom(_) | Room::Council(_) | Room::Discussion(_) | Room::Library(_) => {
-            Some(&snapshot.opened_by)
-        }
+        Room::Boardroom(_)
+        | Room::Council(_)
+        | Room::Discussion(_)
+        | Room::Workflow(_)
+        | Room::Library(_)
+        | Room::Signals(_)
+        | Room::Shelf(_) => Some(&snapshot.opened_by),
     }
+}
+
+/// Stops what runs in a session. Anybody may, but for a run of a workflow, which has more
+/// to it than what it says.
+pub async fn stop(clerk: &Clerk, caller: Caller) -> Result {
+    let snapshot = clerk.engine.get(caller.session).await?;
+    if matches!(&*snapshot.room, Room::Workflow(_)) {
+        caller.owns(&snapshot, "stop")?;
+    }
+    Ok(clerk.engine.submit(caller.session, caller.by, room::Command::Stop).await?)
 }
 
 /// Removes a session for good, if the caller may.
@@ -194,6 +228,11 @@ impl Standing {
     /// Makes sure that the operator of the server asks.
     pub fn operates(&self, what: &'static str) -> Result<()> {
         if self.is_operator() { Ok(()) } else { Err(ClerkError::NotOperator(what)) }
+    }
+
+    /// As whom the caller's agents open what is not to be taken for the caller's own.
+    pub(crate) fn agents(&self) -> String {
+        format!("agent of {}", self.principal)
     }
 
     /// Whether the caller may do what is for the opener of a session, or for somebody

@@ -8,23 +8,31 @@
 
 pub mod agents;
 pub mod boardrooms;
+pub mod budgets;
 pub mod councils;
 pub mod discussions;
+mod errands;
 mod error;
+pub mod estimates;
 pub mod identity;
 pub mod models;
 mod prices;
+pub mod runs;
+pub mod shelves;
+pub mod signals;
 mod tiers;
 pub mod whiteboards;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use plenary_domain::{Nonce, Reject, Room, SessionId, Wrong, room};
-use plenary_engine::ports::SessionRow;
+use plenary_engine::ports::{Outside, SessionRow};
 use plenary_engine::{By, Engine, EngineError, Snapshot};
 
+pub use errands::Messenger;
 pub use error::ClerkError;
-pub use prices::{Price, Prices};
+pub use plenary_domain::Price;
+pub use prices::Prices;
 pub use tiers::Tiers;
 
 /// What comes of a request: the session as it stands, where nothing else is said.
@@ -35,9 +43,17 @@ pub struct Clerk {
     pub engine: Arc<Engine>,
     pub tiers: Tiers,
     pub prices: Prices,
+    /// What workflows may reach beyond the program, if anything.
+    pub outside: Option<Arc<dyn Outside>>,
+    /// Whoever knows tokens.
+    pub proofs: OnceLock<Arc<dyn identity::Proofs>>,
 }
 
 impl Clerk {
+    pub fn new(engine: Arc<Engine>, tiers: Tiers, prices: Prices) -> Self {
+        Clerk { engine, tiers, prices, outside: None, proofs: OnceLock::new() }
+    }
+
     /// The session that an earlier request has opened, with the same key or under the same
     /// id: what it names, such as a model, may have gone since.
     async fn opened(&self, id: Option<SessionId>, by: &By) -> Result<Option<Snapshot>> {

@@ -1,8 +1,8 @@
 //! Which model somebody means: by its name, by a tier, or whichever is there.
 
 use plenary_domain::agent::Tier;
-use plenary_domain::{ModelName, models};
-use plenary_engine::ports::{ProviderReport, ProviderState};
+use plenary_domain::{ModelName, Quote, models};
+use plenary_engine::ports::{ProviderReport, ProviderState, Window};
 
 use crate::{Clerk, ClerkError, Result, tiers};
 
@@ -16,6 +16,18 @@ pub struct NoModel {
 /// All models that can be used now, in the catalog's order.
 pub async fn all(clerk: &Clerk) -> Vec<ModelName> {
     available(&clerk.engine.models().catalog().await)
+}
+
+/// The same, with what is known of each. Whoever looks at models waits a moment for that.
+pub async fn described(clerk: &Clerk) -> Vec<(ModelName, Option<Window>, Option<Quote>)> {
+    let all = all(clerk).await;
+    let models = clerk.engine.models();
+    models.learned().await;
+    let known = |name: ModelName| {
+        let (window, quote) = (models.known(&name).window, clerk.quote(&name));
+        (name, window, quote)
+    };
+    all.into_iter().map(known).collect()
 }
 
 /// The model that each tier means now.
@@ -83,7 +95,14 @@ impl<'a> Names<'a> {
     async fn resolve(&mut self, written: &str) -> Result<ModelName, String> {
         let providers = self.clerk.engine.models().providers();
         if let Ok(full) = models::resolve(written, &providers, &[]) {
-            return Ok(full);
+            // Its window and its price are wanted before anything is opened with it.
+            self.clerk.engine.models().meet(&full).await;
+            let is_missing = self.clerk.engine.models().lacks(&full).await;
+            if !is_missing {
+                return Ok(full);
+            }
+            let (_, available) = self.catalog().await;
+            return Err(models::missing(&full, available));
         }
         let (_, available) = self.catalog().await;
         models::resolve(written, &providers, available)

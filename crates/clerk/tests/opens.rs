@@ -8,8 +8,9 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
 use plenary_clerk::boardrooms::{self, NewBoardroom};
 use plenary_clerk::councils::{self, NewCouncil, NewMember};
-use plenary_clerk::{Clerk, ClerkError, Prices, Tiers};
-use plenary_domain::{Ask, ModelName, Reject, SessionId};
+use plenary_clerk::discussions::{self, NewDiscussion, NewSeat};
+use plenary_clerk::{Clerk, ClerkError, Price, Prices, Tiers};
+use plenary_domain::{Ask, ModelName, Reject, SessionId, Usage};
 use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
 use plenary_engine::testkit::{ManualClock, MemoryStore};
 use plenary_engine::{By, Engine};
@@ -38,11 +39,12 @@ impl Models for Silent {
 fn clerk() -> Clerk {
     let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
     let engine = Engine::new(store, Arc::new(Silent), clock);
-    Clerk { engine, tiers: Tiers::default(), prices: Prices::default() }
+    Clerk::new(engine, Tiers::default(), Prices::default())
 }
 
 fn board(models: &[&str]) -> NewBoardroom {
     NewBoardroom {
+        budget: None,
         prompt: "Which way?".into(),
         board: None,
         advisors: None,
@@ -50,6 +52,7 @@ fn board(models: &[&str]) -> NewBoardroom {
         synthesizer: None,
         quorum: None,
         ballot: None,
+        open_answers: None,
         context: None,
     }
 }
@@ -71,11 +74,13 @@ async fn a_derived_id_opens_one_session_however_often_it_is_asked_for() {
 #[tokio::test]
 async fn whatever_is_wrong_is_told_at_once() {
     let member = |name: &str, model: &str| NewMember {
+        budget: None,
         name: name.into(),
         model: Some(model.into()),
         persona: None,
     };
     let new = NewCouncil {
+        budget: None,
         name: "no name".into(),
         charter: "Talk.".into(),
         members: vec![member("ann", "lab/a"), member("bob", "gone")],
@@ -94,4 +99,67 @@ async fn without_a_model_nobody_is_seated() {
     let new = NewBoardroom { models: None, ..board(&[]) };
     let refused = boardrooms::convene(&clerk(), None, By::actor("ann"), new).await;
     assert!(matches!(refused, Err(ClerkError::NoModel(_))), "{refused:?}");
+}
+
+/// What the operator sets later is no concern of a session that is under way.
+#[tokio::test]
+async fn every_form_keeps_to_the_prices_that_it_opened_with() {
+    let model = ModelName::new("lab", "a");
+    let set = |currency: &str, input: f64| {
+        let price = Price { input, output: 0.0, cached: Some(0.0) };
+        let (currency, models) = (currency.to_owned(), [(model.clone(), price)].into());
+        Prices { currency, models, free: vec![] }
+    };
+    let mut clerk = Clerk { prices: set("EUR", 1.0), ..clerk() };
+    let board = boardrooms::convene(&clerk, None, By::actor("ada"), board(&["lab/a"])).await;
+    let member =
+        NewMember { name: "ann".into(), model: Some("lab/a".into()), persona: None, budget: None };
+    let council = NewCouncil {
+        budget: None,
+        name: "weekly".into(),
+        charter: "Talk.".into(),
+        members: vec![member],
+        project: None,
+    };
+    let council = councils::open(&clerk, None, By::actor("ada"), council).await;
+    let seat = |name: &str| NewSeat {
+        name: Some(name.into()),
+        model: Some("lab/a".into()),
+        ..NewSeat::default()
+    };
+    let discussion = NewDiscussion {
+        budget: None,
+        name: None,
+        topic: "Tea?".into(),
+        format: None,
+        moderator_id: None,
+        facilitator: Some(seat("Lee")),
+        participants: Some(vec![seat("Ann")]),
+        model: None,
+        max_rounds: None,
+        budget_tokens: None,
+        project: None,
+        context: None,
+        start: None,
+    };
+    let draft = discussions::create(&clerk, None, By::actor("ada"), discussion).await.unwrap();
+    assert!(draft.room.ledger().unwrap().prices().models.is_empty(), "a draft is not open yet");
+    let discussion = discussions::start(&clerk, draft.id, By::actor("ada")).await;
+    clerk.prices = set("USD", 9.0);
+    let (input, cached) = (Some(3_000_000), Some(1_000_000));
+    let used = Usage {
+        input_tokens: input,
+        cached_tokens: cached,
+        output_tokens: Some(0),
+        ..Usage::default()
+    };
+    for opened in [board, council, discussion] {
+        let room = opened.unwrap().room;
+        let ledger = room.ledger().unwrap();
+        let told = (clerk.cost(ledger, &model, used), clerk.currency(ledger));
+        assert_eq!(told, (Some(2.0), "EUR".to_owned()), "{}", room.kind());
+        // Nothing was noted of another model, and what it costs now is in other money.
+        assert_eq!(clerk.cost(ledger, &ModelName::new("lab", "b"), used), None);
+    }
+    assert_eq!(clerk.cost(draft.room.ledger().unwrap(), &model, used), Some(18.0));
 }

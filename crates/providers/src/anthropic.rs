@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::config::{ProviderConfig, Secret};
+use crate::facts::{self, Fact, Listed, lenient};
 use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::{ollama, prompt};
@@ -74,7 +75,7 @@ impl Wire for Anthropic {
         format!("{}/v1/models?limit=1000", config.url)
     }
 
-    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<Listed>> {
         #[derive(Deserialize)]
         struct List {
             data: Vec<Model>,
@@ -82,9 +83,15 @@ impl Wire for Anthropic {
         #[derive(Deserialize)]
         struct Model {
             id: String,
+            #[serde(default, deserialize_with = "lenient")]
+            max_input_tokens: Option<u64>,
         }
         let list: List = serde_json::from_slice(body)?;
-        Ok(list.data.into_iter().map(|model| model.id).collect())
+        let listed = |model: Model| {
+            let fact = Fact { window_tokens: facts::window(model.max_input_tokens), price: None };
+            Listed { fact, ..Listed::bare(model.id) }
+        };
+        Ok(list.data.into_iter().map(listed).collect())
     }
 }
 

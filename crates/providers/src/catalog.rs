@@ -1,16 +1,18 @@
 //! What is there now, by provider, and for what is not, why not.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
-use plenary_domain::{FailureKind, limits};
+use plenary_domain::{FailureKind, ModelName, Timestamp, limits};
 use plenary_engine::ports::{ModelError, ProviderReport, ProviderState};
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::command;
 use crate::config::{Kind, ProviderConfig};
+use crate::facts::{self, Book, Fact, Listed};
 use crate::failure;
 use crate::http::{self, Http};
 
@@ -21,18 +23,117 @@ const FAILURE_FRESH: Duration = Duration::from_secs(2);
 /// callers who come together share one listing.
 pub(crate) struct Catalog {
     slots: Vec<Mutex<Option<(Instant, ProviderReport)>>>,
+    /// Whether each provider has been asked for what it says of its models.
+    met: Vec<Mutex<Met>>,
+    book: Arc<Book>,
+    /// What is asked for beside the lists.
+    learning: std::sync::Mutex<JoinSet<()>>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Met {
+    #[default]
+    Never,
+    /// In vain.
+    Tried(Instant),
+    Known,
 }
 
 impl Catalog {
     pub(crate) fn new(providers: usize) -> Self {
         let slots = (0..providers).map(|_| Mutex::default()).collect();
-        Catalog { slots }
+        let met = (0..providers).map(|_| Mutex::default()).collect();
+        Catalog { slots, met, book: Arc::default(), learning: std::sync::Mutex::default() }
+    }
+
+    /// Asks a provider once what it says of its models. Whoever waits for that wants to ask
+    /// one of them something, so that it must not take long, and it is no list to choose
+    /// from.
+    pub(crate) async fn meet(&self, place: usize, config: &Arc<ProviderConfig>, http: &Arc<Http>) {
+        let Some(met) = self.met.get(place).filter(|_| tells(config)) else { return };
+        let mut met = met.lock().await;
+        let fresh = Duration::from_millis(limits::CATALOG_FRESH_MS);
+        match *met {
+            Met::Known => return,
+            Met::Tried(at) if at.elapsed() < fresh => return,
+            Met::Tried(_) | Met::Never => {}
+        }
+        if self.is_listed(place).await {
+            *met = Met::Known;
+            return;
+        }
+        let limit = Duration::from_millis(limits::LEARN_MS);
+        *met = match timeout(limit, self.report(config, http)).await {
+            Ok(ProviderReport { state: ProviderState::Ready { .. }, .. }) => {
+                self.learned().await;
+                Met::Known
+            }
+            Ok(ProviderReport { state: ProviderState::Unusable { .. }, .. }) | Err(_) => {
+                Met::Tried(Instant::now())
+            }
+        };
+    }
+
+    async fn is_listed(&self, place: usize) -> bool {
+        let Some(slot) = self.slots.get(place) else { return false };
+        let slot = slot.lock().await;
+        slot.as_ref().is_some_and(|(_, report)| matches!(report.state, ProviderState::Ready { .. }))
+    }
+
+    /// What the lists, and what they led to, have said of a model.
+    pub(crate) fn said(
+        &self,
+        config: &ProviderConfig,
+        model: &ModelName,
+    ) -> Option<(Fact, Timestamp)> {
+        self.book.of(config, model)
+    }
+
+    /// Until nothing is asked for any more beside the lists, but not for long.
+    pub(crate) async fn learned(&self) {
+        let mut learning = std::mem::take(&mut *self.learning());
+        let all = async { while learning.join_next().await.is_some() {} };
+        let _ = timeout(Duration::from_millis(limits::LEARN_MS), all).await;
+        learning.detach_all();
+    }
+
+    fn learning(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.learning.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a list that is still believed, and that is whole, has no such model. Before
+    /// that is said it is listed anew: the model may be there by now.
+    pub(crate) async fn lacks(
+        &self,
+        place: usize,
+        config: &Arc<ProviderConfig>,
+        http: &Arc<Http>,
+        model: &str,
+    ) -> bool {
+        let Some(slot) = self.slots.get(place).filter(|_| lists_all(config, model)) else {
+            return false;
+        };
+        let has = |report: &ProviderReport| match &report.state {
+            ProviderState::Ready { models } => {
+                models.iter().any(|name| name == model || *name == format!("{model}:latest"))
+            }
+            ProviderState::Unusable { .. } => true,
+        };
+        let mut slot = slot.lock().await;
+        let listed = slot.as_ref().filter(|(at, report)| at.elapsed() < believed(report));
+        if listed.is_none_or(|(_, report)| has(report)) {
+            return false;
+        }
+        let report = self.report(config, http).await;
+        let lacks = !has(&report);
+        *slot = Some((Instant::now(), report));
+        lacks
     }
 
     pub(crate) async fn reports(
         &self,
         configs: &[Arc<ProviderConfig>],
-        http: &Http,
+        http: &Arc<Http>,
     ) -> Vec<ProviderReport> {
         let pairs = self.slots.iter().zip(configs);
         let reports = pairs.map(|(slot, config)| async move {
@@ -42,11 +143,49 @@ impl Catalog {
             {
                 return report.clone();
             }
-            let report = report(config, http).await;
+            let report = self.report(config, http).await;
             *slot = Some((Instant::now(), report.clone()));
             report
         });
         join_all(reports).await
+    }
+
+    async fn report(&self, config: &Arc<ProviderConfig>, http: &Arc<Http>) -> ProviderReport {
+        let (report, listed) = report(config, http).await;
+        self.book.note(&config.name, &listed);
+        let more: Vec<Listed> = listed.into_iter().filter(|one| one.more).collect();
+        if let Some(wire) = http::wire(config.kind).filter(|_| !more.is_empty()) {
+            let (config, http, book) = (config.clone(), http.clone(), self.book.clone());
+            let mut learning = self.learning();
+            while learning.try_join_next().is_some() {}
+            learning.spawn(async move {
+                facts::learn(&config, (&http, wire), more, &book).await;
+            });
+        }
+        report
+    }
+}
+
+/// Whether a list of this provider can say more than names.
+fn tells(config: &ProviderConfig) -> bool {
+    match config.kind {
+        Kind::Ollama | Kind::Anthropic | Kind::Gemini => config.models.is_none(),
+        Kind::OpenAi => config.models.is_none() && config.vendor() != Some("openai"),
+        Kind::Command | Kind::Local => false,
+    }
+}
+
+/// Whether the provider answers for no other models than those that it lists. Others have
+/// further names for their models, or pass any name on.
+fn lists_all(config: &ProviderConfig, model: &str) -> bool {
+    let is_plain = !model.contains([':', '@', '~']);
+    match config.kind {
+        Kind::Ollama => config.models.is_none(),
+        Kind::Local => true,
+        Kind::OpenAi => {
+            config.models.is_none() && config.vendor() == Some("openrouter") && is_plain
+        }
+        Kind::Anthropic | Kind::Gemini | Kind::Command => false,
     }
 }
 
@@ -57,7 +196,7 @@ fn believed(report: &ProviderReport) -> Duration {
     }
 }
 
-async fn report(config: &ProviderConfig, http: &Http) -> ProviderReport {
+async fn report(config: &ProviderConfig, http: &Http) -> (ProviderReport, Vec<Listed>) {
     let place = match (config.kind, &config.command) {
         (Kind::Local, _) => "this process".to_owned(),
         (_, Some(command)) => command.program.clone(),
@@ -65,24 +204,26 @@ async fn report(config: &ProviderConfig, http: &Http) -> ProviderReport {
     };
     let there = config.local.iter().filter(|model| model.path.is_file());
     let notes = there.filter_map(|model| model.note.clone());
-    ProviderReport {
+    let (state, listed) = state(config, http).await;
+    let report = ProviderReport {
         name: config.name.clone(),
         kind: config.kind.word(),
         place,
-        state: state(config, http).await,
+        state,
         note: notes.reduce(|all, note| format!("{all} {note}")),
-    }
+    };
+    (report, listed)
 }
 
-async fn state(config: &ProviderConfig, http: &Http) -> ProviderState {
+async fn state(config: &ProviderConfig, http: &Http) -> (ProviderState, Vec<Listed>) {
     if config.kind == Kind::Local {
-        return local_state(config);
+        return (local_state(config), vec![]);
     }
     let Some(wire) = http::wire(config.kind) else {
-        return command::state(config);
+        return (command::state(config), vec![]);
     };
     if let Some(models) = &config.models {
-        return ProviderState::Ready { models: models.clone() };
+        return (ProviderState::Ready { models: models.clone() }, vec![]);
     }
     let limit = Duration::from_millis(limits::CATALOG_MS);
     let listed = timeout(limit, http.models(config, wire)).await;
@@ -91,16 +232,15 @@ async fn state(config: &ProviderConfig, http: &Http) -> ProviderState {
         let message = format!("{} did not list its models within {seconds} s.", config.name);
         Err(failure::retry(FailureKind::TimedOut, message))
     });
-    match listed {
-        Ok(models) if models.is_empty() => ProviderState::Unusable {
-            problem: format!("{} has no models.", config.name),
-            hint: no_models_hint(config),
-        },
-        Ok(models) => ProviderState::Ready { models },
-        Err(error) => {
-            ProviderState::Unusable { problem: error.to_string(), hint: hint(config, &error) }
+    let (problem, hint) = match listed {
+        Ok(listed) if !listed.is_empty() => {
+            let models = listed.iter().map(|one| one.name.clone()).collect();
+            return (ProviderState::Ready { models }, listed);
         }
-    }
+        Ok(_) => (format!("{} has no models.", config.name), no_models_hint(config)),
+        Err(error) => (error.to_string(), hint(config, &error)),
+    };
+    (ProviderState::Unusable { problem, hint }, vec![])
 }
 
 /// Which of its files are there, and whether they can be run here.
@@ -172,6 +312,7 @@ fn hint(config: &ProviderConfig, error: &ModelError) -> String {
             FailureKind::Idle
             | FailureKind::Refused
             | FailureKind::OutOfCredit
+            | FailureKind::OutOfBudget
             | FailureKind::PromptTooLong
             | FailureKind::TooLong
             | FailureKind::Empty

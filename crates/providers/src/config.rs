@@ -8,6 +8,8 @@ use plenary_domain::limits;
 
 use crate::redact;
 
+pub(crate) const OPENROUTER_URL: &str = "https://openrouter.ai/api/v1";
+
 #[derive(Clone, Debug)]
 pub struct ProviderConfig {
     /// The part of a model's name before the slash.
@@ -68,19 +70,34 @@ impl ProviderConfig {
         ProviderConfig { local: models, ..ProviderConfig::new(name, Kind::Local) }
     }
 
-    /// Tokens that its models take, prompt and answer together.
-    pub fn window(&self) -> u32 {
+    /// Tokens that its models take, prompt and answer together, where that is set.
+    pub(crate) fn set_window(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Local => None,
+            // What Ollama is told wins over what somebody thinks of it.
+            Kind::Ollama => self.num_ctx.or(self.window_tokens),
+            Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => self.window_tokens,
+        }
+    }
+
+    /// The same where nobody has said anything.
+    pub(crate) fn usual_window(&self) -> u32 {
         match self.kind {
             Kind::Local => limits::LOCAL_WINDOW_TOKENS as u32,
-            // What Ollama is told wins over what somebody thinks of it.
-            Kind::Ollama => {
-                let told = self.num_ctx.or(self.window_tokens);
-                told.unwrap_or(limits::OLLAMA_WINDOW_TOKENS)
-            }
-            Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => {
-                self.window_tokens.unwrap_or(limits::WINDOW_TOKENS)
-            }
+            Kind::Ollama => limits::OLLAMA_WINDOW_TOKENS,
+            Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => limits::WINDOW_TOKENS,
         }
+    }
+
+    /// Whose models they are, by the address.
+    pub(crate) fn vendor(&self) -> Option<&'static str> {
+        let vendors = [
+            (Kind::OpenAi.usual_url(), "openai"),
+            (Kind::Anthropic.usual_url(), "anthropic"),
+            (Kind::Gemini.usual_url(), "gemini"),
+            (OPENROUTER_URL, "openrouter"),
+        ];
+        vendors.into_iter().find(|(url, _)| self.url == *url).map(|(_, vendor)| vendor)
     }
 
     /// The address as it may be shown.

@@ -1,9 +1,8 @@
 //! Providers that are found by themselves, from the environment.
 
-use crate::config::{Kind, ProviderConfig, Secret};
+use crate::config::{Kind, OPENROUTER_URL, ProviderConfig, Secret};
 
 const OLLAMA_PORT: u16 = 11434;
-const OPENROUTER_URL: &str = "https://openrouter.ai/api/v1";
 
 /// What the environment names, and Ollama at its usual place in any case.
 /// `env` looks up a variable; an empty one counts as not set.

@@ -454,7 +454,8 @@ pub(crate) fn presentable(words: &str) -> String {
     line
 }
 
-fn tls(error: &reqwest::Error) -> Option<String> {
+/// What is wrong with an encrypted connection, if that is what is wrong.
+pub(crate) fn tls(error: &reqwest::Error) -> Option<String> {
     within::<rustls::Error>(error).map(ToString::to_string)
 }
 

@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::config::{ProviderConfig, Secret};
+use crate::facts::{self, Fact, Listed, lenient};
 use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::prompt;
@@ -61,7 +62,7 @@ impl Wire for Gemini {
         format!("{}/v1beta/models?pageSize=1000", config.url)
     }
 
-    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<Listed>> {
         #[derive(Deserialize)]
         struct List {
             models: Vec<Model>,
@@ -72,6 +73,8 @@ impl Wire for Gemini {
             name: String,
             #[serde(default)]
             supported_generation_methods: Vec<String>,
+            #[serde(default, deserialize_with = "lenient")]
+            input_token_limit: Option<u64>,
         }
         let list: List = serde_json::from_slice(body)?;
         let answers = |model: &Model| {
@@ -79,8 +82,11 @@ impl Wire for Gemini {
             methods.iter().any(|method| method == "generateContent")
         };
         let models = list.models.into_iter().filter(answers);
-        let bare = |model: Model| model.name.trim_start_matches("models/").to_owned();
-        Ok(models.map(bare).collect())
+        let listed = |model: Model| {
+            let fact = Fact { window_tokens: facts::window(model.input_token_limit), price: None };
+            Listed { fact, ..Listed::bare(model.name.trim_start_matches("models/").to_owned()) }
+        };
+        Ok(models.map(listed).collect())
     }
 }
 

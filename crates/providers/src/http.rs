@@ -13,6 +13,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response};
 
 use crate::config::{Kind, ProviderConfig, Secret};
+use crate::facts::Listed;
 use crate::lines::{Frames, Framing, Stop};
 use crate::tls::client_builder;
 use crate::{anthropic, failure, gemini, ollama, openai, wait};
@@ -42,7 +43,7 @@ pub(crate) trait Wire: Sync {
 
     /// Where the models are listed, and how the list is read.
     fn models_url(&self, config: &ProviderConfig) -> String;
-    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>>;
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<Listed>>;
 }
 
 pub(crate) fn wire(kind: Kind) -> Option<&'static dyn Wire> {
@@ -196,12 +197,12 @@ impl Http {
         Ok(make(self.client(config)?).headers(headers))
     }
 
-    /// The names of a provider's models.
+    /// A provider's models.
     pub(crate) async fn models(
         &self,
         config: &ProviderConfig,
         wire: &dyn Wire,
-    ) -> Result<Vec<String>, ModelError> {
+    ) -> Result<Vec<Listed>, ModelError> {
         let url = wire.models_url(config);
         let request = self.request(config, wire, |client| client.get(url))?;
         let response = request.send().await.map_err(|error| failure::transport(config, &error))?;
@@ -211,6 +212,24 @@ impl Http {
             return Err(failure::status(config, "", code.as_u16(), None, &body));
         }
         wire.models(&body).map_err(|_| failure::not_this_wire(config))
+    }
+
+    /// What a server says beside its list, where it says anything.
+    pub(crate) async fn told(
+        &self,
+        config: &ProviderConfig,
+        wire: &dyn Wire,
+        url: &str,
+        body: Option<&serde_json::Value>,
+    ) -> Option<serde_json::Value> {
+        let make = |client: &Client| match body {
+            Some(body) => client.post(url).json(body),
+            None => client.get(url),
+        };
+        let response = self.request(config, wire, make).ok()?.send().await.ok()?;
+        let is_well = response.status().is_success();
+        let body = bounded(response, limits::WIRE_LINE_BYTES).await;
+        serde_json::from_slice(&body).ok().filter(|_| is_well)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The models that can be reached: four wires over HTTP, and command-line agents.
+//! The models that can be reached: four wires over HTTP, and command-line agents. And what
+//! workflows may reach: servers and folders that the operator names.
 //!
 //! This crate must not know the log, a form of deliberation, or the server. It
 //! does not wait for slow models and does not ask twice: patience and retries are
@@ -10,7 +11,9 @@ mod catalog;
 mod command;
 mod config;
 mod discover;
+mod facts;
 mod failure;
+mod fit;
 mod gemini;
 mod http;
 mod keeper;
@@ -19,12 +22,14 @@ mod lines;
 mod local;
 mod ollama;
 mod openai;
+mod outside;
 mod plain;
 mod presets;
 mod private;
 mod processes;
 mod prompt;
 mod redact;
+mod sheet;
 mod start;
 mod tls;
 mod wait;
@@ -33,16 +38,20 @@ mod workspace;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use fit::Fit;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use plenary_domain::{Ask, FailureKind, ModelName, limits};
-use plenary_engine::ports::{ModelError, Models, Piece, ProviderReport};
+use plenary_domain::{Ask, FailureKind, ModelName, Quote, Source, limits};
+use plenary_engine::ports::{Known, ModelError, Models, Piece, ProviderReport, Window};
 
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
+pub use facts::Fact;
 pub use keeper::{KEEPER, keep};
+pub use outside::{AllowedHost, Gateway, OutsideConfig, SecretConfig};
 pub use presets::PRESETS;
 pub use redact::address as shown_address;
+pub use sheet::{Entry, LeftOut, Sheet};
 pub use start::find_program;
 pub use tls::{client_builder, install_tls};
 
@@ -83,6 +92,7 @@ pub struct Providers {
     keeping: Arc<Keeping>,
     http: Arc<http::Http>,
     catalog: catalog::Catalog,
+    sheet: Option<sheet::Kept>,
     redactor: Arc<redact::Redactor>,
     #[cfg(feature = "local")]
     local: local::Local,
@@ -114,6 +124,7 @@ impl Providers {
         }
         Providers {
             catalog: catalog::Catalog::new(kept.len()),
+            sheet: None,
             http: Arc::new(http::Http::new()),
             keeping: Arc::default(),
             redactor: Arc::new(redact::Redactor::of(kept.iter().map(Arc::as_ref))),
@@ -121,6 +132,14 @@ impl Providers {
             #[cfg(feature = "local")]
             local: local::Local::default(),
         }
+    }
+
+    /// Takes prices and windows from the sheet in this file too, where nobody else says
+    /// them.
+    #[must_use]
+    pub fn with_sheet(mut self, path: PathBuf) -> Self {
+        self.sheet = Some(sheet::Kept::at(path));
+        self
     }
 
     /// Holds command-line agents in this way, and ends first what those of a process
@@ -133,6 +152,10 @@ impl Providers {
         }
         self.keeping = Arc::new(keeping);
         self
+    }
+
+    fn config(&self, model: &ModelName) -> Option<&Arc<ProviderConfig>> {
+        self.configs.iter().find(|config| config.name == model.parts().0)
     }
 
     fn unknown(&self, provider: &str) -> ModelError {
@@ -177,23 +200,57 @@ impl Models for Providers {
     }
 
     fn window_tokens(&self, model: &ModelName) -> u32 {
-        let config = self.configs.iter().find(|one| one.name == model.parts().0);
-        config.map_or(limits::WINDOW_TOKENS, |config| config.window())
+        let usual = || self.config(model).map(|config| config.usual_window());
+        let known = self.known(model).window.map(|window| window.tokens);
+        known.or_else(usual).unwrap_or(limits::WINDOW_TOKENS)
+    }
+
+    fn known(&self, model: &ModelName) -> Known {
+        let Some(config) = self.config(model) else { return Known::default() };
+        let said = self.catalog.said(config, model);
+        let said = said.map(|(fact, at)| (fact, Source::Provider, Some(at)));
+        let listed = self.sheet.as_ref().and_then(|sheet| sheet.of(config, model));
+        let listed = listed.map(|(fact, at)| (fact, Source::Import, at));
+        let mut told = [said, listed].into_iter().flatten();
+        let window = |tokens, source, said_at| Window { tokens, source, said_at };
+        let own = config.set_window().map(|tokens| window(tokens, Source::Settings, None));
+        let embedded = || {
+            let tokens = limits::LOCAL_WINDOW_TOKENS as u32;
+            (config.kind == Kind::Local).then(|| window(tokens, Source::Embedded, None))
+        };
+        let others = told.clone().find_map(|(fact, source, at)| {
+            fact.window_tokens.map(|tokens| window(tokens, source, at))
+        });
+        Known {
+            window: own.or_else(embedded).or(others),
+            price: told.find_map(|(fact, source, said_at)| {
+                fact.price.map(|price| Quote { price, source, said_at })
+            }),
+        }
     }
 
     fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {
-        let (provider, _) = ask.model.parts();
-        let Some(config) = self.configs.iter().find(|one| one.name == provider) else {
-            return stream::iter([Err(self.unknown(provider))]).boxed();
+        let Some(config) = self.config(&ask.model) else {
+            return stream::iter([Err(self.unknown(ask.model.parts().0))]).boxed();
         };
         if config.kind == Kind::Local {
             return self.ask_local(config, ask);
+        }
+        let fit = self.known(&ask.model).window.map(|window| Fit::new(&ask, window.tokens));
+        if let Some(refused) = fit.as_ref().and_then(Fit::refused) {
+            return stream::iter([Err(refused)]).boxed();
         }
         let pieces = match http::wire(config.kind) {
             Some(wire) => {
                 http::ask(self.http.clone(), wire, config.clone(), ask, request_id).boxed()
             }
             None => command::ask(config.clone(), self.keeping.clone(), ask).boxed(),
+        };
+        let pieces = match fit {
+            Some(fit) => {
+                pieces.map(move |piece| piece.map_err(|error| fit.explained(error))).boxed()
+            }
+            None => pieces,
         };
         redact::stream(self.redactor.clone(), pieces)
     }
@@ -202,6 +259,29 @@ impl Models for Providers {
         Box::pin(async {
             let reports = self.catalog.reports(&self.configs, &self.http).await;
             reports.into_iter().map(|report| self.redactor.report(report)).collect()
+        })
+    }
+
+    fn learned(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.catalog.learned())
+    }
+
+    fn meet<'a>(&'a self, model: &'a ModelName) -> BoxFuture<'a, ()> {
+        Box::pin(async {
+            let Known { window, price } = self.known(model);
+            let place = self.configs.iter().position(|config| config.name == model.parts().0);
+            if let Some(place) = place.filter(|_| window.is_none() || price.is_none()) {
+                self.catalog.meet(place, &self.configs[place], &self.http).await;
+            }
+        })
+    }
+
+    fn lacks<'a>(&'a self, model: &'a ModelName) -> BoxFuture<'a, bool> {
+        Box::pin(async {
+            let (provider, name) = model.parts();
+            let place = self.configs.iter().position(|config| config.name == provider);
+            let Some(place) = place else { return false };
+            self.catalog.lacks(place, &self.configs[place], &self.http, name).await
         })
     }
 }

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::config::{ProviderConfig, Secret};
+use crate::facts::Listed;
 use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::prompt;
@@ -47,7 +48,7 @@ impl Wire for Ollama {
         format!("{}/api/tags", config.url)
     }
 
-    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<Listed>> {
         #[derive(Deserialize)]
         struct Tags {
             models: Vec<Tag>,
@@ -57,7 +58,8 @@ impl Wire for Ollama {
             name: String,
         }
         let tags: Tags = serde_json::from_slice(body)?;
-        Ok(tags.models.into_iter().map(|tag| tag.name).collect())
+        let asked_for = |tag: Tag| Listed { more: true, ..Listed::bare(tag.name) };
+        Ok(tags.models.into_iter().map(asked_for).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::ledger::nano_usd;
-use plenary_domain::{Ask, Usage};
+use plenary_domain::{Ask, Price, Usage};
 use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::config::{ProviderConfig, Secret};
+use crate::facts::{self, Fact, Listed, lenient};
 use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::{ollama, prompt};
@@ -61,22 +62,102 @@ impl Wire for OpenAi {
         format!("{}/models", config.url)
     }
 
-    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<String>> {
+    fn models(&self, body: &[u8]) -> serde_json::Result<Vec<Listed>> {
         #[derive(Deserialize)]
         struct List {
             data: Vec<Model>,
-        }
-        #[derive(Deserialize)]
-        struct Model {
-            id: String,
-            created: Option<i64>,
         }
         let list: List = serde_json::from_slice(body)?;
         let mut models = list.data;
         // The list has no order of its own; newer models tend to be better.
         models.sort_by_key(|model| std::cmp::Reverse(model.created));
-        let names = models.into_iter().map(|model| model.id);
-        Ok(names.filter(|name| chats(name)).collect())
+        Ok(models.into_iter().filter(|model| chats(&model.id)).map(Model::listed).collect())
+    }
+}
+
+/// A model in the lists of many servers. Each says how much it takes by a word of its own.
+#[derive(Deserialize)]
+struct Model {
+    id: String,
+    #[serde(default, deserialize_with = "lenient")]
+    created: Option<i64>,
+    #[serde(default, deserialize_with = "lenient")]
+    owned_by: Option<String>,
+    /// OpenRouter and others.
+    #[serde(default, deserialize_with = "lenient")]
+    context_length: Option<u64>,
+    /// Groq.
+    #[serde(default, deserialize_with = "lenient")]
+    context_window: Option<u64>,
+    /// vLLM.
+    #[serde(default, deserialize_with = "lenient")]
+    max_model_len: Option<u64>,
+    /// LM Studio.
+    #[serde(default, deserialize_with = "lenient")]
+    loaded_context_length: Option<u64>,
+    /// Mistral.
+    #[serde(default, deserialize_with = "lenient")]
+    max_context_length: Option<u64>,
+    /// llama.cpp.
+    #[serde(default, deserialize_with = "lenient")]
+    meta: Option<Meta>,
+    /// Of OpenRouter, in US dollars for one token or one request.
+    #[serde(default, deserialize_with = "lenient")]
+    pricing: Option<Pricing>,
+    #[serde(default, deserialize_with = "lenient")]
+    top_provider: Option<Top>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    n_ctx: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Pricing {
+    prompt: String,
+    completion: String,
+    request: Option<String>,
+    input_cache_read: Option<String>,
+}
+
+/// The one that OpenRouter takes first.
+#[derive(Deserialize)]
+struct Top {
+    context_length: Option<u64>,
+}
+
+impl Model {
+    fn listed(self) -> Listed {
+        let windows = [
+            self.meta.and_then(|meta| meta.n_ctx),
+            self.max_model_len,
+            self.loaded_context_length,
+            self.context_length,
+            self.context_window,
+            self.max_context_length,
+        ];
+        let first = self.top_provider.and_then(|top| top.context_length).unwrap_or(u64::MAX);
+        let told = windows.into_iter().flatten().next().map(|tokens| tokens.min(first));
+        let window_tokens = facts::window(told);
+        let price = self.pricing.and_then(|pricing| pricing.price());
+        Listed {
+            // Earlier ones list how much a model was made for, and not what it has.
+            more: window_tokens.is_none() && self.owned_by.as_deref() == Some("llamacpp"),
+            fact: Fact { window_tokens, price },
+            name: self.id,
+        }
+    }
+}
+
+impl Pricing {
+    /// Where each request costs something too, its tokens do not tell the price.
+    fn price(&self) -> Option<Price> {
+        let number = |text: &String| text.parse::<f64>().ok();
+        let is_by_token = self.request.as_ref().and_then(number).unwrap_or(0.0) == 0.0;
+        let (input, output) = (number(&self.prompt)?, number(&self.completion)?);
+        let cached = self.input_cache_read.as_ref().and_then(number);
+        facts::price(input, output, cached).filter(|_| is_by_token)
     }
 }
 
@@ -285,6 +366,52 @@ mod tests {
             {"id": "dall-e-3"}, {"id": "omni-moderation-latest"}, {"id": "local"},
         ]});
         let models = OpenAi.models(list.to_string().as_bytes()).unwrap();
-        assert_eq!(models, ["gpt-5", "gpt-4o", "local"]);
+        let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+        assert_eq!(names, ["gpt-5", "gpt-4o", "local"]);
+    }
+
+    #[test]
+    fn servers_say_how_much_a_model_takes_each_by_its_own_word() {
+        let price = Price { input: 0.15, output: 0.6, cached: Some(0.075) };
+        let pricing = json!({"prompt": "0.00000015", "completion": "0.0000006", "image": "0",
+            "request": "0", "input_cache_read": "0.000000075"});
+        let by_request = json!({"prompt": "0.000003", "completion": "0.000015", "request": "0.01"});
+        let auto = json!({"prompt": "-1", "completion": "-1"});
+        for (said, window, price, more) in [
+            (
+                json!({"context_length": 131_072, "pricing": pricing,
+                "top_provider": {"context_length": 65_536, "max_completion_tokens": null}}),
+                Some(65_536),
+                Some(price),
+                false,
+            ),
+            (json!({"context_length": 8_192, "pricing": by_request}), Some(8_192), None, false),
+            (json!({"context_length": 2_000_000, "pricing": auto}), Some(2_000_000), None, false),
+            (json!({"max_model_len": 40_960}), Some(40_960), None, false),
+            (json!({"context_window": 131_072}), Some(131_072), None, false),
+            (
+                json!({"owned_by": "llamacpp", "meta": {"n_ctx": 5_632, "n_ctx_train": 32_768}}),
+                Some(5_632),
+                None,
+                false,
+            ),
+            (json!({"owned_by": "llamacpp", "meta": {"n_ctx_train": 32_768}}), None, None, true),
+            (json!({"owned_by": "llamacpp", "meta": null}), None, None, true),
+            (json!({"owned_by": "openai"}), None, None, false),
+            // Nonsense says nothing, and spoils nothing.
+            (
+                json!({"context_length": "long", "max_model_len": -1, "meta": [], "pricing": "cheap",
+                "created": "today", "top_provider": 7}),
+                None,
+                None,
+                false,
+            ),
+        ] {
+            let mut item = said;
+            item["id"] = "m1".into();
+            let listed = OpenAi.models(json!({"data": [item]}).to_string().as_bytes()).unwrap();
+            let fact = Fact { window_tokens: window, price };
+            assert_eq!(listed, [Listed { name: "m1".into(), fact, more }], "{item}");
+        }
     }
 }

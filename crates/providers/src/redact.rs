@@ -31,7 +31,7 @@ const RUN: usize = 12;
 /// Shorter secrets are looked for in messages only.
 const LONG: usize = 16;
 /// Shorter ones are left alone: no key is as short, and hiding them would hide words.
-const SHORT: usize = 8;
+pub(crate) const SHORT: usize = 8;
 /// The start of a run that is held back until it is known how it goes on.
 const START: usize = 4;
 
@@ -58,7 +58,7 @@ impl Redactor {
         Redactor::knowing(secrets)
     }
 
-    fn knowing(secrets: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn knowing(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut redactor = Redactor::default();
         for secret in secrets {
             let bytes = secret.as_bytes();
@@ -90,6 +90,31 @@ impl Redactor {
             let text = text.replace(secret.as_str(), HIDDEN);
             text.replace(short[0], HIDDEN).replace(short[1], HIDDEN)
         })
+    }
+
+    /// Whatever has come, without any of them. Whoever set these meant them as secrets, so
+    /// short ones are looked for too.
+    pub(crate) fn bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let mut found = self.runs_in(&bytes);
+        for secret in &self.whole {
+            let windows = bytes.windows(secret.len()).enumerate();
+            let places = windows.filter(|(_, window)| *window == secret.as_bytes());
+            found.extend(places.map(|(at, _)| (at, at + secret.len())));
+        }
+        if found.is_empty() {
+            return bytes;
+        }
+        found.sort_unstable();
+        let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+        for (from, to) in found {
+            if from >= at && (from > at || out.is_empty()) {
+                out.extend_from_slice(&bytes[at..from]);
+                out.extend_from_slice(HIDDEN.as_bytes());
+            }
+            at = at.max(to);
+        }
+        out.extend_from_slice(&bytes[at..]);
+        out
     }
 
     pub(crate) fn error(&self, error: ModelError) -> ModelError {

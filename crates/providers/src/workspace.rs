@@ -51,7 +51,7 @@ fn allowed(folders: Option<&[PathBuf]>, started: Option<&Path>) -> Vec<PathBuf> 
 }
 
 /// `~/` stands for the home folder, as in a shell.
-fn at_home(path: &Path) -> PathBuf {
+pub(crate) fn at_home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
         (Ok(rest), Some(home)) => Path::new(&home).join(rest),
         (Ok(_) | Err(_), _) => path.to_owned(),

@@ -1,8 +1,10 @@
 //! What the server is told to do.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::rules::Rules;
@@ -15,6 +17,8 @@ pub struct Script {
     pub(crate) written: Rules,
     pub(crate) otherwise: Reply,
     pub(crate) models: Vec<String>,
+    pub(crate) about: BTreeMap<String, Value>,
+    pub(crate) pages: BTreeMap<String, Value>,
     pub(crate) listing: Option<Fault>,
     pub(crate) key: Option<String>,
 }
@@ -42,6 +46,21 @@ impl Script {
     #[must_use]
     pub fn models(mut self, names: &[&str]) -> Self {
         self.models = names.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+
+    /// What the list says of a model beside its name, as that wire has it. Ollama says it
+    /// when it is asked for the model.
+    #[must_use]
+    pub fn about(mut self, model: &str, says: Value) -> Self {
+        self.about.insert(model.to_owned(), says);
+        self
+    }
+
+    /// What stands at a further address.
+    #[must_use]
+    pub fn page(mut self, path: &str, says: Value) -> Self {
+        self.pages.insert(path.to_owned(), says);
         self
     }
 

@@ -156,8 +156,18 @@ async fn handle(
         ("POST", path) if path.ends_with(":streamGenerateContent") => {
             desk.chat(&Gemini, path, &headers, &body).await
         }
+        ("POST", "/api/show") => desk.show(&body),
+        ("GET", path) if desk.script.pages.contains_key(path) => {
+            json_response(200, &desk.script.pages[path])
+        }
         _ => respond(404, "text/plain", Body::from("404 page not found")),
     }
+}
+
+/// The models of a list, whatever the wire calls it.
+fn items(list: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let lists = list.as_object_mut().into_iter().flat_map(|list| list.values_mut());
+    lists.filter_map(Value::as_array_mut).flatten()
 }
 
 impl Desk {
@@ -224,7 +234,22 @@ impl Desk {
         {
             return response;
         }
-        json_response(200, &wire.models(&self.script.models))
+        let mut list = wire.models(&self.script.models);
+        for (name, item) in self.script.models.iter().zip(items(&mut list)) {
+            let about = self.script.about.get(name).and_then(Value::as_object);
+            let fields = item.as_object_mut().zip(about);
+            fields.into_iter().for_each(|(item, about)| item.extend(about.clone()));
+        }
+        json_response(200, &list)
+    }
+
+    fn show(&self, body: &Bytes) -> Response {
+        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+        let about = asked["model"].as_str().and_then(|name| self.script.about.get(name));
+        match about {
+            Some(about) => json_response(200, about),
+            None => json_response(404, &json!({"error": "model not found"})),
+        }
     }
 
     async fn chat(

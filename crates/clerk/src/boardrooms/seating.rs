@@ -5,11 +5,11 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     Command, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, preset,
 };
-use plenary_domain::{ModelName, Wrong, limits, room};
+use plenary_domain::{Allowance, ModelName, Wrong, limits, room};
 
 use super::{BoardName, NewAdvisor, NewBoardroom, RoleName};
 use crate::models::{self, Names, NoModel};
-use crate::{Clerk, Result};
+use crate::{Clerk, Result, budgets};
 
 /// Fills in what was left open. Providers are only asked for their models when
 /// that is needed: a board whose models are all named in full starts at once.
@@ -45,6 +45,7 @@ pub(super) async fn seat(clerk: &Clerk, new: NewBoardroom) -> Result<Convene> {
             role: advisor.role.into(),
             sitter,
             system_prompt: advisor.system_prompt.clone(),
+            budget: advisor.budget.map(Allowance::from).unwrap_or_default(),
         });
     }
     let chosen = match &new.synthesizer {
@@ -63,6 +64,11 @@ pub(super) async fn seat(clerk: &Clerk, new: NewBoardroom) -> Result<Convene> {
         wrong.push(Wrong::new("quorum.graceSeconds", "must not be negative"));
     }
     let grace = |seconds: f64| (seconds.max(0.0) * 1000.0) as u64;
+    let seated = seats.iter().filter_map(|seat| match &seat.sitter {
+        Sitter::Model(model) => Some(model),
+        Sitter::Person { .. } => None,
+    });
+    let prices = clerk.noted(seated.chain(&synthesizers));
     let convene = Convene {
         prompt: new.prompt,
         context: new
@@ -78,6 +84,9 @@ pub(super) async fn seat(clerk: &Clerk, new: NewBoardroom) -> Result<Convene> {
             grace_ms: quorum.grace_seconds.map_or(limits::GRACE_MS, grace),
         }),
         ballot: new.ballot.unwrap_or(false),
+        prices,
+        budget: budgets::budget(&clerk.prices.currency, &mut wrong, new.budget),
+        open_answers: new.open_answers.unwrap_or(false),
     };
     if wrong.is_empty() {
         return Ok(convene);
@@ -99,6 +108,7 @@ fn preset_advisors(board: Option<BoardName>) -> Vec<NewAdvisor> {
         person: None,
         reply_within_seconds: None,
         system_prompt: None,
+        budget: None,
     };
     roles.iter().map(advisor).collect()
 }

@@ -11,6 +11,7 @@ use plenary_domain::{ContextFile, ModelName, Reject, Wrong, limits, room};
 
 use super::{NewDiscussion, NewModerator, NewSeat, RoleName};
 use crate::boardrooms::NewContext;
+use crate::budgets::{self, NewBudget};
 use crate::models::{self, Names};
 use crate::{Clerk, ClerkError, Result, agents};
 
@@ -34,6 +35,8 @@ pub(super) async fn seat(clerk: &Clerk, new: NewDiscussion) -> Result<Create> {
         let seat = seats.seat(&format!("participants[{place}]"), new).await?;
         participants.push(Participant { seat: Arc::new(seat), role });
     }
+    let tokens = |tokens| NewBudget { tokens: Some(tokens), ..NewBudget::default() };
+    let budget = new.budget.or(new.budget_tokens.map(tokens));
     let file = |file: NewContext| ContextFile { name: file.name, text: file.text };
     let create = Create {
         name: new.name.unwrap_or_default(),
@@ -43,7 +46,7 @@ pub(super) async fn seat(clerk: &Clerk, new: NewDiscussion) -> Result<Create> {
         facilitator,
         participants,
         max_rounds: new.max_rounds.unwrap_or(limits::ROUNDS),
-        budget_tokens: new.budget_tokens,
+        budget: budgets::budget(&clerk.prices.currency, &mut seats.wrong, budget),
         project: new.project,
         start: None,
     };
@@ -74,6 +77,8 @@ pub(super) async fn participant(clerk: &Clerk, new: NewSeat, state: &State) -> R
 
 /// The field that names an agent to lead.
 const MODERATOR: &str = "moderatorId";
+/// The field that seats somebody to lead.
+const FACILITATOR: &str = "facilitator";
 
 fn of_agent(id: &str, role: Option<Role>) -> NewSeat {
     let role = role.map(RoleName::from);
@@ -153,7 +158,7 @@ impl<'a> Seats<'a> {
     async fn leader(&mut self, new: Leader) -> Result<Seat> {
         match new {
             Leader::Agent(id) => self.seat(MODERATOR, of_agent(&id, None)).await,
-            Leader::Seat(seat) => self.seat("facilitator", *seat).await,
+            Leader::Seat(seat) => self.seat(FACILITATOR, *seat).await,
         }
     }
 
@@ -240,12 +245,14 @@ impl<'a> Seats<'a> {
             }
         }
         let name = new.name.clone().or_else(|| new.agent_id.clone()).unwrap_or_default();
-        Ok(Sketch {
-            agent: None,
-            name: name.trim().to_owned(),
-            persona: Arc::from(new.persona.clone().unwrap_or_default()),
-            choice: ModelChoice::Any,
-        })
+        let own = new.persona.as_deref().filter(|persona| !persona.trim().is_empty());
+        let persona = match own {
+            Some(own) => Arc::from(own),
+            // Whoever leads needs to know how; whoever takes part has the topic and a role.
+            None if at == FACILITATOR => agent::usual_persona(""),
+            None => Arc::from(""),
+        };
+        Ok(Sketch { agent: None, name: name.trim().to_owned(), persona, choice: ModelChoice::Any })
     }
 
     /// The seat's own model goes before the one for all, and that before the agent's.
