@@ -5,13 +5,17 @@
 //! be made again and compared, so none is stored, logged or exported. What is made anew
 //! is made with the next number; the log has the number.
 
+use std::sync::{Arc, Weak};
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use plenary_clerk::identity::{self, Caller, PersonsSeat, Proven, Standing};
-use plenary_clerk::whiteboards;
+use futures::future::BoxFuture;
+use plenary_clerk::ClerkError;
+use plenary_clerk::identity::{self, Caller, PersonsSeat, Proofs, Proven, Standing};
+use plenary_clerk::{boardrooms, whiteboards};
 use plenary_domain::whiteboard::{Role, Shown};
 use plenary_domain::{AgentName, SessionId};
-use plenary_engine::{By, Snapshot};
+use plenary_engine::{By, Engine, EngineError, Snapshot};
 use ring::hmac;
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
@@ -67,9 +71,20 @@ impl Asking {
     /// What the token proves in this session.
     pub async fn proven(&self, app: &App, session: SessionId) -> Result<Proven, Problem> {
         match &self.token {
-            Some(given) => proven(app, session, given).await,
+            Some(given) => Ok(proven(&app.engine, session, given).await?),
             None => Ok(Proven::Nothing),
         }
+    }
+
+    /// The session as the caller sees it, from this seat where one is named.
+    pub async fn sees(
+        &self,
+        app: &App,
+        session: SessionId,
+        seat: Option<u8>,
+    ) -> Result<Snapshot, Problem> {
+        let proven = self.proven(app, session).await?;
+        Ok(boardrooms::seen(app.engine.get(session).await?, &proven, seat)?)
     }
 
     /// The one who asks for a change of this session.
@@ -79,19 +94,41 @@ impl Asking {
     }
 }
 
-async fn proven(app: &App, session: SessionId, given: &str) -> Result<Proven, Problem> {
-    let room = app.engine.get(session).await?.room;
+/// Tells the clerk what a token proves.
+pub struct Tokens(pub Weak<Engine>);
+
+impl Proofs for Tokens {
+    fn proven(
+        &self,
+        session: SessionId,
+        token: String,
+    ) -> BoxFuture<'_, Result<Proven, ClerkError>> {
+        Box::pin(async move {
+            match self.0.upgrade() {
+                Some(engine) => Ok(proven(&engine, session, &token).await?),
+                None => Ok(Proven::Stranger),
+            }
+        })
+    }
+}
+
+async fn proven(
+    engine: &Arc<Engine>,
+    session: SessionId,
+    given: &str,
+) -> Result<Proven, EngineError> {
+    let room = engine.get(session).await?.room;
     if let Some((name, _)) = given.rsplit_once('.') {
         let agent = AgentName(name.to_owned());
-        if is(app, session, &Proof::Agent(&agent, room.renewals(&agent)), given).await? {
+        if is(engine, session, &Proof::Agent(&agent, room.renewals(&agent)), given).await? {
             return Ok(Proven::Agent(agent));
         }
     }
-    if is(app, session, &Proof::Opener, given).await? {
+    if is(engine, session, &Proof::Opener, given).await? {
         return Ok(Proven::Opener);
     }
     for person in identity::persons(&room) {
-        if is(app, session, &Proof::Seat(&person.id, &person.name), given).await? {
+        if is(engine, session, &Proof::Seat(&person.id, &person.name), given).await? {
             return Ok(Proven::Seat(person));
         }
     }
@@ -111,12 +148,12 @@ pub async fn shown(
     let session = caller.session;
     let newest = whiteboards::board(&app.engine.get(session).await?)?.invitation();
     let (Some(given), Some(newest)) = (invitation, newest) else { return Ok(Shown::Nothing) };
-    if is(app, session, &Proof::Invited(agent, role), given).await? {
+    if is(&app.engine, session, &Proof::Invited(agent, role), given).await? {
         return Ok(Shown::Personal);
     }
     // Older ones too, so that whoever has one is told that it was replaced.
     for made in (0..=newest).rev() {
-        if is(app, session, &Proof::Invitation(made), given).await? {
+        if is(&app.engine, session, &Proof::Invitation(made), given).await? {
             return Ok(Shown::Invitation(made));
         }
     }
@@ -203,19 +240,27 @@ impl Proof<'_> {
 
 /// The code for this, after a name and a dot.
 pub async fn code(app: &App, session: SessionId, proof: &Proof<'_>) -> Result<String, Problem> {
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &app.engine.secret().await?);
+    Ok(made(&app.engine, session, proof).await?)
+}
+
+async fn made(
+    engine: &Engine,
+    session: SessionId,
+    proof: &Proof<'_>,
+) -> Result<String, EngineError> {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &engine.secret().await?);
     let code = hmac::sign(&key, &proof.message(session));
     let code: String = code.as_ref()[..CODE_BYTES].iter().map(|b| format!("{b:02x}")).collect();
     Ok(format!("{}.{code}", proof.name()))
 }
 
 async fn is(
-    app: &App,
+    engine: &Engine,
     session: SessionId,
     proof: &Proof<'_>,
     given: &str,
-) -> Result<bool, Problem> {
-    Ok(crate::auth::same(given, &code(app, session, proof).await?))
+) -> Result<bool, EngineError> {
+    Ok(crate::auth::same(given, &made(engine, session, proof).await?))
 }
 
 #[cfg(test)]

@@ -264,9 +264,7 @@ impl From<ClerkError> for Problem {
                     "Send the `agentToken` that opening it returned as the header `Agent-Token` \
                      (over MCP as `agent_token`), or come in as whoever opened it."
                 }
-                false => {
-                    "Come in with the access token that it was opened with, or with the operator's."
-                }
+                false => "Use the access token that it was opened with, or the operator's.",
             }),
             ClerkError::NotYourSeat => not_yours(
                 "Only the person whose seat it is, who opened this session and the operator of \

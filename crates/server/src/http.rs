@@ -10,8 +10,11 @@ mod health;
 mod limits;
 mod models;
 mod routes;
+mod runs;
 mod sessions;
+mod signals;
 mod whiteboards;
+mod workflows;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -42,6 +45,9 @@ fn all() -> Routes {
         .merge(whiteboards::routes())
         .merge(councils::routes())
         .merge(discussions::routes())
+        .merge(workflows::routes())
+        .merge(runs::routes())
+        .merge(signals::routes())
         .merge(agents::routes())
         .merge(sessions::routes())
         .merge(events::routes())
@@ -76,6 +82,12 @@ fn within(name: &str, given: u32, least: u32, most: u32) -> Result<u32, Problem>
     }
     let problem = format!("`{name}` must be from {least} to {most}.");
     Err(Problem::new(Code::InvalidQuery, problem))
+}
+
+/// The number of a seat in the query.
+fn seat(given: Option<u8>) -> Result<Option<u8>, Problem> {
+    let most = plenary_domain::limits::ADVISORS as u32;
+    given.map(|seat| within("seat", seat.into(), 1, most).map(|_| seat)).transpose()
 }
 
 /// A document for a browser to keep.

@@ -29,6 +29,7 @@ pub use auth::Access;
 pub use error::Code;
 pub use listen::serve;
 pub use places::Capacity;
+use plenary_clerk::Messenger;
 pub use plenary_clerk::{Clerk, Price, Prices, Tiers};
 
 #[derive(Clone)]
@@ -44,6 +45,8 @@ pub struct App {
 impl App {
     pub fn new(clerk: Clerk) -> Self {
         let (engine, clerk) = (clerk.engine.clone(), Arc::new(clerk));
+        let _ = clerk.proofs.set(Arc::new(agents::Tokens(Arc::downgrade(&engine))));
+        engine.send(Messenger::of(&clerk));
         App { engine, clerk, web_folder: None, capacity: Capacity::default() }
     }
 }

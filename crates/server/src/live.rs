@@ -8,8 +8,9 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, future, stream};
+use plenary_domain::boardroom::{self, SeatId};
 use plenary_domain::view::Lens;
-use plenary_domain::{CallId, Event, Viewer, limits, whiteboard};
+use plenary_domain::{CallId, Event, SessionId, Viewer, limits, whiteboard};
 use plenary_engine::ports::StoredEvent;
 use plenary_engine::{Delta, Engine, Frame};
 use serde::Serialize;
@@ -101,6 +102,48 @@ pub fn seen(
         }
     });
     pieces.take_while(|pieces| future::ready(pieces.is_some())).filter_map(future::ready)
+}
+
+/// A board's frames as they are told to a seat. As long as its reply is awaited, the words
+/// of the others are left out; who has answered is told the rest by the board itself.
+pub fn from_seat(
+    engine: Arc<Engine>,
+    board: SessionId,
+    seat: SeatId,
+    frames: impl Stream<Item = Frame> + Send + 'static,
+) -> impl Stream<Item = Pieces> + Send + 'static {
+    let told = frames.then(move |frame| {
+        let engine = engine.clone();
+        async move {
+            if matches!(frame, Frame::Removed) {
+                return Some(self::frame(frame));
+            }
+            let room = engine.get(board).await.ok()?.room;
+            let seen = room.boardroom()?.seen_from(seat);
+            match frame {
+                Frame::Event(event) => {
+                    let event = as_seen(&seen, Arc::unwrap_or_clone(event));
+                    Some(pieces(event.version, Arc::new(event)))
+                }
+                Frame::Delta(_) if seen.veiled_for().is_some() => Some(vec![]),
+                Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) | Frame::Removed => {
+                    Some(self::frame(frame))
+                }
+            }
+        }
+    });
+    told.take_while(|pieces| future::ready(pieces.is_some())).filter_map(future::ready)
+}
+
+/// An event as it may be told to whoever has this picture of a board. One that cannot be
+/// read is told without its words.
+pub fn as_seen(seen: &boardroom::State, event: StoredEvent) -> StoredEvent {
+    let Some(seat) = seen.veiled_for() else { return event };
+    let told = match Event::decode(&event.kind, &event.payload) {
+        Ok(Event::Boardroom(told)) => Event::Boardroom(told.veiled_for(seat)).encode().ok(),
+        Ok(_) | Err(_) => None,
+    };
+    StoredEvent { payload: told.unwrap_or_else(|| "{}".to_owned()), ..event }
 }
 
 /// The event that has just happened, with the number and the version of one that is

@@ -24,6 +24,7 @@ mod tokens;
 mod wait;
 mod whiteboards;
 mod words;
+mod workflows;
 
 use std::sync::{Arc, LazyLock};
 
@@ -135,6 +136,7 @@ fn rows() -> impl Iterator<Item = Row> {
         .chain(whiteboards::ROWS)
         .chain(councils::ROWS)
         .chain(discussions::ROWS)
+        .chain(workflows::ROWS)
         .chain(sessions::ROWS)
         .chain(agents::ROWS)
         .chain(models::ROWS)
@@ -232,7 +234,8 @@ fn keeps(context: &RequestContext<RoleServer>) -> bool {
 /// What an agent should know before it has read about any tool.
 fn instructions() -> String {
     "Plenary lets models, agents and people deliberate, and keeps the record.\n\
-     - boardroom_convene: several models answer one question at once; a synthesis follows.\n\
+     - boardroom_convene: several models answer one question at once; a synthesis follows. \
+     boardroom_follow_up goes on with it.\n\
      - discussion_start: agents discuss a topic turn by turn; a facilitator concludes.\n\
      - whiteboard_*: one decision by several agents who first post blind, then read, validate, \
      debate, vote and resolve; it ends in a decision record. Open one, or call whiteboard_register \

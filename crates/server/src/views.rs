@@ -2,21 +2,23 @@
 
 pub mod agents;
 pub mod ballots;
+pub mod budgets;
 pub mod conversations;
 mod course;
 pub mod discussions;
+pub mod runs;
 pub mod whiteboards;
 
 use std::hash::{Hash, Hasher};
 
 use axum::Json;
 use plenary_clerk::boardrooms::RoleName;
-use plenary_clerk::mirror;
+use plenary_clerk::{Clerk, mirror};
 use plenary_domain::boardroom::{
-    self, Advisor, Headings, SeatId, Sitter, Span, Stage, Standing, Synthesis, SynthesisStanding,
-    Wait, Written,
+    self, Advisor, Contribution, ContributionId, FailedTry, Headings, SeatId, Sitter, Span, Stage,
+    Standing, Synthesis, SynthesisStanding, Wait, Written,
 };
-use plenary_domain::{Answer, Failure, FailureKind, ModelName, SessionId, Timestamp, Usage};
+use plenary_domain::{Answer, CallId, Failure, FailureKind, Ledger, SessionId, Timestamp, Usage};
 use plenary_engine::ports::SessionRow;
 use plenary_engine::{Snapshot, Underway};
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use ballots::BallotView;
+use budgets::{AllowanceView, BudgetView};
 pub use course::{Beside, RetryingView, Running, SectionsView};
 
 /// Every good answer.
@@ -122,6 +125,18 @@ pub struct SessionReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     usage: Option<UsageView>,
+    /// Of the same, by the prices that the session has noted, or as the providers say.
+    /// Absent unless all of it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+    /// Of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<BudgetView>,
     /// What came of it so far, as Markdown.
     result: String,
     /// What can be done now, in sentences.
@@ -139,8 +154,9 @@ pub struct ProgressView {
 }
 
 impl SessionReport {
-    pub fn new(row: SessionRow, snapshot: &Snapshot, full: bool) -> Self {
+    pub fn new(clerk: &Clerk, row: SessionRow, snapshot: &Snapshot, full: bool) -> Self {
         let (room, summary) = (&snapshot.room, snapshot.room.summary());
+        let (cost, currency) = room.ledger().map(|ledger| spent(clerk, ledger)).unwrap_or_default();
         let progress = room.progress();
         let step = digest(&(summary.status, room.is_over(), &progress));
         let happened = digest(&room.happened());
@@ -152,6 +168,9 @@ impl SessionReport {
             over: room.is_over(),
             seen: format!("{step:016x}.{happened:016x}"),
             usage: room.ledger().map(|ledger| usage(ledger.total())),
+            cost,
+            currency,
+            budget: room.ledger().and_then(BudgetView::of),
             result: room.report(full),
             next: room.next(),
             progress: ProgressView {
@@ -204,13 +223,20 @@ pub struct BoardroomView {
     quorum: Option<QuorumView>,
     /// Whether the advisors vote on the points of each synthesis.
     ballot: bool,
+    /// Whether people see what the others say before they have answered themselves.
+    open_answers: bool,
     /// The chosen synthesizer, then the models that would take over.
     synthesizers: Vec<String>,
+    /// The questions that were put to it, `prompt` first, each of which began a round.
+    rounds: Vec<RoundView>,
     /// Numbered from 1; the last one is the current one.
     syntheses: Vec<SynthesisView>,
     /// Of all calls and all their attempts, whatever became of them, where the providers
     /// say.
     usage: UsageView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<BudgetView>,
     /// Of the same, by the operator's prices, or as the providers say. Absent unless all
     /// of it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,6 +260,17 @@ pub struct BoardroomView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     imported_from: Option<Uuid>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RoundView {
+    /// From 1.
+    number: u32,
+    prompt: String,
+    /// The seats to which it was put.
+    advisors: Vec<u8>,
+    asked_at: Timestamp,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -289,31 +326,84 @@ pub struct AdvisorView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     system_prompt: Option<String>,
+    /// What the seat may spend.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<AllowanceView>,
     /// The call that brings, or brought, its text; `delta` frames carry it.
+    call_id: String,
+    /// The round in which it was asked, from 1.
+    round: u32,
+    /// Which try in that round this is, from 1.
+    r#try: u32,
+    /// What it said each time that it was asked before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    earlier: Vec<ContributionView>,
+    #[serde(flatten)]
+    said: Said,
+}
+
+/// What came of it when an advisor was asked once.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContributionView {
+    round: u32,
+    /// Which try in that round, from 1.
+    r#try: u32,
+    /// Absent where a person sat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
+    /// Absent where a model sat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    person: Option<String>,
     call_id: String,
     #[serde(flatten)]
     said: Said,
+}
+
+/// Names one contribution.
+#[derive(Serialize, ToSchema)]
+pub struct ContributionName {
+    /// The seat's number.
+    advisor: u8,
+    round: u32,
+    r#try: u32,
+}
+
+impl From<ContributionId> for ContributionName {
+    fn from(id: ContributionId) -> Self {
+        ContributionName { advisor: id.seat.0, round: id.round, r#try: id.asked }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SynthesisView {
     number: u32,
+    /// The round whose answers it is made from.
+    round: u32,
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     instruction: Option<String>,
     /// The advisors that it is made from.
     basis: Vec<u8>,
+    /// Of those, which answers.
+    contributions: Vec<ContributionName>,
     /// Those that it had to do without, and why.
     absent: Vec<AbsentView>,
     /// The same, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     degraded: Option<String>,
-    /// Models that failed before this one took over.
+    /// Tries before this one: of models that failed, and of the same one when its text did
+    /// not have the four headings.
     failed_before: Vec<FailedTryView>,
-    /// Whether the four headings came as asked.
+    /// Whether the four headings came as asked. Where they are missing, the text stands as
+    /// the model wrote it, which was asked for them once more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     headings: Option<HeadingsView>,
@@ -344,7 +434,13 @@ pub struct AbsentView {
 pub struct FailedTryView {
     model: String,
     error: FailureView,
+    /// What it had written.
+    text: String,
     usage: UsageView,
+    /// By the operator's price, or as the provider says; absent where neither is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
 }
 
 /// What an advisor or a synthesizer has said, and how that went.
@@ -355,6 +451,11 @@ pub struct Said {
     /// The whole text, the text so far, or the partial text of a failed or
     /// stopped one.
     text: String,
+    /// What it says is not shown to whoever looks before they have answered. Absent where
+    /// it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    hidden: bool,
     /// It reached a limit on its length. Absent where it is false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
@@ -418,7 +519,7 @@ pub struct FailureView {
 mirror! {
     #[serde(rename_all = "camelCase")]
     FailureName = FailureKind {
-        TimedOut, Idle, Refused, RateLimited, OutOfCredit, PromptTooLong, TooLong, Empty,
+        TimedOut, Idle, Refused, RateLimited, OutOfCredit, OutOfBudget, PromptTooLong, TooLong, Empty,
         Misconfigured, Unreachable, ProviderError, Malformed, Internal,
     }
 }
@@ -476,7 +577,7 @@ pub fn boardroom(
         state.advisors.iter().map(|a| advisor(state, a, beside)).collect();
     let syntheses: Vec<SynthesisView> =
         state.syntheses.iter().map(|s| synthesis(state, s, beside)).collect();
-    let cost = beside.prices.sum(&state.ledger);
+    let (cost, currency) = spent(beside.clerk, &state.ledger);
     BoardroomView {
         id: id.0,
         version,
@@ -495,11 +596,14 @@ pub fn boardroom(
             until,
         }),
         ballot: state.ballot,
+        open_answers: state.open_answers,
         synthesizers: state.synthesizers.iter().map(|model| model.0.clone()).collect(),
+        rounds: rounds(state),
         syntheses,
         usage: usage(state.ledger.total()),
+        budget: BudgetView::of(&state.ledger),
         cost,
-        currency: cost.map(|_| beside.prices.currency.clone()),
+        currency,
         convened_at: state.convened_at,
         imported: state.imported.is_some(),
         imported_at: state.imported.map(|imported| imported.at),
@@ -507,24 +611,32 @@ pub fn boardroom(
     }
 }
 
+fn rounds(state: &boardroom::State) -> Vec<RoundView> {
+    let first = RoundView {
+        number: 1,
+        prompt: state.prompt.to_string(),
+        advisors: state.advisors.iter().map(|advisor| advisor.seat.id.0).collect(),
+        asked_at: state.convened_at,
+    };
+    let further = state.follow_ups.iter().map(|follow_up| RoundView {
+        number: follow_up.round,
+        prompt: follow_up.prompt.to_string(),
+        advisors: follow_up.seats.iter().map(|seat| seat.0).collect(),
+        asked_at: follow_up.at,
+    });
+    [first].into_iter().chain(further).collect()
+}
+
 fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> AdvisorView {
     let seat = &advisor.seat;
     let call = advisor.call_id();
-    let (model, person, reply_by) = match &seat.sitter {
-        Sitter::Model(model) => (Some(model.0.clone()), None, None),
-        Sitter::Person { name, reply_by } => (None, Some(name.clone()), *reply_by),
+    let (model, person) = who(&seat.sitter);
+    let reply_by = match &seat.sitter {
+        Sitter::Model(_) => None,
+        Sitter::Person { reply_by, .. } => *reply_by,
     };
-    let mut said = match &advisor.standing {
-        Standing::Asked if person.is_some() => Said::bare(SaidStatus::Waiting, String::new()),
-        Standing::Asked => Said::underway((beside.running)(&call)),
-        Standing::Done(answer) => Said::done(answer, &answer.text),
-        Standing::Failed { failure, partial } => Said::failed(failure, partial),
-        Standing::Stopped { partial, usage, .. } => Said::stopped(partial.as_deref(), *usage),
-    };
-    if let Sitter::Model(model) = &seat.sitter {
-        said.cost = beside.cost(model, said.used);
-    }
-    said.time(advisor.span);
+    let said = Said::of(&seat.sitter, &advisor.standing, &call, beside).timed(advisor.span);
+    let said = Said { hidden: state.is_veiled(seat.id), ..said };
     AdvisorView {
         id: seat.id.0,
         role: seat.role.into(),
@@ -534,9 +646,29 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> 
         person,
         reply_by,
         system_prompt: seat.system_prompt.clone(),
+        budget: AllowanceView::of(seat.budget),
         call_id: call.0,
+        round: advisor.round,
+        r#try: advisor.asked,
+        earlier: advisor.earlier.iter().map(|one| contribution(one, beside)).collect(),
         said,
     }
+}
+
+/// The model or the person that sits there.
+fn who(sitter: &Sitter) -> (Option<String>, Option<String>) {
+    match sitter {
+        Sitter::Model(model) => (Some(model.0.clone()), None),
+        Sitter::Person { name, .. } => (None, Some(name.clone())),
+    }
+}
+
+fn contribution(one: &Contribution, beside: &Beside<'_>) -> ContributionView {
+    let (model, person) = who(&one.sitter);
+    let call = one.id.call();
+    let said = Said::of(&one.sitter, &one.standing, &call, beside).timed(one.span);
+    let (round, r#try) = (one.id.round, one.id.asked);
+    ContributionView { round, r#try, model, person, call_id: call.0, said }
 }
 
 fn synthesis(
@@ -558,33 +690,37 @@ fn synthesis(
         }
     };
     said.cost = beside.cost(&synthesis.model, said.used);
-    said.time(synthesis.span);
+    let said = said.timed(synthesis.span);
     let name = |seat: SeatId| state.label(seat);
     SynthesisView {
         number: synthesis.number,
+        round: synthesis.round,
         model: synthesis.model.0.clone(),
         instruction: synthesis.instruction.clone(),
-        basis: synthesis.basis.iter().map(|seat| seat.0).collect(),
+        basis: synthesis.basis.iter().map(|id| id.seat.0).collect(),
+        contributions: synthesis.basis.iter().copied().map(ContributionName::from).collect(),
         absent: synthesis
             .absent
             .iter()
             .map(|a| AbsentView { advisor: a.seat.0, name: name(a.seat), why: a.why.clone() })
             .collect(),
         degraded: state.degraded(synthesis),
-        failed_before: synthesis.failed.iter().map(|f| failed_try(&f.model, &f.failure)).collect(),
+        failed_before: synthesis.failed.iter().map(|f| failed_try(f, beside)).collect(),
         headings,
-        ballot: ballots::view(state, synthesis),
+        ballot: ballots::view(state, synthesis, beside),
         sections,
         call_id: call.0,
         said,
     }
 }
 
-fn failed_try(model: &ModelName, failure: &Failure) -> FailedTryView {
+fn failed_try(failed: &FailedTry, beside: &Beside<'_>) -> FailedTryView {
     FailedTryView {
-        model: model.0.clone(),
-        error: failure_view(failure),
-        usage: usage(failure.usage),
+        model: failed.model.0.clone(),
+        error: failure_view(&failed.failure),
+        text: failed.text.clone(),
+        usage: usage(failed.failure.usage),
+        cost: beside.cost(&failed.model, failed.failure.usage),
     }
 }
 
@@ -593,6 +729,7 @@ impl Said {
         Said {
             status,
             text,
+            hidden: false,
             cut: false,
             reasoning: String::new(),
             latency_ms: None,
@@ -619,9 +756,30 @@ impl Said {
         }
     }
 
-    fn time(&mut self, span: Option<Span>) {
-        self.started_at = span.map(|span| span.started_at);
-        self.ended_at = span.and_then(|span| span.ended_at);
+    /// What an advisor has said.
+    fn of(sitter: &Sitter, standing: &Standing, call: &CallId, beside: &Beside<'_>) -> Self {
+        let said = match (standing, sitter) {
+            (Standing::Asked, Sitter::Person { .. }) => {
+                Said::bare(SaidStatus::Waiting, String::new())
+            }
+            (Standing::Asked, Sitter::Model(_)) => Said::underway((beside.running)(call)),
+            (Standing::Done(answer), _) => Said::done(answer, &answer.text),
+            (Standing::Failed { failure, partial }, _) => Said::failed(failure, partial),
+            (Standing::Stopped { partial, usage, .. }, _) => {
+                Said::stopped(partial.as_deref(), *usage)
+            }
+        };
+        let cost = match sitter {
+            Sitter::Model(model) => beside.cost(model, said.used),
+            Sitter::Person { .. } => None,
+        };
+        Said { cost, ..said }
+    }
+
+    fn timed(self, span: Option<Span>) -> Self {
+        let (started_at, ended_at) =
+            (span.map(|span| span.started_at), span.and_then(|span| span.ended_at));
+        Said { started_at, ended_at, ..self }
     }
 
     fn done(answer: &Answer, text: &str) -> Self {
@@ -650,6 +808,14 @@ impl Said {
             ..Said::bare(SaidStatus::Failed, partial.to_owned()).taking(failure.usage)
         }
     }
+}
+
+/// What a session cost, where all of it is known, and the currency of that and of what is
+/// known of single calls.
+pub fn spent(clerk: &Clerk, ledger: &Ledger) -> (Option<f64>, Option<String>) {
+    let cost = clerk.sum(ledger);
+    let is_known = cost.is_some() || !ledger.prices().models.is_empty();
+    (cost, is_known.then(|| clerk.currency(ledger)))
 }
 
 pub fn usage(usage: Usage) -> UsageView {

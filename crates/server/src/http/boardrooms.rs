@@ -8,19 +8,19 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_clerk::boardrooms::{
-    self, Answer, KIND, NewBallot, NewBoardroom, NewSynthesis, Retry, RoleName, board, numbered,
+    self, Answer, KIND, NewBallot, NewBoardroom, NewFollowUp, NewSynthesis, Retry, RoleName, board,
+    numbered,
 };
 use plenary_clerk::identity;
 use plenary_domain::boardroom::{Command, Role, preset};
 use plenary_domain::{SessionId, room};
 use plenary_engine::{By, Snapshot};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::events::After;
 use super::routes::{Routes, routes};
-use super::session_id;
 use super::sessions::{self, Empty, Filter};
+use super::{seat, session_id};
 use crate::App;
 use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::error::{Problem, ReadProblems, WriteProblems};
@@ -41,9 +41,11 @@ pub fn routes() -> Routes {
         .routes(routes!(synthesize))
         .routes(routes!(resynthesize))
         .routes(routes!(retry))
+        .routes(routes!(follow_up))
         .routes(routes!(stop_advisor))
         .routes(routes!(answer))
         .routes(routes!(cast))
+        .routes(routes!(open_ballot))
         .routes(routes!(export::export))
         .routes(routes!(events))
 }
@@ -134,16 +136,31 @@ async fn estimate(
     Change { body, .. }: Change<NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
     let estimate = boardrooms::estimate(&app.clerk, body).await?;
-    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices)))
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.currency)))
+}
+
+/// From where a board is looked at.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Seen {
+    /// As the person on this seat sees it: until they have answered, without the words of
+    /// the others. A seat's token does the same and wins.
+    #[param(minimum = 1, maximum = 16, nullable = false)]
+    seat: Option<u8>,
 }
 
 /// A board as it stands, with the text so far of answers under way.
 #[utoipa::path(get, path = "/api/boardrooms/{id}", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board.")),
+    params(("id" = uuid::Uuid, Path, description = "The board."), Seen, AgentHeader),
     responses((status = 200, body = Reply<BoardroomView>), ReadProblems))]
-async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
-    let snapshot = app.engine.get(session_id(&id)?).await?;
-    show(&app, &snapshot)
+async fn get(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<Seen>,
+    asking: Asking,
+) -> Result<impl IntoResponse, Problem> {
+    show(&app, &asking.sees(&app, session_id(&id)?, seat(query.seat)?).await?)
 }
 
 /// Removes a board and its record for good. For whoever opened it, and the operator of
@@ -211,8 +228,22 @@ async fn retry(on: On<Retry, (String, String)>) -> Result<impl IntoResponse, Pro
     show(&on.app, &boardrooms::retry(&on.app.clerk, place, on.by, on.body).await?)
 }
 
+/// Puts a further question to the same seats, or to some of them: each has its own earlier
+/// answers and the last verdict before it. The answers are a round of their own, with a
+/// synthesis of their own; what was said before stays.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/follow-up", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
+    request_body = NewFollowUp,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn follow_up(on: On<NewFollowUp>) -> Result<impl IntoResponse, Problem> {
+    let snapshot =
+        boardrooms::follow_up(&on.app.clerk, session_id(&on.at)?, on.by, on.body).await?;
+    show(&on.app, &snapshot)
+}
+
 /// Stops one advisor and keeps what it has said so far. The others go on; after the last
 /// of them the synthesis begins without it, and a board where nobody has answered fails.
+/// In a ballot it is passed over, be it a model or a person, and the tally goes without it.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/stop", tag = "boardrooms",
     params(
         ("id" = uuid::Uuid, Path, description = "The board."),
@@ -232,7 +263,9 @@ async fn stop_advisor(on: On<Empty, (String, String)>) -> Result<impl IntoRespon
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn answer(asking: Asking, on: On<Answer>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
-    show(&on.app, &boardrooms::answer(&on.app.clerk, caller, on.body).await?)
+    let proven = caller.proven.clone();
+    let answered = boardrooms::answer(&on.app.clerk, caller, on.body).await?;
+    show(&on.app, &boardrooms::seen(answered, &proven, None)?)
 }
 
 /// A person's own votes as an advisor, while the ballot is held: by that person, whoever
@@ -243,25 +276,55 @@ async fn answer(asking: Asking, on: On<Answer>) -> Result<impl IntoResponse, Pro
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
 async fn cast(asking: Asking, on: On<NewBallot>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, session_id(&on.at)?, on.by).await?;
-    show(&on.app, &boardrooms::cast(&on.app.clerk, caller, on.body).await?)
+    let proven = caller.proven.clone();
+    let voted = boardrooms::cast(&on.app.clerk, caller, on.body).await?;
+    show(&on.app, &boardrooms::seen(voted, &proven, None)?)
+}
+
+/// Puts the last synthesis of a closed board to the vote, where it has not been voted on.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/ballot/open", tag = "boardrooms",
+    params(("id" = uuid::Uuid, Path, description = "The board."), Key),
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn open_ballot(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+    submit(&on.app, &on.at, on.by, Command::OpenBallot).await
 }
 
 /// Everything that happens on a board, live. `id` is the version; a reader that
 /// comes with `Last-Event-ID` gets everything after it, then live. Between
 /// durable events come `delta`, `reasoning`, `retrying` and `waiting` frames
-/// without an id.
+/// without an id. To a seat whose reply is awaited, events are told without the words of
+/// the others, and their `delta` frames not at all.
 #[utoipa::path(get, path = "/api/boardrooms/{id}/events", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board."), After),
+    params(("id" = uuid::Uuid, Path, description = "The board."), SeenAfter, AgentHeader),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
 async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
-    Query(query): Query<After>,
+    Query(query): Query<SeenAfter>,
+    asking: Asking,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let after = live::after(&headers, query.after)?.unwrap_or(0);
-    let frames = app.engine.watch(board_id(&app, &id).await?, after).await?;
-    Ok(live::respond(frames.map(live::frame)))
+    let id = board_id(&app, &id).await?;
+    let seat = boardrooms::looking(&asking.proven(&app, id).await?, seat(query.seat)?)?;
+    let frames = app.engine.watch(id, after).await?;
+    Ok(match seat {
+        Some(seat) => live::respond(live::from_seat(app.engine.clone(), id, seat, frames)),
+        None => live::respond(frames.map(live::frame)),
+    })
+}
+
+/// Where a reader left off, and from where the board is looked at.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SeenAfter {
+    /// Everything after this id; `Last-Event-ID` does the same and wins.
+    #[param(nullable = false)]
+    after: Option<u64>,
+    /// As it is told to the person on this seat. A seat's token does the same and wins.
+    #[param(minimum = 1, maximum = 16, nullable = false)]
+    seat: Option<u8>,
 }
 
 /// The id of a board. A session of another form is no board: what it hides must not
@@ -305,7 +368,10 @@ fn show(app: &App, snapshot: &Snapshot) -> Result<Json<Reply<BoardroomView>>, Pr
 
 fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
     let state = board(snapshot)?;
-    let running = |call: &_| app.engine.underway(snapshot.id, call);
-    let beside = Beside { running: &running, prices: &app.clerk.prices };
+    let running = |call: &_| match state.veiled_for().is_some() {
+        true => None,
+        false => app.engine.underway(snapshot.id, call),
+    };
+    let beside = Beside { running: &running, clerk: &app.clerk, ledger: &state.ledger };
     Ok(views::boardroom(snapshot.id, snapshot.version, state, &beside))
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
+use plenary_clerk::Clerk;
 use plenary_clerk::councils::{self, CouncilClosing, KIND, NewCouncil, NewCouncilPost, council};
 use plenary_domain::council::{self, Command, Stage, Why};
 use plenary_domain::{AgentName, Report, SessionId, Timestamp, Usage, limits};
@@ -24,7 +25,8 @@ use crate::auth::Stands;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::live;
-use crate::views::{Reply, SessionView, UsageView, reply, usage};
+use crate::views::budgets::{AllowanceView, BudgetView};
+use crate::views::{Reply, SessionView, UsageView, reply, spent, usage};
 
 pub fn routes() -> Routes {
     Routes::new()
@@ -68,7 +70,7 @@ pub struct OpenedCouncil {
 
 /// A new council, and where it is.
 async fn created(app: &App, opened: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
-    let council = show(opened)?;
+    let council = show(&app.clerk, opened)?;
     let place = [(header::LOCATION, format!("/api/councils/{}", council.council))];
     let agent_token = agents::code(app, opened.id, &Proof::Opener).await?;
     Ok((StatusCode::CREATED, place, reply(OpenedCouncil { council, agent_token })))
@@ -92,6 +94,18 @@ pub struct CouncilView {
     opened_at: Timestamp,
     /// What all answers took, also those that failed or were stopped.
     usage: UsageView,
+    /// Of the same, by the prices that the council has noted, or as the providers say.
+    /// Absent unless all of it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+    /// Of the costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<BudgetView>,
     /// The number of the last event, as the live events count.
     version: u64,
     /// The sequence of the last post; 0 when there is none.
@@ -120,6 +134,10 @@ pub struct MemberView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     persona: Option<String>,
+    /// What this member may spend.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<AllowanceView>,
 }
 
 /// A council without its posts.
@@ -130,7 +148,7 @@ async fn get(
     State(app): State<App>,
     Path(name): Path<String>,
 ) -> Result<impl IntoResponse, Problem> {
-    Ok(reply(show(&look(&app, &name).await?)?))
+    Ok(reply(show(&app.clerk, &look(&app, &name).await?)?))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -200,6 +218,10 @@ pub struct CouncilPosts {
     more: bool,
     /// Turns since then that ended without a post: passes and failures.
     silences: Vec<SilenceView>,
+    /// Of the costs, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     answering: Option<String>,
@@ -220,6 +242,11 @@ pub struct CouncilPostView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     usage: Option<UsageView>,
+    /// By the price that the session has noted, or as the provider says; absent where
+    /// neither is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reply_to: Option<u64>,
@@ -243,6 +270,11 @@ pub struct SilenceView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     usage: Option<UsageView>,
+    /// By the price that the session has noted, or as the provider says; absent where
+    /// neither is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -283,7 +315,7 @@ async fn read(
             }
         }
     }
-    Ok(reply(posts(council(&snapshot)?, since, limit as usize)))
+    Ok(reply(posts(&app.clerk, council(&snapshot)?, since, limit as usize)))
 }
 
 fn took(used: Usage) -> Option<UsageView> {
@@ -296,44 +328,63 @@ fn waits(state: &council::State, since: u64) -> bool {
     open && state.posts_after(since, 1).is_empty()
 }
 
-fn posts(state: &council::State, since: u64, limit: usize) -> CouncilPosts {
+/// What an answer of this member cost, as far as that is known.
+fn cost(clerk: &Clerk, state: &council::State, member: &str, used: Usage) -> Option<f64> {
+    let model = state.members.iter().find(|one| one.name == member)?.model.as_ref()?;
+    clerk.cost(&state.ledger, model, used)
+}
+
+fn posts(clerk: &Clerk, state: &council::State, since: u64, limit: usize) -> CouncilPosts {
     let page = state.posts_after(since, limit);
     let last = page.last().map_or(since, |post| post.sequence);
     let silences = state.silences.iter().filter(|silence| silence.upto > since);
+    let silences: Vec<SilenceView> =
+        silences.map(|silence| silent(clerk, state, silence)).collect();
+    let posts: Vec<CouncilPostView> = page.iter().map(|post| shown(clerk, state, post)).collect();
+    let mut costs = posts.iter().map(|post| post.cost).chain(silences.iter().map(|one| one.cost));
     CouncilPosts {
         council: state.name.clone(),
         status: status(state),
-        posts: page
-            .iter()
-            .map(|post| CouncilPostView {
-                sequence: post.sequence,
-                sender: post.sender.clone(),
-                body: post.body.to_string(),
-                cut: post.cut,
-                usage: took(post.usage),
-                reply_to: post.reply_to,
-                depth: post.depth,
-                addressed: post.addressed.clone(),
-                left_out: post.left_out.clone(),
-                at: post.at,
-            })
-            .collect(),
+        currency: costs.any(|cost| cost.is_some()).then(|| clerk.currency(&state.ledger)),
+        posts,
         since: last,
         more: !state.posts_after(last, 1).is_empty(),
-        silences: silences.map(|silence| silent(silence)).collect(),
+        silences,
         answering: state.answering().map(str::to_owned),
         next: state.next(),
     }
 }
 
-fn silent(silence: &council::Silence) -> SilenceView {
+fn shown(clerk: &Clerk, state: &council::State, post: &council::Post) -> CouncilPostView {
+    CouncilPostView {
+        sequence: post.sequence,
+        sender: post.sender.clone(),
+        body: post.body.to_string(),
+        cut: post.cut,
+        usage: took(post.usage),
+        cost: cost(clerk, state, &post.sender, post.usage),
+        reply_to: post.reply_to,
+        depth: post.depth,
+        addressed: post.addressed.clone(),
+        left_out: post.left_out.clone(),
+        at: post.at,
+    }
+}
+
+fn silent(clerk: &Clerk, state: &council::State, silence: &council::Silence) -> SilenceView {
     let (why, text) = match &silence.why {
         Why::Passed { text } => (SilenceName::Passed, text.clone()),
         Why::Failed { failure, .. } => (SilenceName::Failed, failure.message.clone()),
         Why::Stopped { partial } => (SilenceName::Stopped, partial.clone().unwrap_or_default()),
     };
-    let usage = took(silence.usage);
-    SilenceView { member: silence.member.clone(), upto: silence.upto, why, text, usage }
+    SilenceView {
+        member: silence.member.clone(),
+        upto: silence.upto,
+        why,
+        text,
+        usage: took(silence.usage),
+        cost: cost(clerk, state, &silence.member, silence.usage),
+    }
 }
 
 /// Closes a council. An answer that is being written is cut off. For whoever opened it,
@@ -345,7 +396,8 @@ fn silent(silence: &council::Silence) -> SilenceView {
 async fn close(asking: Asking, on: On<CouncilClosing>) -> Result<impl IntoResponse, Problem> {
     let id = on.app.engine.named(KIND, &on.at).await?;
     let caller = asking.about(&on.app, id, on.by).await?;
-    Ok(reply(show(&councils::close(&on.app.clerk, caller, on.body).await?)?))
+    let closed = councils::close(&on.app.clerk, caller, on.body).await?;
+    Ok(reply(show(&on.app.clerk, &closed)?))
 }
 
 /// Whose token was renewed.
@@ -403,8 +455,8 @@ async fn export(
             let exported = ExportedCouncil {
                 format: "plenary.council",
                 format_version: 1,
-                council: show(&snapshot)?,
-                thread: posts(state, 0, usize::MAX),
+                council: show(&app.clerk, &snapshot)?,
+                thread: posts(&app.clerk, state, 0, usize::MAX),
             };
             json_document(&format!("{name}.json"), &exported)
         }
@@ -450,8 +502,9 @@ fn status(state: &council::State) -> CouncilStatus {
     }
 }
 
-fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
+fn show(clerk: &Clerk, snapshot: &Snapshot) -> Result<CouncilView, Problem> {
     let state = council(snapshot)?;
+    let (cost, currency) = spent(clerk, &state.ledger);
     let summary = match &state.stage {
         Stage::Closed { summary, .. } => summary.clone(),
         Stage::Open { .. } => None,
@@ -460,6 +513,7 @@ fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
         name: member.name.clone(),
         model: member.model.as_ref().map(|model| model.0.clone()),
         persona: member.persona.clone(),
+        budget: AllowanceView::of(member.budget),
     });
     Ok(CouncilView {
         council: state.name.clone(),
@@ -471,6 +525,9 @@ fn show(snapshot: &Snapshot) -> Result<CouncilView, Problem> {
         members: members.collect(),
         opened_at: state.opened_at,
         usage: usage(state.ledger.total()),
+        cost,
+        currency,
+        budget: BudgetView::of(&state.ledger),
         version: snapshot.version,
         last: state.posts.len() as u64,
         answering: state.answering().map(str::to_owned),

@@ -147,7 +147,7 @@ async fn estimate_new(
     Change { body, .. }: Change<NewDiscussion>,
 ) -> Result<impl IntoResponse, Problem> {
     let estimate = discussions::estimate_new(&app.clerk, body).await?;
-    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices)))
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.currency)))
 }
 
 /// A discussion, and what its persons need.
@@ -343,7 +343,7 @@ async fn estimate(
     Path(id): Path<String>,
 ) -> Result<impl IntoResponse, Problem> {
     let estimate = discussions::estimate(&app.clerk, session_id(&id)?).await?;
-    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices)))
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.currency)))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -387,7 +387,7 @@ async fn transcript(
     let shown = &rest[..rest.len().min(limit as usize)];
     Ok(reply(Transcript {
         stand: Stand::new(now.id, state, shown),
-        entries: shown.iter().map(|entry| EntryView::new(state, entry)).collect(),
+        entries: shown.iter().map(|entry| EntryView::new(state, entry, &app.clerk)).collect(),
         since: shown.last().map_or(since, |entry| entry.number),
         more: shown.len() < rest.len(),
     }))
@@ -432,5 +432,5 @@ fn show(app: &App, snapshot: &Snapshot) -> Result<axum::Json<Reply<DiscussionVie
 fn view(app: &App, snapshot: &Snapshot) -> Result<DiscussionView, Problem> {
     let running = |call: &_| app.engine.underway(snapshot.id, call);
     let stand = (snapshot.id, snapshot.version);
-    Ok(DiscussionView::new(stand, state(snapshot)?, &running, &app.clerk.prices))
+    Ok(DiscussionView::new(stand, state(snapshot)?, &running, &app.clerk))
 }

@@ -3,10 +3,11 @@
 use axum::extract::State;
 use axum::response::IntoResponse;
 use plenary_clerk::agents::TierName;
+use plenary_clerk::mirror;
 use plenary_clerk::models;
-use plenary_domain::ModelName;
-use plenary_engine::ports::{ProviderReport, ProviderState};
-use serde::Serialize;
+use plenary_domain::{Quote, Source, Timestamp};
+use plenary_engine::ports::{ProviderReport, ProviderState, Window};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::routes::{Routes, routes};
@@ -23,6 +24,54 @@ pub struct ModelView {
     /// `provider/model`, as other routes take it.
     name: String,
     provider: String,
+    /// How much it takes, where somebody says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    window: Option<WindowView>,
+    /// What it costs, where somebody says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    price: Option<PriceView>,
+}
+
+mirror! {
+    /// Who says it: the operator's settings go before the provider, and that before a list
+    /// that was imported. What is embedded runs inside the program.
+    #[serde(rename_all = "camelCase")]
+    #[schema(as = KnownFrom)]
+    SourceName = Source { Settings, Embedded, Provider, Import }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ModelWindow)]
+pub struct WindowView {
+    /// Prompt and answer together.
+    tokens: u32,
+    source: SourceName,
+    /// The day on which it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = Date)]
+    said_on: Option<String>,
+}
+
+/// For a million tokens.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ModelPrice)]
+pub struct PriceView {
+    input: f64,
+    output: f64,
+    /// Of tokens that the provider had in its cache; they cost like others without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cached: Option<f64>,
+    currency: String,
+    source: SourceName,
+    /// The day on which it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = Date)]
+    said_on: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -66,12 +115,33 @@ pub struct TierView {
     hint: Option<String>,
 }
 
-/// Every model that can be used now.
+/// Every model that can be used now, with what is known of it and who says so.
 #[utoipa::path(get, path = "/api/models", tag = "models",
     responses((status = 200, body = Reply<Vec<ModelView>>), ReadProblems))]
 async fn models(State(app): State<App>) -> impl IntoResponse {
-    let view = |name: ModelName| ModelView { provider: name.parts().0.to_owned(), name: name.0 };
-    reply(models::all(&app.clerk).await.into_iter().map(view).collect::<Vec<_>>())
+    let window = |window: Window| WindowView {
+        tokens: window.tokens,
+        source: window.source.into(),
+        said_on: window.said_at.map(date),
+    };
+    let price = |Quote { price, source, said_at }: Quote| PriceView {
+        input: price.input,
+        output: price.output,
+        cached: price.cached,
+        currency: app.clerk.prices.currency.clone(),
+        source: source.into(),
+        said_on: said_at.map(date),
+    };
+    let views = models::described(&app.clerk).await.into_iter().map(|(name, takes, costs)| {
+        let provider = name.parts().0.to_owned();
+        ModelView { provider, name: name.0, window: takes.map(window), price: costs.map(price) }
+    });
+    reply(views.collect::<Vec<_>>())
+}
+
+/// A day, in UTC.
+fn date(at: Timestamp) -> String {
+    at.strftime("%F").to_string()
 }
 
 /// The providers that were looked for, and why some cannot be used.

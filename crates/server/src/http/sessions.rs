@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
+use plenary_clerk::budgets::{self, NewBudget};
 use plenary_clerk::identity;
-use plenary_domain::room::{self, Command};
+use plenary_domain::room;
 use plenary_domain::{SessionId, limits};
 use plenary_engine::ports::{ListPage, ListQuery};
 use serde::Deserialize;
@@ -25,6 +26,7 @@ pub fn routes() -> Routes {
         .routes(routes!(get, remove))
         .routes(routes!(wait))
         .routes(routes!(stop))
+        .routes(routes!(allow))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -105,15 +107,16 @@ pub enum DetailName {
 
 /// One session of any form: how far it is, what came of it, what can be done now.
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session."), Detail),
+    params(("id" = uuid::Uuid, Path, description = "The session."), Detail, AgentHeader),
     responses((status = 200, body = Reply<SessionReport>), ReadProblems))]
 async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(query): Query<Detail>,
+    asking: Asking,
 ) -> Result<impl IntoResponse, Problem> {
     let full = query.detail == Some(DetailName::Full);
-    Ok(reply(report(&app, session(&app, &id).await?, full).await?))
+    Ok(reply(report(&app, &asking, session(&app, &id).await?, full).await?))
 }
 
 /// More than any `seen` has.
@@ -134,12 +137,13 @@ pub struct Wait {
 /// Waits until the session is over, or its progress is not as it was `seen`, or the
 /// time is over. Waiting sets nothing in motion, and giving up stops nothing.
 #[utoipa::path(get, path = "/api/sessions/{id}/wait", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session."), Wait),
+    params(("id" = uuid::Uuid, Path, description = "The session."), Wait, AgentHeader),
     responses((status = 200, body = Reply<SessionReport>), ReadProblems))]
 async fn wait(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(query): Query<Wait>,
+    asking: Asking,
 ) -> Result<impl IntoResponse, Problem> {
     let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
     let seconds = within("seconds", seconds, 0, limits::WAIT_MOST_SECONDS)?;
@@ -151,7 +155,7 @@ async fn wait(
     let mut changes = app.engine.changes(id);
     let mut time = app.engine.clock().sleep(Duration::from_secs(seconds.into()));
     loop {
-        let report = report(&app, id, false).await?;
+        let report = report(&app, &asking, id, false).await?;
         if report.is_news_to(query.seen.as_deref()) {
             return Ok(reply(report));
         }
@@ -162,14 +166,39 @@ async fn wait(
     }
 }
 
-/// Stops what runs at once and keeps what has arrived.
+/// Stops what runs at once and keeps what has arrived. A run of a workflow is stopped by
+/// whoever started it, and the operator of the server.
 #[utoipa::path(post, path = "/api/sessions/{id}/stop", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "The session."), Key),
     responses((status = 200, body = Reply<SessionReport>), WriteProblems))]
-async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
+async fn stop(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     let id = session(&on.app, &on.at).await?;
-    let stopped = on.app.engine.submit(id, on.by, Command::Stop).await?;
-    Ok(reply(SessionReport::new(on.app.engine.row(stopped.id).await?, &stopped, false)))
+    let caller = asking.about(&on.app, id, on.by).await?;
+    let stopped = identity::stop(&on.app.clerk, caller).await?;
+    Ok(reply(SessionReport::new(
+        &on.app.clerk,
+        on.app.engine.row(stopped.id).await?,
+        &stopped,
+        false,
+    )))
+}
+
+/// Sets what a session may spend from now on, also one that has spent what it had. For
+/// whoever opened it, and the operator of the server.
+#[utoipa::path(post, path = "/api/sessions/{id}/budget", tag = "sessions",
+    params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader, Key),
+    request_body = NewBudget,
+    responses((status = 200, body = Reply<SessionReport>), WriteProblems))]
+async fn allow(asking: Asking, on: On<NewBudget>) -> Result<impl IntoResponse, Problem> {
+    let id = session(&on.app, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    let allowed = budgets::allow(&on.app.clerk, caller, on.body).await?;
+    Ok(reply(SessionReport::new(
+        &on.app.clerk,
+        on.app.engine.row(allowed.id).await?,
+        &allowed,
+        false,
+    )))
 }
 
 /// Removes a session of any form and its record for good. What runs is ended, and a
@@ -192,9 +221,14 @@ async fn session(app: &App, text: &str) -> Result<SessionId, Problem> {
     if room::is_session(&row.kind) { Ok(id) } else { Err(Problem::no_such_session(id)) }
 }
 
-async fn report(app: &App, id: SessionId, full: bool) -> Result<SessionReport, Problem> {
-    let snapshot = app.engine.get(id).await?;
-    Ok(SessionReport::new(app.engine.row(id).await?, &snapshot, full))
+async fn report(
+    app: &App,
+    asking: &Asking,
+    id: SessionId,
+    full: bool,
+) -> Result<SessionReport, Problem> {
+    let snapshot = asking.sees(app, id, None).await?;
+    Ok(SessionReport::new(&app.clerk, app.engine.row(id).await?, &snapshot, full))
 }
 
 /// A command without arguments.

@@ -2,15 +2,40 @@
 
 use super::row::{Next, Row};
 
-pub const ROWS: [Row; 1] = [Row {
+pub const ROWS: [Row; 2] = [CONVENE, FOLLOW_UP];
+
+const CONVENE: Row = Row {
     title: "Convene a boardroom",
     description: "Puts a question to several models at once, each in a role of its own (advocate, \
                   critic, …); a synthesis follows, and with `ballot` their votes on it. `prompt` \
                   alone will do. Returns an `id` at once: call session_wait with it.",
-    described: &[("quorum", "How many answers suffice, and how long the others still have.")],
+    described: &[
+        ("board", "A preset; `classic-triad` when absent."),
+        ("models", "Models to seat in turn; those available when absent."),
+        ("ballot", "The advisors vote on its points."),
+        ("quorum", "How many answers suffice."),
+        ("open_answers", "People see the others' answers before their own."),
+    ],
     // A handle: what comes later is told by session_wait.
     kept: &["id", "title", "status", "seat_tokens"],
-    next: Next::Words(&["Call session_wait with this id to get the synthesis when it is there."]),
+    next: WAIT,
     typed: true,
     ..Row::post("boardroom_convene", "/api/boardrooms")
-}];
+};
+
+const FOLLOW_UP: Row = Row {
+    title: "Ask a board a follow-up",
+    description: "Puts a further question to a board that is over: each advisor has its own \
+                  answers and the verdict before it.",
+    described: &[
+        ("id", "The board's id."),
+        ("prompt", "The next question; `@critic …` asks one of them."),
+    ],
+    hidden: &["advisors"],
+    kept: &["id", "title", "status"],
+    next: WAIT,
+    ..Row::post("boardroom_follow_up", "/api/boardrooms/{id}/follow-up")
+};
+
+const WAIT: Next =
+    Next::Words(&["Call session_wait with this id to get the synthesis when it is there."]);

@@ -9,7 +9,7 @@ pub const ROWS: [Row; 1] = [Row {
                   alone will do; agents_list names who can be seated. Returns an `id` at once: call \
                   session_wait with it.",
     described: &[("facilitator", "Who leads, in place of moderator_id.")],
-    hidden: &["start"],
+    hidden: &["start", "budgetTokens"],
     sent: &[("start", true)],
     // A handle: what comes later is told by session_wait.
     kept: &["id", "name", "status", "max_rounds", "seat_tokens"],

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::row::{Effect, Next, Row, Run};
+use super::row::{Acts, Effect, Next, Row, Run};
 
 const ID: (&str, &str) = ("id", "The session's id.");
 
@@ -20,9 +20,14 @@ pub const ROWS: [Row; 4] = [
     },
     Row {
         title: "Get a session",
-        description: "Tells how far a session is and what came of it (`result`, Markdown). \
-                      `detail: full` gives the whole record. It does not wait.",
-        described: &[ID, ("detail", "`full` gives the whole record, page by page.")],
+        description: "Tells how far a session is and what came of it (`result`, Markdown). It does \
+                      not wait.",
+        described: &[
+            ID,
+            ("detail", "`full` gives the whole record, page by page."),
+            ("agent_token", "The `seat_token` of a person, to see what they may see."),
+        ],
+        acts: Some(Acts { name: "", place: "id", given_by: "boardroom_convene" }),
         next: Next::Made(next),
         typed: true,
         pages: true,
@@ -37,7 +42,9 @@ pub const ROWS: [Row; 4] = [
             ID,
             ("seconds", "How long to wait at most; 50 by default, which suits most clients."),
             ("seen", "`seen` of the last answer: what happened since then is told at once."),
+            ("agent_token", "As in session_get."),
         ],
+        acts: Some(Acts { name: "", place: "id", given_by: "boardroom_convene" }),
         next: Next::Made(next),
         typed: true,
         run: Run::Wait,

@@ -322,6 +322,7 @@ fn annotations_are_no_stronger_than_true() {
         ((true, false, true), (false, false, false), (false, false, true), (false, true, true));
     let expected = [
         ("boardroom_convene", adds),
+        ("boardroom_follow_up", adds),
         ("whiteboard_open", settles),
         ("whiteboard_register", settles),
         ("whiteboard_invite", adds),
@@ -340,6 +341,10 @@ fn annotations_are_no_stronger_than_true() {
         ("council_read", reads),
         ("council_close", settles),
         ("discussion_start", adds),
+        ("workflow_run", adds),
+        ("workflow_status", reads),
+        ("workflow_approve", adds),
+        ("workflow_signal", adds),
         ("sessions_list", reads),
         ("session_get", reads),
         ("session_wait", reads),
@@ -354,8 +359,8 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 33_000;
-    const MODEL_BYTES: usize = 24_500;
+    const LIST_BYTES: usize = 39_800;
+    const MODEL_BYTES: usize = 29_000;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();
     let for_models = tools.iter().map(|tool| {
@@ -363,7 +368,7 @@ fn the_list_of_tools_stays_small() {
         parts.to_string().len()
     });
     let for_models = for_models.sum::<usize>();
-    assert!(list <= LIST_BYTES, "{list}");
+    assert!(list <= LIST_BYTES, "{list} {for_models}");
     assert!(for_models <= MODEL_BYTES, "{for_models}");
     assert!(instructions().len() <= 1_500);
 }
@@ -414,7 +419,9 @@ fn the_statuses_are_those_of_the_document() {
         ("whiteboard", "PhaseName"),
         ("council", "CouncilStatus"),
         ("discussion", "DiscussionStatus"),
+        ("workflow", "RunStatus"),
     ];
+    assert_eq!(plenary_domain::room::KINDS.len(), kinds.len());
     for ((kind, statuses), (expected, schema)) in plenary_domain::room::KINDS.into_iter().zip(kinds)
     {
         assert_eq!(kind, expected);

@@ -127,6 +127,9 @@ fn words(event: &discussion::Event, state: &State) -> Vec<(&'static str, Value)>
         | Event::FacilitatorChanged { .. }
         | Event::ParticipantAdded { .. }
         | Event::ParticipantRemoved { .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
         | Event::Started { .. }
         | Event::CutOff { .. }
         | Event::SynthesisFailed { .. }

@@ -4,11 +4,11 @@ use plenary_clerk::boardrooms::BallotChoice;
 use plenary_clerk::mirror;
 use plenary_domain::Timestamp;
 use plenary_domain::boardroom::ballot::{Counted, Held, Paper, PaperStanding};
-use plenary_domain::boardroom::{self, Ballot, Section, Synthesis};
+use plenary_domain::boardroom::{self, Ballot, Section, Sitter, Synthesis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{UsageView, usage};
+use super::{Beside, UsageView, usage};
 
 /// The ballot on a synthesis. All lists are empty where there is none.
 #[derive(Default, Serialize, ToSchema)]
@@ -63,6 +63,10 @@ pub struct PaperView {
     advisor: u8,
     /// The name on this board.
     name: String,
+    /// The answer of this advisor that the synthesis is made from: its round …
+    round: u32,
+    /// … and which try in it.
+    r#try: u32,
     status: PaperStatus,
     /// Why it failed, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,11 @@ pub struct PaperView {
     /// The call that brings, or brought, a model's votes.
     call_id: String,
     usage: UsageView,
+    /// By the price that the session has noted, or as the provider says; absent where
+    /// neither is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -99,7 +108,7 @@ pub struct AgreementView {
     of: u32,
 }
 
-pub fn view(state: &boardroom::State, synthesis: &Synthesis) -> BallotView {
+pub fn view(state: &boardroom::State, synthesis: &Synthesis, beside: &Beside<'_>) -> BallotView {
     let held = match &synthesis.ballot {
         None => return BallotView::default(),
         Some(Ballot::Skipped(reason)) => {
@@ -108,10 +117,11 @@ pub fn view(state: &boardroom::State, synthesis: &Synthesis) -> BallotView {
         Some(Ballot::Held(held)) => held,
     };
     let agreement = held.agreement().into_iter();
+    let paper = |one| paper(state, (synthesis, held), one, beside);
     BallotView {
         points: held.counted().into_iter().map(point).collect(),
         points_left_out: held.left_out,
-        ballots: held.papers.iter().map(|one| paper(state, synthesis, held, one)).collect(),
+        ballots: held.papers.iter().map(paper).collect(),
         agreement: agreement
             .map(|pair| AgreementView { a: pair.a.0, b: pair.b.0, same: pair.same, of: pair.of })
             .collect(),
@@ -138,7 +148,12 @@ fn point(counted: Counted<'_>) -> PointView {
     }
 }
 
-fn paper(state: &boardroom::State, synthesis: &Synthesis, held: &Held, paper: &Paper) -> PaperView {
+fn paper(
+    state: &boardroom::State,
+    (synthesis, held): (&Synthesis, &Held),
+    paper: &Paper,
+    beside: &Beside<'_>,
+) -> PaperView {
     let (status, problem) = match &paper.standing {
         PaperStanding::Asked => (PaperStatus::Waiting, None),
         PaperStanding::Done(_) => (PaperStatus::Done, None),
@@ -147,14 +162,22 @@ fn paper(state: &boardroom::State, synthesis: &Synthesis, held: &Held, paper: &P
         }
         PaperStanding::Stopped { .. } => (PaperStatus::Stopped, None),
     };
+    let model = state.advisor(paper.seat).and_then(|advisor| match &advisor.seat.sitter {
+        Sitter::Model(model) => Some(model),
+        Sitter::Person { .. } => None,
+    });
+    let own = synthesis.basis.iter().find(|id| id.seat == paper.seat);
     PaperView {
         advisor: paper.seat.0,
         name: state.label(paper.seat),
+        round: own.map_or(1, |id| id.round),
+        r#try: own.map_or(1, |id| id.asked),
         status,
         problem,
         not_voted: held.not_voted(paper),
         vote_by: paper.until,
         call_id: paper.call_id(synthesis.number).0,
         usage: usage(paper.usage()),
+        cost: model.and_then(|model| beside.cost(model, paper.usage())),
     }
 }

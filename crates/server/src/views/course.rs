@@ -1,8 +1,8 @@
 //! How calls go: when, at which price, and what is under way.
 
-use plenary_clerk::Prices;
+use plenary_clerk::Clerk;
 use plenary_domain::boardroom::Verdict;
-use plenary_domain::{CallId, ModelName, Usage};
+use plenary_domain::{CallId, Ledger, ModelName, Usage};
 use plenary_engine::{Retrying, Underway};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,13 +13,14 @@ pub type Running<'a> = &'a dyn Fn(&CallId) -> Option<Underway>;
 /// What is known of a board beside its state.
 pub struct Beside<'a> {
     pub running: Running<'a>,
-    pub prices: &'a Prices,
+    pub clerk: &'a Clerk,
+    pub ledger: &'a Ledger,
 }
 
 impl Beside<'_> {
-    /// In the operator's currency; `None` unless it is known.
+    /// What a call of the board cost, as far as that is known.
     pub fn cost(&self, model: &ModelName, used: Usage) -> Option<f64> {
-        self.prices.cost(model, used)
+        self.clerk.cost(self.ledger, model, used)
     }
 }
 

@@ -1,18 +1,19 @@
 //! Discussions as they go out.
 
 use plenary_clerk::discussions::{ChoiceName, FormatName, RoleName};
-use plenary_clerk::{Prices, mirror};
+use plenary_clerk::{Clerk, mirror};
 use plenary_domain::discussion::{
     self, Decided, Entry, Estimate, How, Participant, Range, Said, Seat, SeatId, Sitter, Spoken,
     Stage, State, Step, What,
 };
-use plenary_domain::{Answer, Failure, Report, SessionId, Timestamp, Timing, Usage};
+use plenary_domain::{Answer, Failure, ModelName, Report, SessionId, Timestamp, Timing, Usage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agents::WorkspaceView;
-use super::{FailureView, RetryingView, Running, UsageView, failure_view, usage};
+use super::budgets::BudgetView;
+use super::{FailureView, RetryingView, Running, UsageView, failure_view, spent, usage};
 
 mirror! {
     /// `parsed`: the model's answer was as asked for. `repaired`: it could be read after
@@ -42,6 +43,10 @@ pub struct DiscussionView {
     max_rounds: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
+    budget: Option<BudgetView>,
+    /// `tokens` of the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     budget_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -67,6 +72,14 @@ pub struct DiscussionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     conclusion: Option<String>,
+    /// What writing the conclusion took, where that was a call of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    conclusion_usage: Option<UsageView>,
+    /// By the price that the discussion has noted, or as the provider says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    conclusion_cost: Option<f64>,
     /// Who has edited the conclusion, and last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -232,14 +245,14 @@ pub struct EstimateView {
 }
 
 impl EstimateView {
-    pub fn new(estimate: &Estimate, prices: &Prices) -> Self {
+    pub fn new(estimate: &Estimate, currency: &str) -> Self {
         EstimateView {
             calls: estimate.calls.into(),
             input_tokens: estimate.input_tokens.into(),
             output_tokens: estimate.output_tokens.into(),
             seconds: estimate.seconds.map(RangeView::from),
             cost: estimate.cost.map(RangeView::from),
-            currency: estimate.cost.map(|_| prices.currency.clone()),
+            currency: estimate.cost.map(|_| currency.to_owned()),
             notes: estimate.notes.clone(),
         }
     }
@@ -283,13 +296,19 @@ impl DiscussionView {
         (id, version): (SessionId, u64),
         state: &State,
         running: Running,
-        prices: &Prices,
+        clerk: &Clerk,
     ) -> Self {
         let (status, problem) = DiscussionStatus::of(state);
         let leader = &state.facilitator;
         let revision = state.conclusion().and_then(|conclusion| conclusion.revision.as_ref());
         let actual = state.actual();
-        let cost = prices.sum(&state.ledger);
+        let (cost, of_cost) = spent(clerk, &state.ledger);
+        let currency = clerk.currency(&state.ledger);
+        let ended = state.conclusion().filter(|ended| !ended.answer.usage.is_unknown());
+        let conclusion_cost = ended.and_then(|ended| {
+            let model = state.seat(&ended.by)?.model()?;
+            clerk.cost(&state.ledger, model, ended.answer.usage)
+        });
         DiscussionView {
             id: id.0,
             version,
@@ -302,7 +321,8 @@ impl DiscussionView {
             participants: state.participants.iter().map(|p| participant(state, p)).collect(),
             round: state.round(),
             max_rounds: state.max_rounds,
-            budget_tokens: state.budget_tokens,
+            budget: BudgetView::of(&state.ledger),
+            budget_tokens: state.ledger.budget().and_then(|budget| budget.most.tokens),
             project: state.project.clone(),
             context: state.context.iter().map(|file| file.name.clone()).collect(),
             created_at: state.created_at,
@@ -311,10 +331,15 @@ impl DiscussionView {
             step: state.step().map(|step| step_view(state, step, running)),
             problem,
             conclusion: state.conclusion().map(|conclusion| conclusion.text().to_owned()),
+            conclusion_usage: ended.map(|ended| usage(ended.answer.usage)),
+            conclusion_cost,
             conclusion_edited_by: revision.map(|revision| revision.by.clone()),
             degraded: state.degraded(),
             entries: state.transcript.len(),
-            estimate: state.estimate.as_ref().map(|estimate| EstimateView::new(estimate, prices)),
+            estimate: state
+                .estimate
+                .as_ref()
+                .map(|estimate| EstimateView::new(estimate, &currency)),
             actual: ActualView {
                 calls: actual.calls,
                 input_tokens: actual.usage.input_tokens,
@@ -324,7 +349,7 @@ impl DiscussionView {
                 model_seconds: actual.model_ms as f64 / 1000.0,
                 elapsed_seconds: actual.elapsed_ms as f64 / 1000.0,
                 cost,
-                currency: cost.map(|_| prices.currency.clone()),
+                currency: of_cost,
             },
             allowed: state.allowed(),
             next: state.next(),
@@ -467,6 +492,13 @@ pub struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     usage: Option<UsageView>,
+    #[serde(skip)]
+    used: Usage,
+    /// By the price that the session has noted, or as the provider says; absent where
+    /// neither is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
     /// The step began so long before `at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -521,7 +553,14 @@ pub struct DecisionView {
 }
 
 impl EntryView {
-    pub fn new(state: &State, entry: &Entry) -> Self {
+    pub fn new(state: &State, entry: &Entry, clerk: &Clerk) -> Self {
+        let view = EntryView::of(state, entry);
+        let model = view.model.clone().map(ModelName);
+        let cost = model.and_then(|model| clerk.cost(&state.ledger, &model, view.used));
+        EntryView { cost, ..view }
+    }
+
+    fn of(state: &State, entry: &Entry) -> Self {
         match &entry.said {
             Said::Decision(decided) => EntryView::decision(state, entry, decided),
             Said::Turn { turn, speaker, question, spoken, condensed } => {
@@ -578,6 +617,8 @@ impl EntryView {
             condensed: None,
             model: seat.and_then(|seat| seat.model()).map(|model| model.0.clone()),
             usage: None,
+            used: Usage::default(),
+            cost: None,
             latency_ms: None,
             first_text_ms: None,
         }
@@ -600,11 +641,13 @@ impl EntryView {
     /// What a call took that brought no answer, if anything is known of that.
     fn spend(&mut self, used: Usage) {
         self.usage = (!used.is_unknown()).then(|| usage(used));
+        self.used = used;
     }
 
     fn measure(&mut self, used: Usage, timing: Timing) {
         if self.model.is_some() {
             self.usage = Some(usage(used));
+            self.used = used;
             self.latency_ms = Some(timing.latency_ms);
             self.first_text_ms = timing.first_text_ms;
         }

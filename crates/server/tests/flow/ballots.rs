@@ -55,8 +55,8 @@ async fn the_advisors_vote_over_every_wire() {
         ]);
         assert_eq!(synthesis["points"], expected, "{wire}: {synthesis:#}");
         let paper = |advisor: u8, name: &str| {
-            json!({ "advisor": advisor, "name": name, "status": "done", "notVoted": [],
-                    "callId": format!("ballot/1/{advisor}#1") })
+            json!({ "advisor": advisor, "name": name, "round": 1, "try": 1, "status": "done",
+                    "notVoted": [], "callId": format!("ballot/1/{advisor}#1") })
         };
         let papers = json!([paper(1, "Advocate"), paper(2, "Critic")]);
         let mut ballots = synthesis["ballots"].clone();
@@ -220,6 +220,36 @@ async fn a_person_who_does_not_vote_in_time_is_left_out() {
     clock.advance(std::time::Duration::from_secs(61));
     let view = app.until_status(&board, "closed").await;
     assert_eq!(view["syntheses"][0]["ballots"][0]["problem"], "No votes came in time.", "{view}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_does_not_vote_is_passed_over() {
+    let app = TestApp::start(canned()).await;
+    let board = voting(&app, with_person()).await;
+    app.command(&board, "reply", json!({ "text": "I would wait." })).await;
+    let voted = |view: &Value| view["syntheses"][0]["ballots"][1]["status"] == "done";
+    app.until(&board, voted).await;
+    let view = app.command(&board, "advisors/1/stop", json!({})).await;
+    assert_eq!(view["status"], "closed", "{view}");
+    assert_eq!(pick(&view["syntheses"][0]["ballots"], "status"), ["stopped", "done"]);
+    let (_, report) = app.get(&format!("/api/sessions/{}", board.session())).await;
+    let message = report["data"]["progress"]["message"].as_str().unwrap();
+    assert!(message.ends_with("and 1 of 2 have voted on it."), "{message}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_board_is_put_to_the_vote_later() {
+    let app = TestApp::start(canned()).await;
+    let board = app.triad("Votes after all?").await;
+    app.until_status(&board, "closed").await;
+    let view = app.command(&board, "ballot/open", json!({})).await;
+    assert_eq!(view["status"], "balloting", "{view}");
+    let view = app.until_status(&board, "closed").await;
+    assert_eq!(pick(&view["syntheses"][0]["ballots"], "status"), ["done", "done", "done"]);
+    assert_eq!(view["ballot"], false, "what is convened without votes stays so");
+    let (status, again) = app.post(&board.at("ballot/open"), &json!({})).await;
+    assert_eq!((status, &again["error"]["code"]), (409, &json!("not-now")), "{again}");
+    app.assert_attempts_match_requests(&board).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

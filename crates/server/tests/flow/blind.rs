@@ -277,6 +277,7 @@ async fn run(bob: Bob) -> Run {
     let mut blind = Record::new(&world);
 
     // Some wait or read along while Bob acts.
+    let waits = waits(&world).await;
     let streams = live(&world).await;
     let waiting = waiting(&world).await;
     world.clock.advance(Duration::from_secs(1));
@@ -289,6 +290,9 @@ async fn run(bob: Bob) -> Run {
     for (label, stream) in streams {
         blind.follow(&label, stream);
     }
+
+    blind.add("a run that waits", &seen(&world, &waits).await);
+    blind.add("a run that looks", &spies(&world).await);
 
     let mut observers = vec![];
     for who in Who::ALL {
@@ -305,6 +309,8 @@ async fn run(bob: Bob) -> Run {
         world.write("fay", "transition", &json!({ "targetPhase": "read" }), None).await;
     assert_eq!(status, 200, "{told}");
     let mut read = Record::new(&world);
+    ended(&world, &waits).await;
+    read.add("a run that waits", &seen(&world, &waits).await);
     for (label, rest) in blind.end_streams().await {
         read.follow(&label, rest);
     }
@@ -316,6 +322,58 @@ async fn run(bob: Bob) -> Run {
     }
     drop(observers);
     Run { _world: world, bob, blind, read }
+}
+
+/// A run that waits until the board goes to read.
+async fn waits(world: &World) -> String {
+    let signal = format!("{{ signal: board-transitioned, board: {BOARD}, phase: read }}");
+    let source = format!("name: waits\nsteps:\n  a: {{ wait: {{ any: [ {signal} ] }} }}\n");
+    begin(world, &source).await
+}
+
+/// What a run comes to that looks at the board in every way that a step has, as long as it
+/// is blind.
+async fn spies(world: &World) -> String {
+    let signal = format!("{{ signal: board-transitioned, board: {BOARD}, phase: blind }}");
+    let looks = format!(
+        "name: spies
+steps:
+  count: {{ whiteboard.summarize: {{ board: {BOARD} }} }}
+  collide: {{ whiteboard.conflicts: {{ board: {BOARD} }}, needs: [count], on_failure: continue }}
+  heard: {{ wait: {{ any: [ {signal} ] }}, needs: {{ collide: any }} }}
+  seat: {{ whiteboard.register: {{ board: {BOARD}, agent: eve }}, needs: [heard] }}
+  ask: {{ whiteboard.post: {{ board: {BOARD}, as: eve, ask: What do you see? }}, needs: {{ seat: any }}, on_failure: continue }}
+  read: {{ council.read: {{ council: {BOARD} }}, needs: {{ ask: any }} }}
+"
+    );
+    let run = begin(world, &looks).await;
+    ended(world, &run).await;
+    // Who is asked sees what their seat sees.
+    let asked = world.app.scripted.requests();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].prompt.contains("You see no posts.") && !asked[0].prompt.contains(WORD));
+    seen(world, &run).await
+}
+
+async fn begin(world: &World, source: &str) -> String {
+    let (status, begun) = world.app.post("/api/runs", &json!({ "source": source })).await;
+    assert_eq!(status, 201, "{begun}");
+    begun["data"]["id"].as_str().unwrap().to_owned()
+}
+
+async fn ended(world: &World, run: &str) {
+    let mut events = world.app.events(&format!("/api/runs/{run}/events"), None).await;
+    events.until("ended").await;
+}
+
+/// The whole run, with its record.
+async fn seen(world: &World, run: &str) -> String {
+    let mut all = String::new();
+    for rest in ["", "/export?format=markdown"] {
+        let place = format!("{}/api/runs/{run}{rest}", world.app.url);
+        all += &observe::whole(world.app.http.get(place)).await;
+    }
+    all
 }
 
 /// Streams that are open before Bob acts.

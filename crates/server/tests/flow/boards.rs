@@ -181,9 +181,7 @@ async fn a_missing_advisor_is_named_aloud() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_synthesizer_that_fails_is_replaced() {
-    let script = canned()
-        .when(When::model("d").nth(1), Reply::fault(Fault::NoSuchModel))
-        .when(When::model("a").nth(2), Reply::text("No headings at all."));
+    let script = canned().when(When::model("d").nth(1), Reply::fault(Fault::NoSuchModel));
     let app = TestApp::start(script).await;
     let body = json!({
         "prompt": "Who writes it?",
@@ -193,11 +191,48 @@ async fn a_synthesizer_that_fails_is_replaced() {
     let board = app.convene(&body).await;
     let view = app.until_status(&board, "closed").await;
     let synthesis = &view["syntheses"][0];
-    assert_eq!(synthesis["model"], "ollama/b", "{view}");
-    assert_eq!(pick(&synthesis["failedBefore"], "model"), ["ollama/d", "ollama/a"]);
+    assert_eq!(synthesis["model"], "ollama/a", "{view}");
+    assert_eq!(pick(&synthesis["failedBefore"], "model"), ["ollama/d"]);
     assert_eq!(synthesis["failedBefore"][0]["error"]["kind"], "misconfigured");
-    assert_eq!(synthesis["failedBefore"][1]["error"]["kind"], "malformed");
     assert_eq!(view["syntheses"].as_array().unwrap().len(), 1);
+    app.assert_attempts_match_requests(&board).await;
+}
+
+/// The chosen model is asked for the shape once, with its own text before it. Then its
+/// text counts, and every try is in the record.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_synthesizer_that_misses_the_form_stays() {
+    let script = canned()
+        .when(When::model("d").nth(1), Reply::text("They agree, more or less."))
+        .when(When::model("d").nth(2), Reply::text("They agree, by and large."));
+    let app = TestApp::start(script).await;
+    let body = json!({
+        "prompt": "Who writes it?",
+        "models": ["ollama/a", "ollama/b", "ollama/c"],
+        "synthesizer": "ollama/d",
+        "ballot": true,
+    });
+    let board = app.convene(&body).await;
+    let view = app.until_status(&board, "closed").await;
+    let synthesis = &view["syntheses"][0];
+    let told = json!(["ollama/d", "missing", "They agree, by and large."]);
+    let told_of = ["model", "headings", "text"].map(|field| &synthesis[field]);
+    assert_eq!(json!(told_of), told, "{view}");
+    let before = &synthesis["failedBefore"];
+    assert_eq!(pick(before, "model"), ["ollama/d"]);
+    assert_eq!(pick(before, "text"), ["They agree, more or less."]);
+    assert_eq!(before[0]["error"]["kind"], "malformed");
+    assert!(before[0]["usage"]["outputTokens"].as_u64().is_some_and(|tokens| tokens > 0));
+    let none = "The synthesis does not have the sections whose points are voted on.";
+    assert_eq!(synthesis["noBallot"], none);
+    let again = app.scripted.requests().pop().unwrap().prompt;
+    let (text, shape) = ("They agree, more or less.", "Your text does not have the four headings.");
+    assert!(again.contains(text) && again.contains(shape), "{again}");
+    let markdown = app.http.get(format!("{}{}", app.url, board.at("export?format=markdown")));
+    let markdown = markdown.send().await.unwrap().text().await.unwrap();
+    for words in [text, "They agree, by and large.", "It came without the four headings"] {
+        assert!(markdown.contains(words), "{words} is missing in {markdown}");
+    }
     app.assert_attempts_match_requests(&board).await;
 }
 
@@ -239,4 +274,46 @@ async fn thoughts_are_kept_apart_from_the_answer() {
         let told = texts.of("advisor/1#1");
         assert!(matches!(told, "" | "Yes, with care."), "{wire}: {told:?}");
     }
+}
+
+/// One thread: the same seats, each with its own answers and the verdict before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_goes_on_with_a_further_question() {
+    let app = TestApp::start(canned()).await;
+    let board = app.triad("Shall we?").await;
+    let first = app.until_status(&board, "closed").await;
+    let view = app.command(&board, "follow-up", json!({ "prompt": "@critic How soon?" })).await;
+    assert_eq!(view["status"], "answering", "{view}");
+    assert_eq!(pick(&view["advisors"], "round"), [1, 2, 1]);
+    let view = app.until_status(&board, "closed").await;
+    assert_eq!(pick(&view["rounds"], "prompt"), ["Shall we?", "How soon?"]);
+    assert_eq!(pick(&view["rounds"], "advisors"), [json!([1, 2, 3]), json!([2])]);
+    assert_eq!(pick(&view["syntheses"], "round"), [1, 2]);
+    assert_eq!(view["syntheses"][0], first["syntheses"][0]);
+    assert_eq!(view["advisors"][0], first["advisors"][0]);
+    let critic = &view["advisors"][1];
+    assert_eq!(critic["earlier"][0]["text"], first["advisors"][1]["text"], "{critic}");
+    assert_eq!(critic["callId"], "advisor/2/2#1");
+
+    let asked = &app.scripted.requests()[4].prompt;
+    let said = first["advisors"][1]["text"].as_str().unwrap();
+    let verdict = first["syntheses"][0]["text"].as_str().unwrap();
+    let places = ["Shall we?", said, verdict, "How soon?"].map(|words| asked.find(words));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {asked}");
+    let others = first["advisors"][0]["text"].as_str().unwrap();
+    assert!(said == others || !asked.contains(others), "{asked}");
+
+    let (status, told) =
+        app.post(&board.at("follow-up"), &json!({ "prompt": "@jester Why?" })).await;
+    assert_eq!((status, &told["error"]["fields"][0]["field"]), (422, &json!("prompt")), "{told}");
+    let again = json!({ "prompt": "And all of you?", "advisors": [1, 3] });
+    app.command(&board, "follow-up", again).await;
+    let view = app.until_status(&board, "closed").await;
+    assert_eq!(pick(&view["advisors"], "round"), [3, 2, 3]);
+    let (_, found) = app.get("/api/sessions?q=soon").await;
+    assert_eq!(found["meta"]["total"], 1, "{found}");
+    let (_, exported) = app.get(&board.at("export")).await;
+    let (status, taken) = app.post("/api/boardrooms/import", &exported).await;
+    assert_eq!((status, &taken["data"]["rounds"]), (201, &view["rounds"]), "{taken}");
+    app.assert_attempts_match_requests(&board).await;
 }

@@ -195,6 +195,15 @@ async fn retry_asks_one_advisor_again_and_a_synthesis_follows() {
     assert_eq!(view["advisors"][1]["callId"], "advisor/2#2");
     assert_eq!(pick(&view["syntheses"], "number"), [1, 2]);
     assert_eq!(app.scripted.requests().len(), 4 + 2);
+    // What was said before stays, and the first synthesis still names it.
+    let earlier = &view["advisors"][1]["earlier"];
+    assert_eq!(pick(earlier, "callId"), ["advisor/2#1"]);
+    assert_eq!(pick(earlier, "model"), ["ollama/b"]);
+    assert!(earlier[0]["text"].as_str().is_some_and(|text| !text.is_empty()), "{view}");
+    assert_eq!(view["advisors"][0].get("earlier"), None);
+    for (number, tries) in [(0, [1, 1, 1]), (1, [1, 2, 1])] {
+        assert_eq!(pick(&view["syntheses"][number]["contributions"], "try"), tries);
+    }
 
     let (status, body) = app.post(&board.at("advisors/9/retry"), &json!({})).await;
     assert_eq!((status, &body["error"]["code"]), (404, &json!("not-found")));
@@ -341,7 +350,7 @@ async fn a_command_in_the_wrong_state_names_the_state_and_what_is_allowed() {
     check("advisors/1/retry", "answering", running).await;
     gate.release();
     app.until_status(&board, "closed").await;
-    let closed = json!(["resynthesize", "retry", "export"]);
+    let closed = json!(["resynthesize", "retry", "followUp", "openBallot", "export"]);
     check("stop", "closed", closed.clone()).await;
     check("resume", "closed", closed.clone()).await;
     check("synthesize", "closed", closed).await;

@@ -82,7 +82,7 @@ async fn lists_are_paged_filtered_and_searched() {
         (
             "sessions?kind=agents&status=x",
             "kind",
-            "there is no \"agents\"; there are boardroom, whiteboard, council, discussion",
+            "there is no \"agents\"; there are boardroom, whiteboard, council, discussion, workflow",
         ),
     ] {
         let (status, told) = app.get(&format!("/api/{path}")).await;

@@ -372,7 +372,7 @@ async fn what_there_is_is_told_to_whoever_asks_for_what_is_not() {
         (
             "sessions_list",
             json!({ "kind": "board" }),
-            "`kind`: there is no \"board\"; there are boardroom, whiteboard, council, discussion",
+            "`kind`: there is no \"board\"; there are boardroom, whiteboard, council, discussion, workflow",
         ),
         ("sessions_list", json!({ "limit": 0 }), "`limit` must be from 1 to 200."),
         (
@@ -406,6 +406,7 @@ async fn tools_are_listed_in_full() {
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = [
         "boardroom_convene",
+        "boardroom_follow_up",
         "whiteboard_open",
         "whiteboard_register",
         "whiteboard_invite",
@@ -424,6 +425,10 @@ async fn tools_are_listed_in_full() {
         "council_read",
         "council_close",
         "discussion_start",
+        "workflow_run",
+        "workflow_status",
+        "workflow_approve",
+        "workflow_signal",
         "sessions_list",
         "session_get",
         "session_wait",

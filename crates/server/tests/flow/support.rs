@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plenary_domain::{SessionId, Timestamp};
-use plenary_engine::ports::{Append, AttemptRow, AttemptState, Clock, NewEvent, Store};
+use plenary_engine::ports::{Append, AttemptRow, AttemptState, Clock, NewEvent, Outside, Store};
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, SystemClock};
-use plenary_providers::{Kind, ProviderConfig, Providers, Secret};
+use plenary_providers::{Gateway, Kind, OutsideConfig, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
 use plenary_server::{Access, App, Capacity, Clerk, Prices, Tiers};
 use plenary_store::{Holder, SqliteStore};
@@ -25,10 +25,20 @@ pub struct TestApp {
     pub url: String,
     pub http: reqwest::Client,
     pub store: Arc<SqliteStore>,
+    pub engine: Arc<Engine>,
     /// The name under which it drives sessions.
     pub node: String,
-    _folder: tempfile::TempDir,
-    _over: oneshot::Sender<()>,
+    kept: Kept,
+    folder: tempfile::TempDir,
+    over: oneshot::Sender<()>,
+}
+
+/// What a server has again when it is started again.
+#[derive(Clone)]
+struct Kept {
+    access: Access,
+    clock: Arc<dyn Clock>,
+    outside: Option<Arc<dyn Outside>>,
 }
 
 /// Advice from advisors, a proper synthesis from the synthesizer.
@@ -73,6 +83,8 @@ pub struct Setup {
     pub prices: Prices,
     pub web_folder: Option<Arc<Path>>,
     pub capacity: Capacity,
+    /// What workflows may reach.
+    pub outside: Option<OutsideConfig>,
     /// Providers besides the usual ones, given where the models are.
     pub more: fn(&str) -> Vec<ProviderConfig>,
 }
@@ -86,6 +98,7 @@ impl Default for Setup {
             prices: Prices::default(),
             web_folder: None,
             capacity: Capacity::default(),
+            outside: None,
             more: |_| vec![],
         }
     }
@@ -118,7 +131,7 @@ impl TestApp {
     }
 
     async fn build(script: Script, setup: Setup) -> TestApp {
-        let Setup { access, clock, tiers, prices, web_folder, capacity, more } = setup;
+        let Setup { access, clock, tiers, prices, web_folder, capacity, outside, more } = setup;
         plenary_providers::install_tls();
         let scripted = Scripted::start(script).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -126,23 +139,31 @@ impl TestApp {
         let store = Arc::new(plenary_store::open(folder.path(), holder).await.unwrap());
         let mut all = providers(&scripted.url());
         all.extend(more(&scripted.url()));
-        let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock);
-        let node = engine.node().to_owned();
-        let mut app = App::new(Clerk { engine, tiers, prices });
+        let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock.clone());
+        let outside = outside.map(|config| Arc::new(Gateway::new(config)) as Arc<dyn Outside>);
+        let clerk = Clerk { outside: outside.clone(), ..Clerk::new(engine.clone(), tiers, prices) };
+        let mut app = App::new(clerk);
         (app.web_folder, app.capacity) = (web_folder, capacity);
-        let router = plenary_server::router(app, access);
-        let socket = tokio::net::TcpSocket::new_v4().unwrap();
-        // Small, so that a client which does not read is soon felt by the server.
-        socket.set_send_buffer_size(64 * 1024).unwrap();
-        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-        let listener = socket.listen(1024).unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (over, ended) = oneshot::channel::<()>();
-        tokio::spawn(plenary_server::serve(listener, router, capacity.connections, async {
-            let _ = ended.await;
-        }));
+        let kept = Kept { access, clock, outside };
+        let (url, over) = listen(app, kept.access.clone()).await;
+        let node = engine.node().to_owned();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        TestApp { scripted, url, http, store, node, _folder: folder, _over: over }
+        TestApp { scripted, url, http, store, engine, node, kept, folder, over }
+    }
+
+    /// The same after it has ended and was started again, on the same store and the same
+    /// models. What was under way waits until `engine.resume_all`.
+    pub async fn restarted(self) -> TestApp {
+        let TestApp { scripted, http, store, engine, kept, folder, over, .. } = self;
+        drop(over);
+        engine.shut_down().await;
+        let models = Arc::new(Providers::new(providers(&scripted.url())));
+        let engine = Engine::new(store.clone(), models, kept.clock.clone());
+        let clerk = Clerk::new(engine.clone(), Tiers::default(), Prices::default());
+        let app = App::new(Clerk { outside: kept.outside.clone(), ..clerk });
+        let (url, over) = listen(app, kept.access.clone()).await;
+        let node = engine.node().to_owned();
+        TestApp { scripted, url, http, store, engine, node, kept, folder, over }
     }
 
     pub async fn get(&self, path: &str) -> (u16, Value) {
@@ -166,6 +187,10 @@ impl TestApp {
     pub async fn post_as(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
         let request = self.http.post(format!("{}{path}", self.url));
         answer(request.header("agent-token", token).json(body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: &Value) -> (u16, Value) {
+        answer(self.http.put(format!("{}{path}", self.url)).json(body)).await
     }
 
     pub async fn patch(&self, path: &str, body: &Value) -> (u16, Value) {
@@ -287,6 +312,23 @@ impl TestApp {
         let arrives = async { while !wanted(self.metric(name).await) {} };
         tokio::time::timeout(SAFETY, arrives).await.unwrap_or_else(|_| panic!("{name}"));
     }
+}
+
+/// Serves on a free port, until what comes back is dropped.
+async fn listen(app: App, access: Access) -> (String, oneshot::Sender<()>) {
+    let capacity = app.capacity;
+    let router = plenary_server::router(app, access);
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    // Small, so that a client which does not read is soon felt by the server.
+    socket.set_send_buffer_size(64 * 1024).unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1024).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (over, ended) = oneshot::channel::<()>();
+    tokio::spawn(plenary_server::serve(listener, router, capacity.connections, async {
+        let _ = ended.await;
+    }));
+    (url, over)
 }
 
 pub fn states(attempts: &[AttemptRow]) -> Vec<AttemptState> {

@@ -26,7 +26,7 @@ async fn a_board_tells_when_each_part_of_it_ran_and_what_it_cost() {
         .when(When::says("## Consensus"), Reply::canned().usage(3_000, 1_000).gate(0, &late))
         .when(When::model("b"), Reply::canned().usage(1_000, 500).gate(0, &slow));
     let clock = Arc::new(ManualClock::default());
-    let price = Price { input: 1.0, output: 2.0 };
+    let price = Price { input: 1.0, output: 2.0, cached: None };
     let models = ["a", "b"].map(|name| (ModelName::new("ollama", name), price)).into();
     let prices = Prices { currency: "EUR".into(), models, free: vec![] };
     let app = Setup { clock: clock.clone(), prices, ..Setup::default() }.start(script).await;

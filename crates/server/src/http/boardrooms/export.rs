@@ -12,9 +12,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Convened, created};
 use crate::App;
+use crate::agents::{AgentHeader, Asking};
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::http::{MARKDOWN, document, json_document, session_id};
 use crate::idempotency::{Change, Key, Path, Query};
+use crate::live;
 use crate::views::{BoardroomView, Reply};
 
 const FORMAT: &str = "plenary.boardroom";
@@ -27,6 +29,18 @@ pub struct Format {
     /// `json` when absent.
     #[param(nullable = false, inline)]
     pub format: Option<FormatName>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SeenFormat {
+    /// `json` when absent.
+    #[param(nullable = false, inline)]
+    format: Option<FormatName>,
+    /// As the person on this seat sees it. A seat's token does the same and wins.
+    #[param(minimum = 1, maximum = 16, nullable = false)]
+    seat: Option<u8>,
 }
 
 #[derive(Clone, Copy, Deserialize, ToSchema)]
@@ -85,9 +99,10 @@ pub struct ImportedEvent {
     event: Value,
 }
 
-/// A board as JSON, which can be imported again, or as Markdown to read.
+/// A board as JSON, which can be imported again, or as Markdown to read. A seat whose
+/// reply is awaited gets it without the words of the others.
 #[utoipa::path(get, path = "/api/boardrooms/{id}/export", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board."), Format),
+    params(("id" = uuid::Uuid, Path, description = "The board."), SeenFormat, AgentHeader),
     responses(
         (status = 200, description = "The record.", content(
             (Exported = "application/json"), (String = "text/markdown"))),
@@ -95,22 +110,25 @@ pub struct ImportedEvent {
 pub async fn export(
     State(app): State<App>,
     Path(id): Path<String>,
-    Query(query): Query<Format>,
+    Query(query): Query<SeenFormat>,
+    asking: Asking,
 ) -> Result<Response, Problem> {
     let id = session_id(&id)?;
-    let snapshot = app.engine.get(id).await?;
+    let snapshot = asking.sees(&app, id, super::super::seat(query.seat)?).await?;
     let state = boardrooms::board(&snapshot)?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
             Ok(document(MARKDOWN, &format!("boardroom-{id}.md"), boardroom::markdown(state)))
         }
         FormatName::Json => {
+            let events = app.engine.events(id).await?.into_iter();
+            let events = events.map(|event| live::as_seen(state, event)).map(exported);
             let exported = Exported {
                 format: FORMAT,
                 format_version: FORMAT_VERSION,
                 exported_at: app.engine.clock().now(),
                 boardroom: super::view(&app, &snapshot)?,
-                events: app.engine.events(id).await?.into_iter().map(exported).collect(),
+                events: events.collect(),
             };
             json_document(&format!("boardroom-{id}.json"), &exported)
         }

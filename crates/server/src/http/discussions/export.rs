@@ -55,7 +55,9 @@ pub async fn export(
                 format_version: 1,
                 exported_at: app.engine.clock().now(),
                 discussion: super::view(&app, &snapshot)?,
-                transcript: transcript.map(|entry| EntryView::new(state, entry)).collect(),
+                transcript: transcript
+                    .map(|entry| EntryView::new(state, entry, &app.clerk))
+                    .collect(),
                 events: app.engine.events(id).await?.into_iter().map(exported).collect(),
             };
             json_document(&format!("discussion-{id}.json"), &exported)

@@ -1,10 +1,13 @@
 //! Seats that people hold.
 
+use plenary_scripted::{Reply, When};
 use serde_json::{Value, json};
 
 use super::{Caller, caller, guarded, refused, text};
 use crate::mcp::Client;
 use crate::support::{TestApp, canned};
+
+const SECRET: &str = "Raise the price.";
 
 /// Ann sits first, Bo second; the synthesizer is a model.
 fn two_people() -> Value {
@@ -197,4 +200,94 @@ async fn a_token_is_a_persons_and_not_the_next_ones_on_their_seat() {
     let interject = format!("{path}/interject");
     refused(&by("three").showing(li).post(&interject, word.clone()).await, 403, "not-your-agent");
     by("three").showing(&wang).does(&interject, word).await;
+}
+
+/// Ann on a board with a model, which has answered.
+async fn half(more: Value) -> (TestApp, String, String) {
+    let script = canned().when(When::says("as the Expert"), Reply::text(SECRET));
+    let app = TestApp::start(script).await;
+    let mut body = json!({ "prompt": "Shall we?", "synthesizer": "ollama/a", "advisors": [
+        { "role": "critic", "person": "Ann" }, { "role": "expert", "model": "ollama/b" }] });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let convened = caller(&app, "").does("/api/boardrooms", body).await;
+    let (id, ann) = (text(&convened["id"]), tokens(&convened).remove(0));
+    let mut events = app.events(&format!("/api/boardrooms/{id}/events"), None).await;
+    events.until("advisorAnswered").await;
+    (app, id, ann)
+}
+
+async fn read(app: &TestApp, path: &str, token: Option<&str>) -> String {
+    let mut request = app.http.get(format!("{}{path}", app.url));
+    if let Some(token) = token {
+        request = request.header("agent-token", token);
+    }
+    request.send().await.unwrap().text().await.unwrap()
+}
+
+/// Every way to read a board.
+fn ways(id: &str) -> [String; 5] {
+    let (board, session) = (format!("/api/boardrooms/{id}"), format!("/api/sessions/{id}"));
+    [
+        format!("{board}/export"),
+        format!("{board}/export?format=markdown"),
+        format!("{session}?detail=full"),
+        format!("{session}/wait?seconds=0"),
+        board,
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_sees_what_the_others_say_after_the_own_answer() {
+    let (app, id, ann) = half(json!({})).await;
+    for way in ways(&id) {
+        let told = read(&app, &way, Some(&ann)).await;
+        assert!(!told.contains(SECRET) && told.contains("Shall we?"), "{way}: {told}");
+    }
+    // The operator sees everything, and may look from a seat.
+    let path = format!("/api/boardrooms/{id}");
+    assert!(read(&app, &path, None).await.contains(SECRET));
+    let told = read(&app, &format!("{path}?seat=1"), None).await;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let advisor = &told["data"]["advisors"][1];
+    let expected = json!(["done", "", true]);
+    assert_eq!(json!([advisor["status"], advisor["text"], advisor["hidden"]]), expected);
+    assert_eq!(told["data"]["advisors"][0].get("hidden"), None);
+    for (token, seat) in [(ann.as_str(), ""), ("", "?seat=1")] {
+        let events = format!("{path}/events{seat}");
+        let mut events = match token {
+            "" => app.events(&events, None).await,
+            token => app.events_as(token, &events, None).await,
+        };
+        let answered = events.until("advisorAnswered").await;
+        assert_eq!(answered.data["event"]["answer"]["text"], "");
+        assert_eq!(answered.data["event"]["seat"], 2);
+    }
+    let (agent, _) = Client::start(&app, None).await;
+    let look = |token: &str| json!({ "id": id, "detail": "full", "agent_token": token });
+    let told = agent.good("session_get", look(&ann)).await;
+    assert!(!told.to_string().contains(SECRET), "{told}");
+    refused(
+        &caller(&app, "").showing("1.00").send("GET", &path, &json!({})).await,
+        403,
+        "not-your-agent",
+    );
+
+    let said = json!({ "text": "No." });
+    let told = caller(&app, "").showing(&ann).does(&format!("{path}/reply"), said).await;
+    assert_eq!(told["advisors"][1]["text"], SECRET, "{told}");
+    for way in ways(&id).iter().filter(|way| !way.contains("wait")) {
+        let told = read(&app, way, Some(&ann)).await;
+        assert!(told.contains(SECRET), "{way}: {told}");
+    }
+    assert!(agent.good("session_get", look(&ann)).await.to_string().contains(SECRET));
+    let mut events = app.events_as(&ann, &format!("{path}/events"), None).await;
+    let answered = events.until("advisorAnswered").await;
+    assert_eq!(answered.data["event"]["answer"]["text"], SECRET);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_may_say_that_people_see_all() {
+    let (app, id, ann) = half(json!({ "openAnswers": true })).await;
+    let told = read(&app, &format!("/api/boardrooms/{id}"), Some(&ann)).await;
+    assert!(told.contains(SECRET) && told.contains("\"openAnswers\":true"), "{told}");
 }

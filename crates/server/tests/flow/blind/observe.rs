@@ -150,8 +150,17 @@ fn plain(text: &str) -> String {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     });
+    // The code around quotations in a run's prompts.
+    let text = codes(&text, "\"nonce\":\"", 12);
     // The code in an agent's token is made from a secret of the store.
     replace(&text, 40, "<code>", |_, byte| byte.is_ascii_hexdigit())
+}
+
+/// Without the codes of this length that stand after this.
+fn codes(text: &str, after: &str, len: usize) -> String {
+    let mut parts = text.split(after);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| format!("{out}{after}<nonce>{}", &part[len..]))
 }
 
 fn replace(text: &str, len: usize, with: &str, fits: impl Fn(usize, u8) -> bool) -> String {

@@ -65,6 +65,8 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
                 json!({ "advisor": 1, "votes": [{ "point": 1, "vote": "accept" }] }),
             ],
         ),
+        post("POST /api/boardrooms/{id}/ballot/open", vec![json!({})]),
+        post("POST /api/boardrooms/{id}/follow-up", vec![json!({ "prompt": WORD }), json!({})]),
         post("POST /api/boardrooms/{id}/advisors/{advisor}/stop", vec![json!({})]),
         follow("GET /api/boardrooms/{id}/events", from, "never"),
         get("GET /api/boardrooms/{id}/export", &formats),
@@ -128,10 +130,31 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         get("GET /api/models", &[""]),
         get("GET /api/providers", &[""]),
         get("GET /api/tiers", &[""]),
+        list("GET /api/runs"),
+        // What a run tells of a board, it tells in `spies`: it has to come to its end first.
+        post("POST /api/runs", vec![json!({}), peeking(), json!({ "workflow": "bob" })]),
+        get("GET /api/runs/{id}", &[""]),
+        post("POST /api/runs/{id}/cancel", vec![json!({})]),
+        post("POST /api/runs/{id}/fork", vec![json!({ "from": "bob" })]),
+        post("POST /api/runs/{id}/seats", vec![json!({})]),
+        post(
+            "POST /api/runs/{id}/steps/{step}/approve",
+            vec![json!({ "decision": "approved", "by": "bob" })],
+        ),
+        get("GET /api/runs/{id}/export", &formats),
+        follow("GET /api/runs/{id}/events", from, "never"),
         list("GET /api/sessions"),
         get("GET /api/sessions/{id}", &["", "?detail=full"]),
         post("POST /api/sessions/{id}/stop", vec![json!({})]),
+        post("POST /api/sessions/{id}/budget", vec![json!({ "tokens": 9_000 }), json!({})]),
         get("GET /api/sessions/{id}/wait", &["?seconds=0", "?seconds=0&seen=x", "?seconds=601"]),
+        post(
+            "POST /api/signals",
+            vec![
+                json!({ "name": "board-transitioned", "fields": { "board": BOARD } }),
+                json!({ "name": "bob", "fields": { "board": BOARD, "post": "bob/1" } }),
+            ],
+        ),
         list("GET /api/whiteboards"),
         post("POST /api/whiteboards", boards(observer)),
         get("GET /api/whiteboards/{board}", &reads),
@@ -154,6 +177,15 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         get("GET /api/whiteboards/{board}/summary", &[""]),
         get("GET /api/whiteboards/{board}/export", &formats),
         follow("GET /api/whiteboards/{board}/events", from, "transitioned"),
+        get("GET /api/workflows", &[""]),
+        post("POST /api/workflows", vec![json!({}), peeking()]),
+        post("POST /api/workflows/check", vec![peeking()]),
+        post("POST /api/workflows/estimate", vec![peeking()]),
+        get("GET /api/workflows/{name}", &[""]),
+        post("PUT /api/workflows/{name}", vec![peeking()]),
+        Entry { route: "DELETE /api/workflows/{name}", how: How::Delete },
+        post("POST /api/workflows/{name}/runs", vec![json!({})]),
+        post("POST /hooks/{name}", vec![json!({ "board": BOARD })]),
         get("GET /healthz", &[""]),
         get("GET /metrics", &[""]),
         get("GET /readyz", &[""]),
@@ -181,6 +213,13 @@ fn lists(world: &World) -> Vec<String> {
     ];
     let cursors = [&world.board, &world.council].map(|id| format!("?limit=1&cursor={id}"));
     fixed.into_iter().chain(cursors).collect()
+}
+
+/// A file that asks for what no step and no wait gives.
+fn peeking() -> Value {
+    let wait = format!("{{ signal: board-transitioned, board: {BOARD}, post: bob/1 }}");
+    let peek = format!("whiteboard.peek: {{ board: {BOARD} }}");
+    json!({ "source": format!("name: peek\nsteps:\n  a: {{ {peek} }}\n  b: {{ wait: {{ any: [ {wait} ] }} }}\n") })
 }
 
 /// Stored agents are no agents of a board, whatever they are called.
@@ -315,6 +354,8 @@ fn addresses(world: &World, path: &str) -> Vec<String> {
         ("{id}", vec![&*world.board, &*world.council, BOARD, unknown])
     } else if path.contains("{board}") {
         ("{board}", vec![BOARD, &*world.board, "none"])
+    } else if path.contains("{name}") {
+        ("{name}", vec![BOARD, "none"])
     } else {
         ("{council}", vec![BOARD, &*world.board, "none"])
     };
@@ -322,7 +363,8 @@ fn addresses(world: &World, path: &str) -> Vec<String> {
         .iter()
         .map(|value| {
             let path = path.replace(name, value).replace("{advisor}", "1");
-            path.replace("{participant}", "bob").replace("{agent}", "nobody")
+            let path = path.replace("{participant}", "bob").replace("{agent}", "nobody");
+            path.replace("{step}", "bob")
         })
         .collect();
     places.dedup();

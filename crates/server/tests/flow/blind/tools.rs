@@ -52,6 +52,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
     };
     vec![
         ("boardroom_convene", vec![json!({})]),
+        ("boardroom_follow_up", sessions(json!({ "prompt": WORD }))),
         (
             "whiteboard_open",
             vec![
@@ -85,6 +86,10 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
         ("council_read", vec![json!({ "council": BOARD }), json!({ "council": world.board })]),
         ("council_close", vec![json!({ "council": world.board })]),
         ("discussion_start", vec![json!({}), json!({ "topic": WORD, "participants": [] })]),
+        ("workflow_run", vec![json!({}), json!({ "workflow": "bob" })]),
+        ("workflow_status", sessions(json!({}))),
+        ("workflow_approve", sessions(json!({ "step": "bob", "decision": "approved" }))),
+        ("workflow_signal", vec![json!({ "name": "bob", "fields": { "board": BOARD } })]),
         ("sessions_list", lists()),
         ("session_get", [json!({}), json!({ "detail": "full" })].map(sessions).concat()),
         ("session_wait", sessions(json!({ "seconds": 0 }))),

@@ -143,7 +143,7 @@ async fn every_wrong_field_of_a_new_one_is_named() {
     check(
         json!({ "topic": long(65536), "name": long(200), "maxRounds": 0, "budgetTokens": 999,
             "project": " ", "participants": [] }),
-        &["budgetTokens", "maxRounds", "name", "participants", "project", "topic"],
+        &["budget.tokens", "maxRounds", "name", "participants", "project", "topic"],
     )
     .await;
     check(

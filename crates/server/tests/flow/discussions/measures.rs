@@ -65,7 +65,7 @@ async fn it_is_concluded_when_the_budget_has_no_room() {
     let script = Script::new(Reply::text("Tea.").usage(400, 200));
     let app = TestApp::start(script).await;
     let talk =
-        Talk::create(&app, with(ann_and_bob(), json!({ "budgetTokens": 1_300, "maxRounds": 9 })))
+        Talk::create(&app, with(ann_and_bob(), json!({ "budgetTokens": 2_800, "maxRounds": 9 })))
             .await;
     let view = talk.until_status("concluded").await;
     let entries = talk.entries().await;
@@ -74,7 +74,7 @@ async fn it_is_concluded_when_the_budget_has_no_room() {
         (&last["how"], &last["note"]),
         (&json!("rule"), &json!("The budget has no room for another turn."))
     );
-    assert_eq!((&view["round"], &view["budgetTokens"]), (&json!(1), &json!(1_300)));
+    assert_eq!((&view["round"], &view["budgetTokens"]), (&json!(1), &json!(2_800)));
     let asked = app.scripted.requests().pop().unwrap();
     assert!(asked.prompt.contains("The budget is spent"), "{}", asked.prompt);
     assert_eq!(view["actual"]["inputTokens"], 1_200);
@@ -111,7 +111,7 @@ fn ordered(range: &Value) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_estimate_knows_what_has_been_measured_and_set() {
-    let price = Price { input: 1.0, output: 10.0 };
+    let price = Price { input: 1.0, output: 10.0, cached: None };
     let models = ["lead", "ann", "bob"].map(|name| (ModelName::new("ollama", name), price));
     let prices = Prices { models: models.into(), ..Prices::default() };
     // The first answer of each takes two seconds; what takes none is not measured.
@@ -181,7 +181,7 @@ async fn without_prices_there_is_no_cost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_created_yet_can_be_estimated() {
     let model = |name: &str| ModelName::new("ollama", name);
-    let price = Price { input: 1.0, output: 2.0 };
+    let price = Price { input: 1.0, output: 2.0, cached: None };
     let models = ["lead", "ann", "bob"].map(|name| (model(name), price)).into();
     let prices = Prices { currency: "EUR".into(), models, free: vec![] };
     let app = Setup { prices, ..Setup::default() }.start(agreeable()).await;

@@ -145,6 +145,7 @@ async fn removing_one_that_runs_ends_it() {
 async fn a_tool_starts_one_and_the_others_follow_it() {
     let gate = Gate::new();
     let script = agreeable().when(When::model("zoe"), Reply::text("Hm.").gate(0, &gate));
+    let script = script.models(&["lead", "ann", "bob", "zoe"]);
     let app = TestApp::start(script).await;
     let (client, _) = Client::start(&app, None).await;
     let agents = client.good("agents_list", json!({})).await;

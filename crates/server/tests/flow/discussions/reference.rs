@@ -221,6 +221,12 @@ async fn a_name_and_a_line_are_enough_to_lead() {
     let talk = Talk::create(&app, with(ann_and_bob(), json!({ "facilitator": ned }))).await;
     let leader = talk.view().await["moderator"].clone();
     assert!(leader["model"].as_str().unwrap().starts_with("ollama/"), "{leader}");
+    // And leads as anybody does of whom nothing more is known.
+    talk.until_status("concluded").await;
+    let mut asked = app.scripted.requests();
+    asked.retain(|one| one.prompt.contains("You are Ned, and you lead"));
+    let usual = persona.lines().next().unwrap();
+    assert!(!asked.is_empty() && asked.iter().all(|one| one.prompt.contains(usual)), "{asked:?}");
     let (status, told) = app.post("/api/agents", &json!({ "name": "Ida", "model": "gpt" })).await;
     assert_eq!((status, told["error"]["fields"].as_array().unwrap().len()), (422, 2), "{told}");
 }

@@ -1,0 +1,69 @@
+//! What a session may spend, and what counts against it.
+
+use plenary_clerk::budgets::WhenSpentName;
+use plenary_domain::Ledger;
+use plenary_domain::budget::Allowance;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetView {
+    #[serde(flatten)]
+    most: AllowanceView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    seconds: Option<f64>,
+    when_spent: WhenSpentName,
+    /// Tokens that count against it. Where a provider did not say what a call took, that is
+    /// guessed by length.
+    spent_tokens: u64,
+    /// The same in money; given where the budget is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    spent_cost: Option<f64>,
+    /// Of `cost` and `spentCost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
+    /// The time is over. Absent where it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    time_over: bool,
+}
+
+/// What a seat may spend.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AllowanceView {
+    /// Tokens, read and written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+}
+
+impl BudgetView {
+    pub fn of(ledger: &Ledger) -> Option<BudgetView> {
+        let budget = ledger.budget()?;
+        let spent = ledger.counted();
+        let cost = budget.most.cost.map(|_| spent.cost);
+        Some(BudgetView {
+            most: AllowanceView { tokens: budget.most.tokens, cost: budget.most.cost },
+            seconds: budget.time_ms.map(|ms| ms as f64 / 1000.0),
+            when_spent: budget.when_spent.into(),
+            spent_tokens: spent.tokens,
+            spent_cost: cost,
+            currency: cost.map(|_| ledger.prices().currency.clone()),
+            time_over: ledger.is_time_over(),
+        })
+    }
+}
+
+impl AllowanceView {
+    pub fn of(Allowance { tokens, cost }: Allowance) -> Option<AllowanceView> {
+        (tokens.is_some() || cost.is_some()).then_some(AllowanceView { tokens, cost })
+    }
+}

@@ -1,0 +1,141 @@
+//! What a session may spend, and that it does not spend more, however many ask at once.
+
+use std::time::Duration;
+
+use plenary_clerk::{Price, Prices};
+use plenary_domain::ModelName;
+use plenary_scripted::{Gate, Reply, Script, When};
+use serde_json::{Value, json};
+
+use crate::support::{Setup, TestApp, canned, pick};
+
+const FOUR: &str = "## Consensus\nYes.\n\n## Points of Agreement\n- It is cheap.\n\n\
+                    ## Points of Divergence\n- None.\n\n## Recommendation\nGo.\n";
+
+fn sixteen(budget: &Value) -> Value {
+    let seats: Vec<Value> = (1..=16)
+        .map(|nth| json!({ "role": "expert", "model": format!("openai/m{nth}") }))
+        .collect();
+    json!({ "prompt": "Shall we?", "advisors": seats, "synthesizer": "openai/s", "budget": budget })
+}
+
+/// Each advisor takes what it may at most; all of them are asked for at the same moment.
+fn greedy(gate: &Gate) -> Script {
+    let synthesis = Reply::text(FOUR).usage(900, 60);
+    Script::new(Reply::text("Yes, because.").usage(190, 256).gate(0, gate))
+        .when(When::model("s"), synthesis)
+}
+
+fn spent(view: &Value) -> u64 {
+    let of = |field: &str| view["usage"][field].as_u64().unwrap_or_default();
+    of("inputTokens") + of("outputTokens")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixteen_at_once_on_a_budget_for_some_never_pass_it() {
+    let gate = Gate::new();
+    let app = TestApp::start(greedy(&gate)).await;
+    let board = app.convene(&sixteen(&json!({ "tokens": 7_000 }))).await;
+    gate.reached(5).await;
+    gate.release();
+    let view = app.until_status(&board, "closed").await;
+    assert!(app.scripted.in_flight_most() < 16, "{}", app.scripted.in_flight_most());
+    let done = pick(&view["advisors"], "status").iter().filter(|s| **s == "done").count();
+    assert!((5..16).contains(&done), "{view}");
+    assert!(spent(&view) <= 7_000, "{view}");
+    assert_eq!(view["budget"]["spentTokens"], spent(&view), "{view}");
+    assert_eq!(app.scripted.requests().len(), done + 1, "who has no room is not asked");
+    let last = &view["advisors"][15];
+    assert_eq!(last["error"]["kind"], "outOfBudget", "{view}");
+    let message = last["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("The budget of 7,000 tokens has no room"), "{message}");
+    let degraded = view["syntheses"][0]["degraded"].as_str().unwrap();
+    assert!(degraded.contains("Expert 16 (out of budget)"), "{degraded}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_that_stopped_goes_on_with_a_larger_budget() {
+    let gate = Gate::new();
+    gate.release();
+    let app = TestApp::start(greedy(&gate)).await;
+    let small = json!({ "tokens": 7_000, "whenSpent": "stop" });
+    let board = app.convene(&sixteen(&small)).await;
+    let view = app.until_status(&board, "stopped").await;
+    assert!(spent(&view) <= 7_000, "{view}");
+    assert_eq!(view["syntheses"], json!([]), "{view}");
+    let path = format!("/api/sessions/{}/budget", board.id);
+    for (wrong, field) in [
+        (json!({}), "budget"),
+        (json!({ "tokens": 10 }), "budget.tokens"),
+        (json!({ "cost": 1.0, "currency": "EUR" }), "budget.currency"),
+    ] {
+        let (status, told) = app.post(&path, &wrong).await;
+        assert_eq!((status, &told["error"]["fields"][0]["field"]), (422, &json!(field)), "{told}");
+    }
+    let (status, told) = app.post(&path, &json!({ "tokens": 100_000 })).await;
+    assert_eq!((status, &told["data"]["budget"]["tokens"]), (200, &json!(100_000)), "{told}");
+    app.command(&board, "resume", json!({})).await;
+    let view = app.until_status(&board, "closed").await;
+    assert!(pick(&view["advisors"], "status").iter().all(|status| status == "done"), "{view}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_is_kept_to_where_prices_are_known() {
+    let gate = Gate::new();
+    gate.release();
+    let app = TestApp::start(greedy(&gate)).await;
+    let (status, told) = app.post("/api/boardrooms", &sixteen(&json!({ "cost": 0.5 }))).await;
+    assert_eq!(status, 422, "{told}");
+    let field = &told["error"]["fields"][0];
+    assert_eq!(field["field"], "budget.cost", "{told}");
+    assert!(field["problem"].as_str().unwrap().contains("openai/m1 is not known"), "{told}");
+    assert_eq!(app.scripted.requests().len(), 0);
+
+    let names = (1..=16).map(|nth| format!("m{nth}")).chain(["s".to_owned()]);
+    let price = Price { input: 1_000.0, output: 2_000.0, cached: None };
+    let models = names.map(|name| (ModelName::new("openai", &name), price)).collect();
+    let prices = Prices { models, ..Prices::default() };
+    let app = Setup { prices, ..Setup::default() }.start(greedy(&gate)).await;
+    let board = app.convene(&sixteen(&json!({ "cost": 8.0 }))).await;
+    let view = app.until_status(&board, "closed").await;
+    let cost = view["cost"].as_f64().unwrap();
+    assert!(cost <= 8.0, "{view}");
+    assert_eq!(view["budget"]["spentCost"], cost, "{view}");
+    assert_eq!(view["advisors"][15]["error"]["kind"], "outOfBudget", "{view}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_end_of_its_time_a_board_makes_do_with_what_is_there() {
+    let gate = Gate::new();
+    let script = Script::new(Reply::text("Yes."))
+        .when(When::model("slow"), Reply::text("Never.").gate(0, &gate))
+        .when(When::model("s"), Reply::text(FOUR));
+    let (app, clock) = TestApp::with_clock(script).await;
+    let seats = ["a", "slow"].map(|m| json!({ "role": "expert", "model": format!("openai/{m}") }));
+    let new = json!({ "prompt": "?", "advisors": seats, "synthesizer": "openai/s",
+        "budget": { "seconds": 90 } });
+    let board = app.convene(&new).await;
+    app.until(&board, |view| view["advisors"][0]["status"] == "done").await;
+    gate.reached(1).await;
+    clock.advance(Duration::from_secs(90));
+    let view = app.until_status(&board, "closed").await;
+    assert_eq!(pick(&view["advisors"], "status"), ["done", "stopped"], "{view}");
+    assert_eq!(view["budget"]["timeOver"], true, "{view}");
+    assert!(app.names(&board).await.contains(&"timeOver".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn councils_and_discussions_have_budgets_too() {
+    let app = TestApp::start(canned()).await;
+    let member = json!({ "name": "ann", "model": "openai/a", "budget": { "tokens": 1_000 } });
+    let new = json!({ "name": "weekly", "charter": "Talk.", "members": [member],
+        "budget": { "tokens": 2_000 } });
+    let (status, told) = app.post("/api/councils", &new).await;
+    assert_eq!(status, 201, "{told}");
+    assert_eq!(told["data"]["budget"]["tokens"], 2_000, "{told}");
+    assert_eq!(told["data"]["members"][0]["budget"]["tokens"], 1_000, "{told}");
+    let timed = json!({ "name": "daily", "charter": "Talk.", "budget": { "seconds": 9 } });
+    let (status, told) = app.post("/api/councils", &timed).await;
+    assert_eq!(status, 422, "{told}");
+    assert_eq!(told["error"]["fields"][0]["field"], "budget.seconds", "{told}");
+}

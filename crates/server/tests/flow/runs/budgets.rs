@@ -1,0 +1,43 @@
+//! What a run may spend.
+
+use plenary_scripted::{Reply, When};
+use serde_json::{Value, json};
+
+use super::{Run, of};
+use crate::support::{TestApp, canned};
+
+const FILE: &str = "name: thrifty\n\
+    steps:\n  \
+      first: { ask: { prompt: 'What is first?', model: ollama/a } }\n  \
+      board: { boardroom: { prompt: 'What is second?', model: ollama/a }, needs: [first], on_failure: continue }\n  \
+      last: { ask: { prompt: 'What is last?', model: ollama/a }, needs: { board: any } }\n\
+    budget: { tokens: 5000 }\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_asks_nobody_for_what_its_budget_has_no_room_for() {
+    let greedy = Reply::text("It is the first.").usage(4_900, 95);
+    let app = TestApp::start(canned().when(When::says("What is first?"), greedy)).await;
+    let run = Run::begin(&app, FILE, json!({})).await;
+    let view = run.ended().await;
+    assert_eq!(view["status"], "failed", "{view:#}");
+    let last = of(&view, "last");
+    let reason = last["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("The budget of 5,000 tokens has no room"), "{view:#}");
+    // The board was given what was left, which is less than any may have.
+    assert_eq!(of(&view, "board")["status"], "failed", "{view:#}");
+    assert_eq!(app.scripted.requests().len(), 1);
+    assert_eq!(view["usage"]["inputTokens"], 4_900, "{view:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_of_a_run_keeps_to_what_is_left() {
+    let modest = Reply::text("It is the first.").usage(200, 20);
+    let app = TestApp::start(canned().when(When::says("What is first?"), modest)).await;
+    let run = Run::begin(&app, FILE, json!({})).await;
+    let view = run.until(|view| of(view, "board")["session"].is_string()).await;
+    let session = of(&view, "board")["session"].as_str().unwrap().to_owned();
+    let (_, board) = app.get(&format!("/api/boardrooms/{session}")).await;
+    let budget: &Value = &board["data"]["budget"];
+    assert_eq!(budget["tokens"], 4_780, "{board:#}");
+    run.ended().await;
+}

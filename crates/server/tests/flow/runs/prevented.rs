@@ -1,0 +1,168 @@
+//! What users of other systems suffer from. Approvals, signals, cancelling and forks have
+//! files of their own; what a run decides by itself is tested with its rules.
+
+use plenary_scripted::{Fault, Gate, Reply, When};
+use serde_json::{Value, json};
+
+use super::{Run, council, file, of, said, store};
+use crate::support::{TestApp, canned};
+
+/// actions/runner#491, #2205.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skipped_step_does_not_swallow_what_follows() {
+    let app = TestApp::start(canned()).await;
+    let source = file(
+        "skips",
+        "  a: { set: 1, when: '{{ 1 == 2 }}' }\n  b: { set: 2, needs: [a] }\n  c: { set: '{{ steps.a is none }}', needs: [b] }",
+    );
+    let view = Run::begin(&app, &source, json!({})).await.ended().await;
+    let statuses = ["a", "b", "c"].map(|id| of(&view, id)["status"].clone());
+    assert_eq!(statuses, [json!("skipped"), json!("done"), json!("done")], "{view:#}");
+    assert_eq!(of(&view, "c")["output"], true);
+}
+
+/// actions/runner#1835, argo-workflows#11221.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreach_keeps_every_output_and_every_failure() {
+    let script = canned()
+        .when(When::says("two?"), Reply::fault(Fault::NoSuchModel))
+        .when(When::says("one?"), Reply::text("1"))
+        .when(When::says("three?"), Reply::text("3"));
+    let app = TestApp::start(script).await;
+    let source = file(
+        "all",
+        "  all:\n    foreach: { in: [one, two, three], on_failure: continue }\n    steps: { q: { ask: { prompt: '{{ item }}?', model: ollama/a } } }",
+    );
+    let view = Run::begin(&app, &source, json!({})).await.ended().await;
+    let output = of(&view, "all")["output"].clone();
+    let told = |number: usize| {
+        (
+            output[number]["key"].clone(),
+            output[number]["status"].clone(),
+            output[number]["output"]["q"]["text"].clone(),
+        )
+    };
+    assert_eq!(told(0), (json!("one"), json!("done"), json!("1")), "{view:#}");
+    assert_eq!(told(1), (json!("two"), json!("failed"), Value::Null), "{view:#}");
+    assert_eq!(told(2), (json!("three"), json!("done"), json!("3")), "{view:#}");
+}
+
+/// argo-workflows#14498.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expression_that_comes_to_nothing_does_not_stay_text() {
+    let app = TestApp::start(canned()).await;
+    let unknown = json!({ "source": file("a", "  a: { set: '{{ steps.b.text }}' }\n  c: { ask: { prompt: '{{ input.x }}' } }") });
+    let (status, told) = app.post("/api/runs", &unknown).await;
+    assert_eq!(status, 422);
+    assert_eq!(told["error"]["fields"].as_array().map(Vec::len), Some(2), "{told}");
+    let late = "name: a\ninputs: { o: object }\nsteps:\n  b:\n    set: '{{ inputs.o.y }}'\n";
+    let view = Run::begin(&app, late, json!({ "o": { "x": 1 } })).await.ended().await;
+    assert_eq!(view["status"], "failed");
+    assert!(of(&view, "b")["reason"].as_str().unwrap().starts_with("line 5: set"), "{view:#}");
+}
+
+/// langgraph#6208, n8n#13168.
+#[tokio::test(flavor = "multi_thread")]
+async fn resuming_runs_no_step_a_second_time() {
+    let gate = Gate::new();
+    let script = canned().when(When::says("Which lamp?"), Reply::canned().gate(1, &gate));
+    let app = TestApp::start(script).await;
+    council(&app, "guild").await;
+    let source = file(
+        "resumes",
+        "  facts: { ask: { prompt: Facts?, model: ollama/a } }\n  tell: { council.post: { council: guild, as: secretary, body: Facts are in. }, needs: [facts] }\n  panel: { boardroom: { prompt: Which lamp?, advisors: [expert=ollama/b], synthesizer: ollama/c }, needs: [tell] }\n  sign: { approve: { who: [ann] }, needs: [panel] }\n  after: { council.post: { council: guild, as: secretary, body: Signed. }, needs: [sign] }",
+    );
+    let run = Run::begin(&app, &source, json!({})).await;
+    // In the middle of the board's answer, and then while a person is waited for.
+    gate.reached(1).await;
+    let id = run.id;
+    let app = app.restarted().await;
+    app.engine.resume_all().await.unwrap();
+    gate.reached(2).await;
+    gate.release();
+    let run = Run { app: &app, id };
+    run.until_running("sign").await;
+    let id = run.id;
+    let app = app.restarted().await;
+    app.engine.resume_all().await.unwrap();
+    let run = Run { app: &app, id };
+    run.approve("sign", "ann").await;
+    let view = run.ended().await;
+    assert_eq!(view["status"], "done", "{view:#}");
+    assert_eq!(said(&app, "guild").await, ["secretary: Facts are in.", "secretary: Signed."]);
+    let facts = app.scripted.requests().iter().filter(|one| one.prompt.contains("Facts?")).count();
+    assert_eq!(facts, 1);
+    let (_, boards) = app.get("/api/boardrooms").await;
+    assert_eq!(boards["data"].as_array().map(Vec::len), Some(1), "{boards:#}");
+    for place in ["facts", "tell", "panel", "sign", "after"] {
+        assert_eq!(run.count("stepDone", place).await, 1, "{place}");
+    }
+}
+
+/// posthog#71077.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_version_breaks_no_run_that_is_under_way() {
+    let app = TestApp::start(canned()).await;
+    store(
+        &app,
+        &file("w", "  sign: { approve: { who: [ann] } }\n  after: { set: old, needs: [sign] }"),
+    )
+    .await;
+    let (_, begun) = app.post("/api/workflows/w/runs", &json!({})).await;
+    let run = Run { app: &app, id: begun["data"]["id"].as_str().unwrap().to_owned() };
+    run.until_running("sign").await;
+    store(&app, &file("w", "  other: { set: new }")).await;
+    let id = run.id;
+    let app = app.restarted().await;
+    app.engine.resume_all().await.unwrap();
+    let run = Run { app: &app, id };
+    run.approve("sign", "ann").await;
+    let view = run.ended().await;
+    assert_eq!((&view["status"], &of(&view, "after")["output"]), (&json!("done"), &json!("old")));
+    assert_eq!(app.delete("/api/workflows/w").await.0, 200);
+    assert_eq!(run.view().await["status"], "done");
+}
+
+/// argo-workflows#9445.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_approved_is_known_for_ever() {
+    let app = TestApp::start(canned()).await;
+    let source = file("sign", "  sign: { approve: { who: [ann, ben] } }");
+    let run = Run::begin(&app, &source, json!({})).await;
+    run.until_running("sign").await;
+    let yes = json!({ "decision": "approved", "by": "ben", "reason": "It is time." });
+    assert_eq!(run.decide("sign", &yes).await.0, 200);
+    run.ended().await;
+    let (_, record) = app.get(&run.at("/export?format=json")).await;
+    let output = of(&record["run"], "sign")["output"].clone();
+    assert_eq!((&output["by"], &output["reason"]), (&json!(["ben"]), &json!("It is time.")));
+    let markdown = app.http.get(format!("{}{}", app.url, run.at("/export?format=markdown")));
+    let markdown = markdown.send().await.unwrap().text().await.unwrap();
+    assert!(markdown.contains("approved by ben: It is time"), "{markdown}");
+}
+
+/// dify#32555.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_can_send_a_round_back() {
+    let app = TestApp::start(canned()).await;
+    let source = file(
+        "loops",
+        "  settle:\n    repeat: { until: \"{{ round.sign.decision == 'approved' }}\", max: 3 }\n    steps:\n      draft: { ask: { prompt: \"Draft {{ round.number }}{% for one in rounds %} not {{ one.sign.reason }}{% endfor %}\", model: ollama/a } }\n      sign: { approve: { who: [ann], show: '{{ steps.draft.text }}' } }",
+    );
+    let run = Run::begin(&app, &source, json!({})).await;
+    let view = run.until_running("settle/1/sign").await;
+    let leads = of(&view, "settle/1/sign")["approval"]["leadsTo"].clone();
+    assert_eq!(leads["changes"], "there is another round", "{view:#}");
+    let back = json!({ "decision": "changes", "by": "ann", "reason": "so long" });
+    let (status, told) = run.decide("settle/1/sign", &back).await;
+    assert_eq!(status, 200, "{told}");
+    run.until_running("settle/2/sign").await;
+    let asked = app.scripted.requests();
+    assert!(asked[1].prompt.contains("not so long"), "{}", asked[1].prompt);
+    run.approve("settle/2/sign", "ann").await;
+    let view = run.ended().await;
+    assert_eq!(
+        (&view["status"], &of(&view, "settle")["output"]["round"]["number"]),
+        (&json!("done"), &json!(2))
+    );
+}
