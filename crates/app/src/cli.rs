@@ -4,6 +4,7 @@ mod agents;
 mod ask;
 mod ballot;
 mod board;
+mod budget;
 mod council;
 mod discuss;
 mod doctor;
@@ -23,6 +24,7 @@ mod time;
 mod trust;
 mod whiteboard;
 mod words;
+mod workflow;
 
 use std::io::{IsTerminal, Read};
 
@@ -54,6 +56,8 @@ enum Command {
     Whiteboard(whiteboard::Whiteboard),
     /// Talk in a long-lived thread with a charter and members
     Council(council::Council),
+    /// Write, check and run workflows: steps that open, feed and harvest the other forms
+    Workflow(workflow::Workflow),
     /// Keep agents: who they are, and by which model they speak
     Agents(agents::Agents),
     /// Work with sessions that are running or kept
@@ -111,6 +115,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Agents(_) => Noun::Agents,
         Command::Discuss(_) => Noun::Discuss,
         Command::Ask(_) => Noun::Ask,
+        Command::Workflow(_) => Noun::Workflow,
         Command::Sessions(_)
         | Command::Models(_)
         | Command::Trust(_)
@@ -124,6 +129,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Discuss(discuss) => discuss.run(config).await,
         Command::Whiteboard(whiteboard) => whiteboard.run(config).await,
         Command::Council(council) => council.run(config).await,
+        Command::Workflow(workflow) => workflow.run(config).await,
         Command::Agents(agents) => agents.run(config).await,
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
@@ -145,6 +151,7 @@ enum Noun {
     Council,
     Agents,
     Discuss,
+    Workflow,
 }
 
 impl Noun {
@@ -155,6 +162,7 @@ impl Noun {
             Noun::Whiteboard => "whiteboard",
             Noun::Council => "council",
             Noun::Agents => "agents",
+            Noun::Workflow => "workflow",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod effects;
 pub mod layers;
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,8 +13,8 @@ use std::time::Duration;
 use plenary_domain::names::check_line;
 use plenary_domain::{ModelName, limits};
 use plenary_providers::{
-    CommandConfig, Kind, LocalModel, Output, PRESETS, ProviderConfig, Secret, discover,
-    shown_address,
+    CommandConfig, Kind, LocalModel, Output, OutsideConfig, PRESETS, ProviderConfig, Secret,
+    discover, shown_address,
 };
 use plenary_server::{Price, Prices, Tiers};
 use serde::Deserialize;
@@ -47,6 +48,8 @@ pub struct Config {
     /// The interface as files, for whoever works on it.
     pub web_folder: Option<PathBuf>,
     pub serving: Serving,
+    /// What workflows may reach.
+    pub outside: OutsideConfig,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -66,6 +69,8 @@ pub struct File {
     providers: BTreeMap<String, Provider>,
     #[serde(default)]
     serve: serving::Written,
+    #[serde(default)]
+    workflows: workflows::Written,
     #[serde(default)]
     tiers: TierModels,
     /// By `provider/model`.
@@ -87,6 +92,8 @@ struct TierModels {
 struct ModelPrice {
     input: f64,
     output: f64,
+    /// Of tokens that the provider had in its cache; they cost like others without it.
+    cached: Option<f64>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -150,6 +157,7 @@ impl Config {
             )?,
             server: named_server(set("PLENARY_SERVER").or(settings.server))?,
             serving: settings.serve.settle(&set)?,
+            outside: settings.workflows.settle(env)?,
             tiers: tiers(settings.tiers, &set)?,
             prices: prices(settings.prices, currency, &providers)?,
             web_folder: web_folder(
@@ -342,13 +350,15 @@ fn prices(
         if model.parts().0.is_empty() || model.parts().1.is_empty() {
             return Err(wrong("write the model's full name, as `provider/model`"));
         }
-        for (field, money) in [("input", price.input), ("output", price.output)] {
-            if !money.is_finite() || money < 0.0 {
+        let ModelPrice { input, output, cached } = price;
+        for (field, money) in [("input", Some(input)), ("output", Some(output)), ("cached", cached)]
+        {
+            if let Some(money) = money.filter(|money| !money.is_finite() || *money < 0.0) {
                 let problem = format!("`{field}` is {money}; write what a million tokens cost");
                 return Err(wrong(&problem));
             }
         }
-        models.insert(model, Price { input: price.input, output: price.output });
+        models.insert(model, Price { input, output, cached });
     }
     let local = providers.iter().filter(|provider| provider.kind == Kind::Local);
     Ok(Prices { currency, models, free: local.map(|provider| provider.name.clone()).collect() })
@@ -481,6 +491,7 @@ mod tests {
             [prices."openai/m1"]
             input = 0.15
             output = 1
+            cached = 0.075
             [providers.mine]
             kind = "local"
         "#;
@@ -489,7 +500,7 @@ mod tests {
             balanced: Some("m3".into()),
             strong: Some("m2".into()),
         };
-        let price = Price { input: 0.15, output: 1.0 };
+        let price = Price { input: 0.15, output: 1.0, cached: Some(0.075) };
         let expected_prices = Prices {
             currency: "EUR".into(),
             models: [(ModelName::new("openai", "m1"), price)].into(),
@@ -516,6 +527,10 @@ mod tests {
             (
                 "prices.'a/b' = { input = nan, output = 1 }",
                 "[prices.\"a/b\"]: `input` is NaN; write what a million tokens cost",
+            ),
+            (
+                "prices.'a/b' = { input = 1, output = 1, cached = -1 }",
+                "[prices.\"a/b\"]: `cached` is -1; write what a million tokens cost",
             ),
             ("prices.'a/b' = { input = 1 }", "missing field `output`"),
             (
@@ -561,7 +576,7 @@ mod tests {
         let file: File = toml::from_str(text).unwrap();
         let found = providers(file.providers, &|_| None, None).unwrap();
         let folders = found[0].command.as_ref().unwrap().folders.clone();
-        assert_eq!((folders, found[0].window()), (Some(vec!["~/work".into()]), 200_000));
+        assert_eq!((folders, found[0].window_tokens), (Some(vec!["~/work".into()]), Some(200_000)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod cli;
 mod config;
 mod context;
 mod held;
+mod prices;
 mod private;
 mod reach;
 mod rounded;

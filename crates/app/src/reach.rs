@@ -5,16 +5,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use plenary_engine::ports::{Clock, StoreError};
+use plenary_engine::ports::{Clock, Outside, StoreError};
 use plenary_engine::{Engine, SystemClock};
-use plenary_providers::{Keeping, Providers};
+use plenary_providers::{Gateway, Keeping, Providers};
 use plenary_server::{Access, App, Clerk};
 use plenary_store::{Holder, HolderInfo, SqliteStore};
 
 use crate::api::{self, Api, ApiError, Process};
 use crate::config::Config;
 use crate::held::Held;
-use crate::terminal;
+use crate::{prices, terminal};
 
 /// How long a command waits for another one that has the folder for a moment.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -157,13 +157,20 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let store = Arc::new(store);
     let mut keeping = Keeping::by_this_program();
     keeping.places.push(config.home.clone());
-    let models = Arc::new(Providers::new(config.providers.clone()).keeping(keeping));
+    let models = Providers::new(config.providers.clone()).with_sheet(prices::place(&config.home));
+    let models = Arc::new(models.keeping(keeping));
     let engine = Engine::new(store.clone(), models, clock);
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
-    let mut app = App::new(Clerk { engine, tiers, prices });
+    let outside = Some(outside(config));
+    let mut app = App::new(Clerk { outside, ..Clerk::new(engine, tiers, prices) });
     app.web_folder = config.web_folder.as_deref().map(Arc::from);
     app.capacity = config.serving.capacity();
     Ok(Own { app, store })
+}
+
+/// What workflows reach beyond the program.
+fn outside(config: &Config) -> Arc<dyn Outside> {
+    Arc::new(Gateway::new(config.outside.clone()))
 }
 
 fn store_error(config: &Config, error: &StoreError) -> ApiError {

@@ -1,4 +1,7 @@
-//! Times, counts and money as a person would say them. The only place that rounds.
+//! Times, counts and money as a person would say them. What records say too is rounded
+//! where they are written, in the domain's ledger.
+
+use plenary_domain::ledger::{self, LEAST_MONEY, decimals};
 
 pub use plenary_domain::ledger::count;
 
@@ -30,6 +33,12 @@ pub fn counts(low: f64, high: f64) -> String {
     from_to(rounded(low, down), rounded(high, up))
 }
 
+/// A count that is foreseen: `12`, `1,200`.
+pub fn about(number: f64) -> String {
+    let step = if number < 100.0 { 1.0 } else { 10_f64.powf(number.log10().floor() - 1.0) };
+    count(((number / step).round() * step).round() as u64)
+}
+
 /// Seconds that are foreseen: `30 to 40 s`, `40 s to 2 min`, `up to 5 s`.
 pub fn times(low: f64, high: f64) -> String {
     let rounded = |seconds: f64, to: fn(f64) -> f64| {
@@ -59,17 +68,16 @@ pub fn times(low: f64, high: f64) -> String {
 
 /// Money that was spent: `0.0012 USD`, `0.35 USD`, `12.40 USD`.
 pub fn money(amount: f64, currency: Option<&str>) -> String {
-    let said = match amount {
-        nothing if nothing <= 0.0 => return "no cost".to_owned(),
-        little if little < LEAST => format!("less than {LEAST}"),
-        some => format!("{some:.*}", decimals(some)),
-    };
+    if amount <= 0.0 {
+        return "no cost".to_owned();
+    }
+    let said = ledger::money(amount).unwrap_or_else(|| format!("less than {LEAST_MONEY}"));
     in_currency(&said, currency)
 }
 
 /// Money that is foreseen: `0.001 to 0.035 USD`, `12 to 35 USD`.
 pub fn moneys(low: f64, high: f64, currency: Option<&str>) -> String {
-    if high < LEAST {
+    if high < LEAST_MONEY {
         return money(high, currency);
     }
     let decimals = if high < 10.0 { decimals(high) } else { 0 };
@@ -81,16 +89,6 @@ pub fn moneys(low: f64, high: f64, currency: Option<&str>) -> String {
         least => from_to(format!("{least:.decimals$}"), most),
     };
     in_currency(&said, currency)
-}
-
-/// Nobody asks for less.
-const LEAST: f64 = 0.0001;
-const MOST_DECIMALS: usize = 4;
-
-/// Cents, and of less than one the first two digits that say something.
-fn decimals(amount: f64) -> usize {
-    let first = (-amount.log10().floor()).max(0.0) as usize;
-    (first + 1).clamp(2, MOST_DECIMALS)
 }
 
 fn in_currency(said: &str, currency: Option<&str>) -> String {
@@ -170,6 +168,11 @@ mod tests {
             (1_000_000.0, 1_000_001.0, "1,000,000 to 1,100,000"),
         ] {
             assert_eq!(counts(low, high), expected, "{low} to {high}");
+        }
+        for (number, expected) in
+            [(0.0, "0"), (12.0, "12"), (1_172.0, "1,200"), (96_400.0, "96,000")]
+        {
+            assert_eq!(about(number), expected, "{number}");
         }
     }
 

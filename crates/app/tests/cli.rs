@@ -44,6 +44,9 @@ async fn help() {
         &["doctor"],
         &["trust"],
         &["serve"],
+        &["workflow"],
+        &["workflow", "check"],
+        &["workflow", "test"],
         &["sessions"],
         &["sessions", "list"],
         &["sessions", "show"],
@@ -55,6 +58,7 @@ async fn help() {
         &["sessions", "synthesize"],
         &["sessions", "retry"],
         &["sessions", "reply"],
+        &["sessions", "ballot"],
         &["sessions", "vote"],
         &["sessions", "remove"],
     ];
@@ -192,6 +196,43 @@ async fn models_and_doctor() {
     command.env("PLENARY_TIERS__FAST", "ollama/gemma3:4b");
     let ran = home.finish(command).await;
     assert!(ran.out.contains("\n  fast      ollama/gemma3:4b  (set)\n"), "{}", ran.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prices_are_imported_and_said_with_their_source() {
+    let (home, scripted) = canned().await;
+    let provider =
+        format!("[providers.work]\nkind = \"openai\"\nurl = \"{}/v1\"\n", scripted.url());
+    home.configure(&format!("{provider}[prices.\"ollama/qwen3:8b\"]\ninput = 0\noutput = 0\n"));
+    assert_snapshot!("prices_none", home.run(&["models", "prices"]).await.shown());
+    let list = home.path().join("list.json");
+    let text = r#"{
+        "sample_spec": { "max_tokens": "the most" },
+        "work/qwen3:8b": { "max_input_tokens": 40960, "input_cost_per_token": 1.5e-07,
+            "output_cost_per_token": 6e-07, "cache_read_input_token_cost": 7.5e-08 },
+        "work/gemma3:4b": { "max_input_tokens": 131072 },
+        "work/nothing": {}, "whisper": { "mode": "audio_transcription" } }"#;
+    std::fs::write(&list, text).unwrap();
+    let written = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_794_900_000);
+    std::fs::File::options().write(true).open(&list).unwrap().set_modified(written).unwrap();
+    let list = list.to_str().unwrap();
+    assert_snapshot!(
+        "prices_import",
+        home.run(&["models", "prices", "import", list]).await.shown()
+    );
+    assert_snapshot!("prices", home.run(&["models", "prices"]).await.shown());
+    let models = home.run(&["models"]).await.out;
+    assert!(models.contains("work/gemma3:4b  takes 131,072 tokens (imported list"), "{models}");
+    let seats = ["--advisor", "critic=work/qwen3:8b", "--synthesizer", "work/qwen3:8b"];
+    let estimate = home.run(&[&["ask", "Shall we?", "--estimate"], &seats[..]].concat()).await;
+    assert!(estimate.out.contains("Prices: an imported list, "), "{}", estimate.shown());
+    std::fs::write(list, "<html>").unwrap();
+    let refused = home.run(&["models", "prices", "import", list]).await;
+    assert_eq!(refused.code, Some(1), "{}", refused.shown());
+    assert!(refused.err.contains("it is no JSON object"), "{}", refused.err);
+    assert_eq!(home.run(&["models", "prices", "clear"]).await.out, "The imported list is gone.\n");
+    assert_eq!(home.run(&["models", "prices", "clear"]).await.out, "No list was imported.\n");
+    assert_eq!(scripted.requests().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -370,6 +411,38 @@ async fn the_advisors_vote_after_the_synthesis() {
     assert_eq!(synthesis["points"][1]["votes"][0]["vote"], "defer", "{synthesis}");
     let agreement = json!([{ "a": 1, "b": 2, "same": 2, "of": 4 }]);
     assert_eq!(synthesis["agreement"], agreement, "{synthesis}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_is_asked_a_further_question_from_the_command_line() {
+    let (home, _scripted) = canned().await;
+    assert_eq!(ask(&home, &[]).await.code, Some(0));
+    let further = |prompt| ["ask", "--follow-up", "last", prompt];
+    assert_snapshot!("ask_follow_up", home.run(&further("How soon?")).await.shown());
+    assert_snapshot!("ask_follow_up_nobody", home.run(&further("@jester Why?")).await.shown());
+    let mixed = home.run(&["ask", "--follow-up", "last", "--ballot", "Why?"]).await;
+    assert_eq!(mixed.code, Some(2), "{}", mixed.err);
+    let shown = home.run(&["sessions", "show", "last"]).await;
+    assert_snapshot!("sessions_show_follow_up", shown.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_board_is_put_to_the_vote_from_the_command_line() {
+    let (home, _scripted) = canned().await;
+    assert_eq!(ask(&home, &[]).await.code, Some(0));
+    assert_snapshot!("sessions_ballot", home.run(&["sessions", "ballot", "last"]).await.shown());
+    let again = home.run(&["sessions", "ballot", "last"]).await;
+    assert_snapshot!("sessions_ballot_again", again.shown());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_does_not_vote_is_passed_over_from_the_command_line() {
+    let (home, _scripted) = canned().await;
+    let asked = ["ask", "And you?", "--ballot", "--advisor", "critic=person:Ada"];
+    assert_eq!(home.run(&asked).await.code, Some(0));
+    assert_eq!(home.run(&["sessions", "reply", "last", "I would wait."]).await.code, Some(0));
+    let passed = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
+    assert_snapshot!("sessions_stop_voter", passed.shown());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -166,7 +166,7 @@ async fn a_draft_is_started_later() {
     let (home, scripted) = start(speakers(table(&[ANN, CONCLUSION]))).await;
     std::fs::write(home.path().join("leaves.md"), "Green leaves.\n").unwrap();
     let draft = ["--rounds", "1", "--draft", "--file", "leaves.md", "--name", "Drinks"];
-    let draft = [&DISCUSS[..], &draft, &["--project", "kitchen", "--budget-tokens", "90000"]];
+    let draft = [&DISCUSS[..], &draft, &["--project", "kitchen", "--budget", "90ktok"]];
     let draft = draft.concat();
     let story = home
         .story(&[

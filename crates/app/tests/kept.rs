@@ -181,6 +181,15 @@ async fn whoever_wants_it_to_outlive_the_terminal_gets_that() {
     assert_eq!(ended.code(), Some(0));
 }
 
+/// Whether every thread of it stands still.
+fn is_stopped(child: &Child) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id().unwrap())).unwrap();
+    threads.flatten().all(|thread| {
+        let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        status.is_empty() || status.contains("State:\tT")
+    })
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_keeper_has_left_is_ended_with_the_next_start() {
     let (home, place) = (home(), place());
@@ -193,6 +202,8 @@ async fn what_a_killed_keeper_has_left_is_ended_with_the_next_start() {
         Pid::from_raw(line.unwrap().parse().unwrap()).unwrap()
     };
     send(&asking, Signal::STOP);
+    // Until then it would see a keeper go, and end what that one kept.
+    until(|| is_stopped(&asking)).await;
     // The agent itself is the first of its five, and its parent is the keeper.
     let mut keepers: Vec<Pid> = started.iter().map(|id| parent(id)).collect();
     keepers.retain(|id| {

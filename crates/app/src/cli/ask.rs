@@ -9,9 +9,10 @@ use plenary_domain::boardroom::{Role, preset};
 use serde_json::{Map, Value, json};
 
 use super::board::Board;
+use super::budget::Limit;
 use super::follow::{self, Ending, Followed, Show};
 use super::render::{self, Paper};
-use super::{exit, time, usage};
+use super::{exit, sessions, time, usage};
 use crate::api::{Api, ApiError};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -20,11 +21,30 @@ use crate::terminal::Ink;
 use crate::way::Way;
 use crate::{context, terminal, weights};
 
+/// What a board has from when it was convened.
+const SETUP: [&str; 12] = [
+    "preset",
+    "board",
+    "advisors",
+    "models",
+    "systems",
+    "synthesizer",
+    "quorum",
+    "grace",
+    "ballot",
+    "open_answers",
+    "files",
+    "estimate",
+];
+
 #[derive(Args)]
 pub struct Ask {
     /// The question; `-` reads it from standard input
     #[arg(value_name = "PROMPT", required_unless_present = "preset")]
     prompt: Option<String>,
+    /// A further question to a board that is at rest; `@critic …` asks one of it
+    #[arg(long, value_name = "SESSION", conflicts_with_all = SETUP)]
+    follow_up: Option<String>,
     /// A prepared question: microservices-vs-monolith, ai-in-hiring, remote-first,
     /// open-source-the-product, rewrite-in-rust
     #[arg(long, value_name = "NAME", conflicts_with = "prompt")]
@@ -53,9 +73,14 @@ pub struct Ask {
     /// Let the advisors vote on each point of the synthesis: accept, reject or defer
     #[arg(long)]
     ballot: bool,
+    /// Let people see what the others say before they have answered themselves
+    #[arg(long)]
+    open_answers: bool,
     /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    limit: Limit,
     /// Only say what it may take, and ask nobody
     #[arg(long, conflicts_with_all = ["markdown", "output"])]
     estimate: bool,
@@ -93,8 +118,21 @@ enum BoardName {
 
 impl Ask {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        let body = self.body()?;
         self.output.check()?;
+        if let Some(session) = &self.follow_up {
+            let body = json!({ "prompt": self.question()? });
+            let reach = Reach::host(&config, "plenary ask").await?;
+            let mut way = Way::new(&config, "plenary ask", reach);
+            let code = match sessions::board(way.api(), session, "asked a follow-up").await {
+                Ok(path) => {
+                    to_the_end(&mut way, &format!("{path}/follow-up"), &body, &self.output).await
+                }
+                Err(error) => Err(error),
+            };
+            way.close().await;
+            return code;
+        }
+        let body = self.body()?;
         if self.estimate {
             let reach = Reach::open(&config, "plenary ask").await?;
             let foreseen = self.foresee(&reach.api, &body).await;
@@ -146,6 +184,12 @@ impl Ask {
         }
         if self.ballot {
             body.insert("ballot".into(), json!(true));
+        }
+        if let Some(budget) = self.limit.body()? {
+            body.insert("budget".into(), budget);
+        }
+        if self.open_answers {
+            body.insert("openAnswers".into(), json!(true));
         }
         if !self.files.is_empty() {
             let files: Result<Vec<Value>, String> =

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::board::Board;
+use super::board::{Board, Spent};
 use super::usage;
 use crate::api::ApiError;
 use crate::terminal::clean;
@@ -46,6 +46,8 @@ struct Paper {
     status: String,
     problem: Option<String>,
     call_id: String,
+    #[serde(flatten)]
+    spent: Spent,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -80,7 +82,7 @@ impl Votes {
 
     /// The tally as a table, then each point with its votes; nothing where there is no
     /// ballot.
-    pub fn shown(&self) -> Option<String> {
+    pub fn shown(&self, currency: Option<&str>) -> Option<String> {
         if let Some(reason) = &self.no_ballot {
             return Some(format!("No ballot. {}", clean(reason)));
         }
@@ -102,6 +104,13 @@ impl Votes {
         if !self.agreement.is_empty() {
             let pairs: Vec<String> = self.agreement.iter().map(|pair| self.pair(pair)).collect();
             let _ = write!(out, "\n\nSame vote: {}", pairs.join("; "));
+        }
+        let spent = |paper: &Paper| {
+            Some(format!("{} {}", clean(&paper.name), paper.spent.in_words(currency)?))
+        };
+        let spent: Vec<String> = self.ballots.iter().filter_map(spent).collect();
+        if !spent.is_empty() {
+            let _ = write!(out, "\n\nVoting took: {}", spent.join("; "));
         }
         Some(out)
     }

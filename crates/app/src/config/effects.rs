@@ -13,6 +13,7 @@ impl File {
         tokens(None, self.tokens)?;
         origins("`allowed_origins`", &self.allowed_origins.unwrap_or_default())?;
         tiers(self.tiers, &|_| None)?;
+        self.workflows.settle(&|_| None)?;
         let providers = super::providers(self.providers, &|_| None, None)?;
         prices(self.prices, self.currency, &providers)?;
         super::web_folder(self.web_folder).map(drop)
@@ -27,6 +28,8 @@ impl File {
             let told = of_provider(&config, folder).into_iter();
             lines.extend(told.map(|line| format!("{line}  (providers.{name})")));
         }
+        let told = self.workflows.effects()?.into_iter();
+        lines.extend(told.map(|line| format!("{line}  (workflows)")));
         let mut add = |name: &str, line: String| lines.push(format!("{line}  ({name})"));
         if let Some(server) = self.server {
             let line = format!(

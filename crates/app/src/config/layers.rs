@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use plenary_domain::limits;
 
-use super::{FILE, File, Models, Provider, TierModels};
+use super::{FILE, File, Models, Provider, TierModels, workflows};
 use crate::serving;
 use crate::trust::{self, Standing, Trusted};
 
@@ -192,6 +192,7 @@ impl File {
             currency,
             providers,
             serve,
+            workflows,
             tiers,
             prices,
         } = self;
@@ -204,6 +205,7 @@ impl File {
             ("server", server.is_some()),
             ("web_folder", web_folder.is_some()),
             ("serve", serve != serving::Written::default()),
+            ("workflows", workflows != workflows::Written::default()),
         ];
         let names = single.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.into());
         let names = names.chain(providers.keys().map(|name| format!("providers.{name}")));
@@ -230,6 +232,7 @@ impl File {
             currency: self.currency.or(under.currency),
             providers,
             serve: self.serve.over(under.serve),
+            workflows: self.workflows.over(under.workflows),
             tiers: TierModels {
                 fast: self.tiers.fast.or(under.tiers.fast),
                 balanced: self.tiers.balanced.or(under.tiers.balanced),
@@ -243,6 +246,7 @@ impl File {
         let whole = |path: &mut PathBuf| *path = resolve(folder, path);
         self.home.iter_mut().for_each(whole);
         self.web_folder.iter_mut().for_each(whole);
+        self.workflows.folders.iter_mut().flatten().for_each(whole);
         self.providers.values_mut().for_each(|provider| provider.resolve(folder));
         self
     }
@@ -271,5 +275,67 @@ fn resolve(folder: &Path, path: &Path) -> PathBuf {
         (Ok(rest), Some(home)) => Path::new(&home).join(rest),
         // `./` and the like tell nothing.
         (Ok(_) | Err(_), _) => folder.join(path).components().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plenary_providers::OutsideConfig;
+
+    use super::*;
+
+    /// What workflows may reach by the user's own file and a stranger's.
+    fn reached(folder: &Path, own: &str, local: &str) -> (OutsideConfig, Vec<String>) {
+        let (own_path, local_path) = (folder.join("own.toml"), folder.join(FILE));
+        std::fs::write(&own_path, own).unwrap();
+        std::fs::write(&local_path, local).unwrap();
+        let trusted = Trusted::read(Some(&folder.join("data"))).unwrap();
+        let layers = read(Some(&own_path), &local_path, &trusted).unwrap();
+        let names = match layers.ignored.map(|ignored| ignored.what) {
+            Some(What::Settings(names)) => names,
+            Some(What::Everything(problem)) => vec![problem],
+            None => vec![],
+        };
+        let env = |name: &str| Some(format!("the value of {name}"));
+        (layers.settings.workflows.settle(&env).unwrap(), names)
+    }
+
+    #[test]
+    fn a_strangers_file_lets_workflows_reach_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let own = "[workflows]\nhosts = ['hooks.example']\nsecrets = { HOOK = 'HOOK_TOKEN' }\n";
+        let (expected, _) = reached(&folder, own, "");
+        for hostile in [
+            "hosts = ['evil']",
+            "private_hosts = ['127.0.0.1:9000']",
+            "folders = ['.']",
+            "secrets = { KEY = 'AWS_SECRET_ACCESS_KEY' }",
+            "hosts = []",
+            // What is wrong in it keeps nothing from starting either.
+            "hosts = ['*']",
+        ] {
+            let local = format!("[workflows]\n{hostile}\n");
+            let ignored = vec!["workflows".to_owned()];
+            assert_eq!(reached(&folder, own, &local), (expected.clone(), ignored.clone()));
+            let nothing = (OutsideConfig::default(), ignored);
+            assert_eq!(reached(&folder, "", &local), nothing, "{hostile}");
+        }
+    }
+
+    #[test]
+    fn a_trusted_file_says_what_workflows_reach_and_its_folders_are_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let local = "[workflows]\nfolders = ['decisions', '/srv/x']\n";
+        let (path, hash) = (folder.join(FILE), trust::hash(local));
+        trust::trust(&folder.join("data"), &path, hash).unwrap();
+        let own = "[workflows]\nhosts = ['hooks.example']\nfolders = ['own']\n";
+        let expected = OutsideConfig {
+            hosts: vec!["hooks.example".parse().unwrap()],
+            folders: vec![folder.join("decisions"), "/srv/x".into()],
+            ..OutsideConfig::default()
+        };
+        assert_eq!(reached(&folder, own, local), (expected, vec![]));
     }
 }

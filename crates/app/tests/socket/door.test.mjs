@@ -49,7 +49,7 @@ for (const [way, transports] of Object.entries(ways)) {
     const plenary = await home(t);
     plenary.env.PLENARY_TOKEN = "open sesame";
     const { url } = await serve(t, plenary);
-    const [none, wrong] = ["This server wants a token.", "This is not a token of this server."];
+    const [none, wrong] = ["An access token is required.", "This is not a token of this server."];
     for (const [options, why] of [
       [{}, none],
       [{ auth: { token: "open" } }, wrong],

@@ -7,7 +7,8 @@ use super::{SAFETY, Serving};
 
 /// The data of an answer; `None` when the server died before, or the state forbids it.
 pub async fn answer(request: reqwest::RequestBuilder) -> Option<Value> {
-    let response = request.send().await.ok()?;
+    // A server that lives and does not answer is a fault that should show.
+    let response = request.timeout(SAFETY).send().await.ok()?;
     let status = response.status();
     let mut body: Value = response.json().await.ok()?;
     match status.as_u16() {
@@ -42,6 +43,11 @@ pub async fn die_some_day(
         };
         tokio::time::timeout(SAFETY, frames).await.unwrap();
     }
+    kill(serving, dice).await;
+}
+
+/// After a little more, which the dice choose too.
+pub async fn kill(serving: &Serving, dice: &mut Dice) {
     for _ in 0..dice.roll(3_000) {
         tokio::task::yield_now().await;
     }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod deliveries;
 pub mod kills;
 pub mod mcp;
 
@@ -190,6 +191,7 @@ pub fn plain(text: &str, home: &str) -> String {
 const PATTERNS: &[(&str, &str)] = &[
     ("hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "[id]"),
     ("hhhhhhhhhhhh", "[id]"),
+    ("hhhhhhhh", "[id]"),
     ("hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh", "[token]"),
     ("9999-99-99T99:99:99.+Z", "[time]"),
     ("9999-99-99T99:99:99Z", "[time]"),

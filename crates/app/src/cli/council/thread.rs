@@ -8,7 +8,7 @@ use ratatui::style::Color;
 use serde_json::{Value, json};
 
 use crate::api::{Api, ApiError};
-use crate::cli::board::CUT;
+use crate::cli::board::{CUT, Spent};
 use crate::cli::exit;
 use crate::cli::render::Paper;
 use crate::config::Config;
@@ -42,6 +42,8 @@ pub struct Thread {
     show: Show,
     /// What was shown, as the interface has it.
     pub printed: Vec<Value>,
+    /// Of what answers cost.
+    currency: Option<String>,
     answered: usize,
     failed: usize,
 }
@@ -91,7 +93,16 @@ pub async fn follow(config: &Config, path: &str, since: u64, json: bool) -> Resu
 impl Thread {
     pub fn new(path: String, since: u64, json: bool) -> Thread {
         let show = if json { Show::Nothing } else { Show::Text };
-        Thread { path, since, seen: 0, show, printed: vec![], answered: 0, failed: 0 }
+        Thread {
+            path,
+            since,
+            seen: 0,
+            show,
+            printed: vec![],
+            answered: 0,
+            failed: 0,
+            currency: None,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -115,6 +126,7 @@ impl Thread {
             whole["since"] = page["since"].take();
             whole["more"] = page["more"].take();
         }
+        self.currency = whole["currency"].as_str().map(clean);
         self.show_all(&whole);
         Ok(whole)
     }
@@ -213,7 +225,7 @@ impl Thread {
 
     fn post(&mut self, post: Value) {
         match self.show {
-            Show::Text => terminal::say_styled(&shown(&post)),
+            Show::Text => terminal::say_styled(&shown(&post, self.currency.as_deref())),
             Show::Lines => terminal::say_document(&post.to_string()),
             Show::Nothing => {}
         }
@@ -272,7 +284,7 @@ fn post(said: &Value, sender: &str, body: &str, depth: u64) -> Value {
     post
 }
 
-fn shown(post: &Value) -> String {
+fn shown(post: &Value, currency: Option<&str>) -> String {
     let text = |key: &str| clean(post[key].as_str().unwrap_or_default());
     let mut head = format!("{} · {}", post["sequence"], text("sender"));
     if let Some(earlier) = post["replyTo"].as_u64() {
@@ -280,6 +292,8 @@ fn shown(post: &Value) -> String {
     }
     let when = text("at").get(..16).unwrap_or_default().replace('T', " ");
     head.push_str(&format!(" · {when}"));
+    let spent: Spent = serde_json::from_value(post.clone()).unwrap_or_default();
+    let head = spent.after(&head, currency);
     // A member's answer, or somebody's own post.
     let colour = if post["depth"].as_u64() == Some(0) { Color::Cyan } else { Color::Green };
     let mut body = text("body").trim().to_owned();

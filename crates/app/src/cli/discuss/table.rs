@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::{Api, ApiError};
-use crate::cli::board::Usage;
+use crate::cli::board::{Spent, Usage};
+use crate::cli::budget::Budget;
 use crate::cli::estimate::Estimate;
 use crate::terminal::clean;
 
@@ -23,10 +24,14 @@ pub struct Discussion {
     pub step: Option<Step>,
     pub problem: Option<String>,
     pub conclusion: Option<String>,
+    #[serde(default)]
+    conclusion_usage: Usage,
+    conclusion_cost: Option<f64>,
     pub degraded: Option<String>,
     pub entries: u32,
     pub estimate: Option<Estimate>,
     pub actual: Actual,
+    pub budget: Option<Budget>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -102,6 +107,8 @@ pub struct Entry {
     pub condensed: Option<u32>,
     pub model: Option<String>,
     pub latency_ms: Option<u64>,
+    #[serde(flatten)]
+    pub spent: Spent,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -175,6 +182,11 @@ impl Status {
 }
 
 impl Discussion {
+    /// What writing the conclusion took.
+    pub fn concluding(&self) -> Spent {
+        Spent { usage: self.conclusion_usage.clone(), cost: self.conclusion_cost }
+    }
+
     pub fn seat(&self, id: &str) -> Option<&Seat> {
         self.participants.iter().chain([&self.moderator]).find(|seat| seat.id == id)
     }

@@ -98,6 +98,9 @@ impl Paper {
         if !note.is_empty() {
             let _ = writeln!(out, "{}", self.ink.yellow(&self.indented(&format!("({note})"))));
         }
+        if let Some(took) = entry.spent.in_words(discussion.actual.currency.as_deref()) {
+            let _ = writeln!(out, "{}", self.ink.dim(&self.indented(&took)));
+        }
         out.push_str(&self.condensed(entry));
         out
     }
@@ -115,6 +118,7 @@ impl Paper {
         let who = entry.model.as_deref().map_or_else(|| "a person".to_owned(), clean);
         let round = entry.round.unwrap_or_default();
         let head = format!("Round {round} of {} · {name} · {who}{took}", discussion.max_rounds);
+        let head = entry.spent.after(&head, discussion.actual.currency.as_deref());
         let text = clean(entry.content.as_deref().unwrap_or_default().trim());
         let note = match (&entry.error, entry.status) {
             (Some(error), _) => format!("[failed: {}]", clean(&error.message)),
@@ -149,6 +153,7 @@ impl Paper {
             return body;
         }
         let head = format!("Conclusion · {}", clean(&discussion.moderator.name));
+        let head = discussion.concluding().after(&head, discussion.actual.currency.as_deref());
         self.section(&head, Color::Green, &body)
     }
 
@@ -212,6 +217,9 @@ fn footer(discussion: &Discussion) -> String {
     if let Some(cost) = actual.cost {
         let cost = rounded::money(cost, actual.currency.as_deref());
         let _ = write!(out, " · {cost}{}", beside(foreseen.and_then(Estimate::cost)));
+    }
+    if let Some(budget) = &discussion.budget {
+        let _ = write!(out, " · {}", budget.in_words());
     }
     let _ = write!(out, " · session {}", discussion.id);
     out

@@ -193,7 +193,7 @@ pub fn summary(summary: &Summary, ink: Ink) -> String {
     for one in &summary.lines {
         let id = ink.bold(&clean(&one.post_id));
         let mut marks = vec![match one.standing.as_str() {
-            "surviving" => ink.green("surviving"),
+            "surviving" => ink.green("not refuted"),
             other => ink.red(other),
         }];
         marks.extend(tally(one.tally));
