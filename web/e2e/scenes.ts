@@ -320,6 +320,25 @@ export const SCENES: Scene[] = [
     },
   },
   {
+    name: "boardroom-follow-up",
+    prepare: async (place) => {
+      await place.models.say(verdict({ text: VERDICT }), ...ANSWERS);
+      const id = await board(place.server, { prompt: QUESTION, budget: { tokens: 60_000 } });
+      await settled(place.server, id);
+      await place.server.api.POST("/api/boardrooms/{id}/follow-up", {
+        params: { path: { id } },
+        body: { prompt: "@critic And who is on call for it?" },
+      });
+      await settled(place.server, id);
+      return `/boardrooms/${id}`;
+    },
+    ready: async (page) => {
+      await text("Adopt the cache")(page);
+      await page.getByRole("region", { name: "Earlier questions" }).getByText(QUESTION).click();
+      await page.getByRole("region", { name: "Analyst, then" }).waitFor();
+    },
+  },
+  {
     name: "boardroom-votes",
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
     ready: text("of 6 accept"),
@@ -589,7 +608,7 @@ export const SCENES: Scene[] = [
     prepare: at("/library/facilitators"),
     ready: async (page) => {
       await page.getByRole("region", { name: "Built-in" }).getByRole("button").first().click();
-      await page.getByRole("dialog").getByText("Speaks by").waitFor();
+      await page.getByRole("dialog").getByText("Best for").waitFor();
     },
   },
   {

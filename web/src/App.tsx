@@ -1,7 +1,7 @@
 // Where every page is. Each noun is loaded when it is first looked at.
 
 import { lazy } from "react";
-import { Link, Route, Switch } from "wouter";
+import { Link, Redirect, Route, Switch } from "wouter";
 import { Shell, useTitle } from "./shell/Shell";
 import { Empty } from "./ui/Empty";
 
@@ -15,6 +15,7 @@ const Whiteboards = lazy(() => import("./whiteboards/Whiteboards"));
 const Whiteboard = lazy(() => import("./whiteboards/Whiteboard"));
 const Councils = lazy(() => import("./councils/Councils"));
 const Council = lazy(() => import("./councils/Council"));
+const Run = lazy(() => import("./runs/Run"));
 const History = lazy(() => import("./history/History"));
 const Library = lazy(() => import("./library/Library"));
 const Settings = lazy(() => import("./settings/Settings"));
@@ -31,13 +32,18 @@ export function App() {
         <Route path="/discussions/:id">{({ id }) => <Discussion key={id} id={id} />}</Route>
         <Route path="/whiteboards" component={Whiteboards} />
         <Route path="/whiteboards/:board">
-          {({ board }) => <Whiteboard key={board} board={decodeURIComponent(board)} />}
+          {({ board }) => <Whiteboard key={board} board={board} />}
         </Route>
         <Route path="/councils" component={Councils} />
         <Route path="/councils/:council">
-          {({ council }) => <Council key={council} council={decodeURIComponent(council)} />}
+          {({ council }) => <Council key={council} council={council} />}
         </Route>
+        <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
         <Route path="/history" component={History} />
+        {/* An address that once was given out by mistake. */}
+        <Route path="/library/useAgents">
+          <Redirect to="/library/agents" replace />
+        </Route>
         <Route path="/library/:shelf?">{({ shelf }) => <Library shelf={shelf} />}</Route>
         <Route path="/settings" component={Settings} />
         <Route component={Nowhere} />

@@ -49,6 +49,13 @@ export function remember<T>(name: string, value: T | undefined): void {
   for (const listener of listeners) listener();
 }
 
+/** Forgets all but this. */
+export function forgetAllBut(...names: string[]): void {
+  for (const name of [...unstored.keys(), ...rememberedNames()]) {
+    if (!names.includes(name)) remember(name, undefined);
+  }
+}
+
 /** Everything that is remembered, by name. */
 export function rememberedNames(): string[] {
   try {
@@ -79,4 +86,11 @@ export function useStored<T>(name: string, missing: T): [T, (value: T | undefine
   const value = useSyncExternalStore(subscribe, () => remembered(name, missing));
   const set = useCallback((next: T | undefined) => remember(name, next), [name]);
   return [value, set];
+}
+
+/** A text that is being written, kept until it is sent; an empty one is none. */
+export function useKeptText(name: string): [string, (text: string) => void] {
+  const [text, setText] = useStored(name, "");
+  const keep = useCallback((next: string) => setText(next || undefined), [setText]);
+  return [text, keep];
 }

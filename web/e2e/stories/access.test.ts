@@ -10,18 +10,18 @@ story(
     // The browser notes every refusal on its console.
     somebody.forgive(/status of 401/);
     await page.goto("/");
-    const prompt = page.getByRole("heading", { name: "This server wants a token" });
+    const prompt = page.getByRole("heading", { name: "Access token required" });
     await prompt.waitFor();
     expect(await context.cookies()).toEqual([]);
 
-    const comeIn = page.getByRole("button", { name: "Come in" });
-    await page.getByLabel("Token").fill("not-the-token");
-    await comeIn.click();
+    const signIn = page.getByRole("button", { name: "Sign in" });
+    await page.getByLabel("Access token").fill("not-the-token");
+    await signIn.click();
     await page.getByRole("alert").waitFor();
     expect(await context.cookies()).toEqual([]);
 
-    await page.getByLabel("Token").fill(TOKEN);
-    await comeIn.click();
+    await page.getByLabel("Access token").fill(TOKEN);
+    await signIn.click();
     const inside = page.getByRole("heading", { level: 1, name: "What needs deciding?" });
     await inside.waitFor();
     const [cookie] = await context.cookies();
@@ -39,10 +39,17 @@ story(
     expect(made.response.status).toBe(201);
     await page.getByRole("main").getByRole("link", { name: "Is it seen?" }).waitFor();
 
+    // Nothing that was written or proven stays behind for whoever comes next.
+    await page.evaluate(() => {
+      localStorage.setItem("plenary.theme", '"dark"');
+      localStorage.setItem("plenary.home.prompt", '"A secret draft"');
+      localStorage.setItem("plenary.whiteboard.plan", '{"identities":[{"token":"a-secret"}]}');
+    });
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await prompt.waitFor();
     expect(await context.cookies()).toEqual([]);
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(["plenary.theme"]);
     await page.reload();
     await prompt.waitFor();
   },

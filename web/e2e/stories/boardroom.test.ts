@@ -161,6 +161,9 @@ story("a failed advisor says why and is asked again", async ({ models, server, p
   await answer(page, "Critic").getByText("Here I am after all.").waitFor();
   await theVerdict(page).getByText("With the critic.").waitFor();
   expect(await page.getByRole("main").getByText("failed", { exact: true }).count()).toBe(0);
+  // What it said the first time can still be read.
+  await answer(page, "Critic").getByText("Earlier answer 1").click();
+  await answer(page, "Critic").getByText("Cut off").waitFor();
   const view = await boardView(server, id);
   expect(view.syntheses.map((one) => one.number)).toEqual([1, 2]);
 });
@@ -208,7 +211,7 @@ story("a second verdict with an instruction stands beside the first", async (sta
   await theVerdict(page)
     .getByRole("button", { name: /verdict v2/ })
     .click();
-  await page.getByRole("menuitem", { name: /^v1/ }).click();
+  await page.getByRole("menuitemradio", { name: /^v1/ }).click();
   await theVerdict(page).getByText("The first one.").waitFor();
   expect(await theVerdict(page).getByText("The second one.").count()).toBe(0);
 
@@ -299,6 +302,41 @@ story("a person answers on a board", async ({ models, server, person }) => {
   expect(view.advisors[1]).toMatchObject({ person: "Ada", status: "done" });
 });
 
+story("a person answers without having seen the others", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Unswayed.") }),
+    advisor("critic", { text: words(40, "critic"), hold: "critic", holdAfter: 10 }),
+    anyAdvisor({ text: "The advocate has spoken." }),
+  );
+  const id = await board(server, {
+    prompt: QUESTION,
+    advisors: [{ role: "advocate" }, { role: "critic" }, { role: "expert", person: "Ada" }],
+  });
+  await models.reached("critic");
+  const [ada, other] = [await person(), await person()];
+  for (const { page } of [ada, other]) {
+    await page.goto(`/boardrooms/${id}`);
+    for (const name of ["Advocate", "Critic"]) {
+      await answer(page, name).getByText("Hidden until you have answered").waitFor();
+    }
+  }
+  await panel(ada.page, "Advocate").locator(".standing.number").waitFor();
+  expect(await ada.page.getByText(/The advocate has spoken|critic10/).count()).toBe(0);
+
+  // Whoever only looks on may see it all.
+  await answer(other.page, "Advocate").getByRole("button", { name: "Show anyway" }).click();
+  await answer(other.page, "Advocate").getByText("The advocate has spoken.").waitFor();
+  await answer(other.page, "Critic").getByText("critic10").waitFor();
+
+  await ada.page.getByRole("textbox", { name: "Answer of Ada" }).fill("I saw it work.");
+  await ada.page.getByRole("button", { name: "Answer as Expert" }).click();
+  await answer(ada.page, "Advocate").getByText("The advocate has spoken.").waitFor();
+  await answer(ada.page, "Critic").getByText("critic10").waitFor();
+  await models.release("critic");
+  await theVerdict(ada.page).getByText("Unswayed.").waitFor();
+  expect((await saidBy(ada.page, "Critic")).trim()).toBe(words(40, "critic"));
+});
+
 story("a server that dies in the middle of answers comes back by itself", async (stage) => {
   const { models, server, person } = stage;
   await models.say(
@@ -308,7 +346,9 @@ story("a server that dies in the middle of answers comes back by itself", async 
   const id = await board(server, { prompt: QUESTION });
   const somebody = await person();
   const { page } = somebody;
-  somebody.forgive(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY/);
+  somebody.forgive(
+    /ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET_NOT_CONNECTED/,
+  );
   await page.goto(`/boardrooms/${id}`);
   await answer(page, "Advocate").getByText("again30").waitFor();
   await server.kill();
@@ -317,8 +357,17 @@ story("a server that dies in the middle of answers comes back by itself", async 
     .first()
     .waitFor();
   expect(await saidBy(page, "Advocate")).toContain("again30");
+  await models.say(
+    verdict({ text: sections("After all that.") }),
+    anyAdvisor({ text: words(60, "again"), hold: "second", holdAfter: 10 }),
+  );
   await models.release("first");
   await server.restart();
+  // Whoever was reading is told why the words are gone.
+  await answer(page, "Advocate")
+    .getByText("An earlier attempt was interrupted. The answer begins again.")
+    .waitFor();
+  await models.release("second");
   await theVerdict(page).getByText("After all that.").waitFor();
   for (const name of ["Advocate", "Critic", "Analyst"]) {
     expect((await saidBy(page, name)).trim()).toBe(words(60, "again"));
@@ -368,7 +417,7 @@ story("on paper a board is a document", async ({ models, server, person }) => {
   for (const words of ["On paper too.", "Begin with one team.", "I would wait for a trial."]) {
     expect(await page.getByText(words).first().isVisible(), words).toBe(true);
   }
-  for (const tool of ["Stop", "Export", "Convene", "Re-synthesize"]) {
+  for (const tool of ["Stop", "Export", "Ask", "Re-synthesize"]) {
     expect(await page.getByRole("button", { name: tool, exact: true }).count(), tool).toBe(0);
   }
   expect(await page.getByRole("navigation", { name: "Main" }).count()).toBe(0);
@@ -439,3 +488,194 @@ story("advisors vote on the verdict, a person among them", async ({ models, serv
     .click();
   await map.getByRole("status").getByRole("heading").waitFor();
 });
+
+story("a follow-up goes on on the same board", async ({ models, server, person }) => {
+  const say = (what: string) =>
+    models.say(verdict({ text: sections(`${what} verdict.`) }), anyAdvisor({ text: `${what}.` }));
+  await say("First");
+  const id = await board(server, { prompt: QUESTION });
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/422/);
+  await page.goto(`/boardrooms/${id}`);
+  await theVerdict(page).getByText("First verdict.").waitFor();
+
+  await say("Second");
+  const box = page.getByRole("textbox", { name: "Follow-up for the board" });
+  await box.fill("And on Fridays?");
+  await box.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "And on Fridays?" }).waitFor();
+  await theVerdict(page).getByText("Second verdict.").waitFor();
+  await answer(page, "Critic").getByText("Second.").waitFor();
+  expect(await box.inputValue()).toBe("");
+  expect(page.url()).toContain(id);
+
+  // What came of the question before stays, and can be opened.
+  const before = page.getByRole("region", { name: "Earlier questions" });
+  await before.getByText(QUESTION).waitFor();
+  await before.getByText("The advisors would begin").waitFor();
+  await before.getByText(QUESTION).click();
+  await before.getByText("First verdict.").waitFor();
+  await before.getByRole("region", { name: "Critic, then" }).getByText("First.").waitFor();
+
+  // One advisor alone; nobody who is not there.
+  await say("Third");
+  await box.fill("@nobody And at night?");
+  await box.press("Enter");
+  await page.getByText(/no advisor is called @nobody/).waitFor();
+  await box.fill("@critic And at night?");
+  await page.getByText("Only Critic").waitFor();
+  await page.getByRole("button", { name: "Ask", exact: true }).click();
+  await answer(page, "Critic").getByText("Third.").waitFor();
+  await theVerdict(page).getByText("Third verdict.").waitFor();
+  await answer(page, "Advocate").getByText("Not asked this time.").waitFor();
+  expect(await saidBy(page, "Advocate")).toContain("Second.");
+  const { rounds } = await boardView(server, id);
+  expect(rounds.map((one) => [one.prompt, one.advisors])).toEqual([
+    [QUESTION, [1, 2, 3]],
+    ["And on Fridays?", [1, 2, 3]],
+    ["And at night?", [2]],
+  ]);
+});
+
+story("a board keeps to its budget and says so", async ({ models, server, person }) => {
+  await models.say(verdict({ text: sections("Within it.") }), anyAdvisor({ text: "Said." }));
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/422/);
+  await page.goto("/boardrooms");
+  await page.getByRole("textbox", { name: "Question for the board" }).fill(QUESTION);
+  await page.getByRole("button", { name: "Edit board" }).click();
+  const budget = page.getByRole("group", { name: "Budget" });
+  await budget.getByLabel("Tokens").fill("7");
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
+  await budget.getByText(/Tokens must be 1,000/).waitFor();
+  await budget.getByLabel("Tokens").fill("20,000");
+  await budget.getByLabel("Time (s)").fill("900");
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
+  await theVerdict(page).getByText("Within it.").waitFor();
+  const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
+  const spent = (await boardView(server, row?.id ?? "")).budget;
+  expect(spent).toMatchObject({ tokens: 20_000, seconds: 900 });
+  await page.getByText(`${spent?.spentTokens.toLocaleString("en")} of 20,000 tokens`).waitFor();
+
+  // Where somebody's budget has no room for a further question, they say so.
+  const id = await board(server, {
+    prompt: QUESTION,
+    advisors: [{ role: "advocate" }, { role: "expert", budget: { tokens: 2_000 } }],
+  });
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Expert").getByText("Said.").waitFor();
+  await theVerdict(page).getByText("Within it.").waitFor();
+  const box = page.getByRole("textbox", { name: "Follow-up for the board" });
+  await box.fill(words(2_000, "long"));
+  await box.press("Enter");
+  await answer(page, "Expert").getByText("Out of budget.").waitFor();
+});
+
+story("the advisors vote later, and one is passed over", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Begin.") }),
+    ballot({ hold: "votes", holdAfter: 0 }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, {
+    prompt: QUESTION,
+    advisors: [{ role: "advocate" }, { role: "expert", person: "Ada" }],
+  });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await page.getByRole("textbox", { name: "Answer of Ada" }).fill("I saw it work.");
+  await page.getByRole("button", { name: "Answer as Expert" }).click();
+  await theVerdict(page).getByRole("button", { name: "Let them vote now" }).click();
+  await page.getByRole("form", { name: "Ballot of Ada" }).waitFor();
+  await page.getByRole("button", { name: "Go on without the vote of Ada" }).click();
+  await page.getByRole("form", { name: "Ballot of Ada" }).waitFor({ state: "detached" });
+  await models.release("votes");
+  await expect.poll(async () => (await boardView(server, id)).status).toBe("closed");
+  const map = page.getByRole("region", { name: "Map", exact: true });
+  await map.getByText(/Without Expert \(stopped\)/).waitFor();
+});
+
+story("whoever has not begun to write is not said to", async ({ models, server, person }) => {
+  await models.say(
+    advisor("critic", { text: words(20, "begun"), hold: "critic", holdAfter: 5 }),
+    anyAdvisor({ text: "Said.", hold: "others", holdAfter: 0 }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  await models.reached("critic");
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await page.getByText("Live · 1 writing", { exact: true }).waitFor();
+});
+
+story(
+  "an answer that reached its limit is marked, and what all of it took is told",
+  async ({ models, server, person }) => {
+    await models.say(
+      verdict({ text: sections("Done.") }),
+      advisor("critic", { text: "The critic had more to say", fault: "length" }),
+      anyAdvisor({ text: "Said." }),
+    );
+    const id = await board(server, { prompt: QUESTION });
+    await settled(server, id);
+    const { page } = await person();
+    await page.goto(`/boardrooms/${id}`);
+    await answer(page, "Critic").getByText("Cut off at the limit").waitFor();
+    expect(await page.getByText("Cut off at the limit").count()).toBe(1);
+    const { usage } = await boardView(server, id);
+    const head = page.getByRole("banner").or(page.locator(".board-head"));
+    await head.getByText(`${usage.inputTokens?.toLocaleString("en")} in`).waitFor();
+    for (const name of ["Advocate", "Critic", "Analyst"]) {
+      await panel(page, name)
+        .getByText(/\d in · \d+ out/)
+        .waitFor();
+    }
+  },
+);
+
+for (const [width, height] of [
+  [390, 844],
+  [720, 450],
+  [900, 700],
+] as const) {
+  story(`a board can be exported at ${width} by ${height}`, async ({ models, server, person }) => {
+    await models.say(verdict({ text: sections("Done.") }), anyAdvisor({ text: "Said." }));
+    const id = await board(server, { prompt: QUESTION });
+    await settled(server, id);
+    const { page } = await person({ width, height });
+    await page.goto(`/boardrooms/${id}`);
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    for (const item of await page.getByRole("menuitem").all()) {
+      const box = await item.boundingBox();
+      expect(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width).toBe(true);
+      expect(box && box.y + box.height <= height).toBe(true);
+    }
+    const download = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "Markdown" }).click();
+    expect((await download).suggestedFilename()).toMatch(/\.md$/);
+  });
+}
+
+for (const look of [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+]) {
+  story(`with votes the verdict is in sight at ${look.width}`, async (stage) => {
+    const { models, server, person } = stage;
+    const divergence = Array.from({ length: 8 }, (_, at) => `- Point ${at}, at some length.`);
+    await models.say(
+      verdict({ text: sections("Begin.", divergence.join("\n")) }),
+      ballot(),
+      anyAdvisor({ text: "Said." }),
+    );
+    const id = await board(server, { prompt: QUESTION, board: "full-board", ballot: true });
+    await settled(server, id);
+    const { page } = await person(look);
+    await page.goto(`/boardrooms/${id}`);
+    const headline = theVerdict(page).getByText("The advisors would begin");
+    await headline.waitFor();
+    const box = await headline.boundingBox();
+    expect(box && box.y + box.height).toBeLessThan(look.height);
+  });
+}

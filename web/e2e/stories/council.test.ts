@@ -91,3 +91,47 @@ story(
     );
   },
 );
+
+story("a council's name is made from what was typed", async ({ server, person }) => {
+  const somebody = await person();
+  const { page } = somebody;
+  const open = async () => {
+    await page.goto("/councils");
+    await page.getByRole("button", { name: "Open a council" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "Open a council" });
+    await dialog.getByLabel("Name").first().fill("Night Shift, 2nd!");
+    await dialog.getByText("It will be called night-shift-2nd.").waitFor();
+    await dialog.getByLabel("Charter").fill("Who is on call.");
+    await dialog.getByRole("button", { name: "Open council" }).click();
+    return dialog;
+  };
+  await open();
+  await page.getByRole("heading", { level: 1, name: "night-shift-2nd" }).waitFor();
+
+  somebody.forgive(/status of 409/);
+  const dialog = await open();
+  await dialog.getByText(/There is, or was, a council called night-shift-2nd/).waitFor();
+  expect(await dialog.getByRole("alert").count()).toBe(1);
+  expect((await server.api.GET("/api/councils")).data?.data).toHaveLength(1);
+});
+
+story(
+  "an answer that reached its limit is marked, and a short thread has no end to go to",
+  async ({ models, server, person }) => {
+    await models.say(member({ text: "There was more to say", fault: "length" }));
+    await server.api.POST("/api/councils", {
+      body: { name: "plans", charter: "Plans.", members: [{ name: "Ann", model: "beta" }] },
+    });
+    const { page } = await person();
+    await page.goto("/councils/plans");
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("textbox", { name: "Post" }).fill("@Ann are you there?");
+    await page.getByRole("textbox", { name: "Post" }).press("Enter");
+    const answer = page.getByRole("article", { name: "Ann", exact: true });
+    await answer.getByText("Cut off at the limit").waitFor();
+    await answer.getByText(/\d in · \d+ out/).waitFor();
+    await answer.getByRole("button", { name: /In reply to/ }).click();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("post-1");
+    expect(await page.getByRole("button", { name: "To the newest" }).count()).toBe(0);
+  },
+);

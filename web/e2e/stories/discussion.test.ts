@@ -225,3 +225,56 @@ story("a hard stop keeps the turn so far, and it can be concluded", async (stage
     .getByText("Concluded with what there was.")
     .waitFor();
 });
+
+story("Space pauses nothing, and a pause takes no words from a person", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    decision({ text: next("ada", "What do you see at night?") }),
+    conclusion({ text: "We heard Ada." }),
+  );
+  const id = await annAndBob(server, {
+    participants: [{ name: "Ann", model: "beta" }, { person: "Ada" }],
+    maxRounds: 1,
+  });
+  const { page } = await person();
+  await page.goto(`/discussions/${id}`);
+  const seat = page.getByRole("region", { name: "It is Ada’s turn" });
+  await seat.waitFor();
+  await page.getByRole("main").focus();
+  await page.keyboard.press("Space");
+  const box = seat.getByLabel("What Ada says");
+  await box.fill("Empty roads.");
+  expect((await discussionView(server, id)).status).toBe("active");
+
+  await page.getByRole("button", { name: "Pause now" }).click();
+  await seat.getByText("Paused: resume it to send what you write.").waitFor();
+  expect(await box.inputValue()).toBe("Empty roads.");
+  expect(await seat.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await expect.poll(async () => (await discussionView(server, id)).status).toBe("active");
+  await expect.poll(() => seat.getByRole("button", { name: "Send" }).isEnabled()).toBe(true);
+  await box.press("Control+Enter");
+  await page.getByRole("region", { name: "Conclusion" }).getByText("We heard Ada.").waitFor();
+  expect(await spoken(server, id)).toEqual(["Ada: Empty roads."]);
+});
+
+story("a turn that reached its limit is marked, and what it took is told", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    decision({ texts: [next("ann", "First?"), next("bob", "Second?")] }),
+    conclusion({ text: "Concluded." }),
+    turn({ text: "There was more to say", fault: "length", faults: 1 }),
+  );
+  const id = await annAndBob(server);
+  const { page } = await person();
+  await page.goto(`/discussions/${id}`);
+  await page.getByRole("region", { name: "Conclusion" }).waitFor();
+  expect(await page.getByText("Cut off at the limit").count()).toBe(1);
+  const first = page.getByRole("article", { name: /^Ann, Participant/ });
+  await first.getByText("Cut off at the limit").waitFor();
+  await first.getByText(/\d in · \d+ out/).waitFor();
+  await page
+    .getByTitle("Time worked, tokens and cost")
+    .getByText(/\d in · \d+ out/)
+    .waitFor();
+});

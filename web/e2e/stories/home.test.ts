@@ -61,3 +61,56 @@ story("a board of the library is convened with one more click", async ({ person 
   await chosen.waitFor();
   expect(await chosen.getAttribute("aria-pressed")).toBe("true");
 });
+
+story("words stay as they were typed on their way through an address", async (stage) => {
+  const { page } = await stage.person();
+  const words = "Is a%20b & c%26d = 100 % + 1?";
+  await page.goto("/");
+  await page.getByRole("textbox", { name: "Your question" }).fill(words);
+  await page.getByRole("link", { name: "More choices" }).click();
+  const box = page.getByRole("textbox", { name: "Question for the board" });
+  await expect.poll(() => box.inputValue()).toBe(words);
+  await page.goto(`/discussions/new?${new URLSearchParams({ topic: words })}`);
+  const topic = page.getByRole("textbox", { name: "Topic" });
+  await expect.poll(() => topic.inputValue()).toBe(words);
+  await page.goto(`/history?${new URLSearchParams({ q: words })}`);
+  const search = page.getByRole("searchbox", { name: "Search all sessions" });
+  await expect.poll(() => search.inputValue()).toBe(words);
+});
+
+story(
+  "a board is made once, though the answer got lost and the page was loaded again",
+  async ({ server, person }) => {
+    const somebody = await person();
+    const { page } = somebody;
+    somebody.forgive(/status of 504/);
+    // A proxy lets the request through, and gives up waiting for the answer.
+    let lost = 0;
+    await page.route("**/api/boardrooms", async (route) => {
+      if (route.request().method() !== "POST" || lost === 2) return route.continue();
+      lost += 1;
+      await route.fetch();
+      return route.fulfill({ status: 504, body: "" });
+    });
+    await page.goto("/");
+    await page.getByRole("textbox", { name: "Your question" }).fill("Are we one?");
+    const convene = page.getByRole("button", { name: "Convene", exact: true });
+    await convene.click();
+    await page.getByRole("alert").waitFor();
+    await page.reload();
+    await convene.click();
+    await page.getByRole("alert").waitFor();
+    await convene.click();
+    await page.getByRole("heading", { level: 1, name: "Are we one?" }).waitFor();
+    expect((await server.api.GET("/api/boardrooms")).data?.data).toHaveLength(1);
+  },
+);
+
+story("who only looks leaves no draft behind", async ({ person }) => {
+  const { page } = await person();
+  for (const address of ["/", "/boardrooms", "/discussions/new", "/whiteboards", "/councils"]) {
+    await page.goto(address);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+});

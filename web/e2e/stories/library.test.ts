@@ -83,3 +83,27 @@ story("an agent is removed, and its name is free again", async ({ server, person
   });
   expect(gone.response.status).toBe(404);
 });
+
+story("the address of a shelf that was given out by mistake still leads there", async (stage) => {
+  const { page } = await stage.person();
+  await page.goto("/library/useAgents");
+  await page.getByRole("heading", { level: 2, name: "Built-in" }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/library/agents");
+  await page.goto("/library/nothing");
+  await page.getByRole("link", { name: "Go to the agents" }).click();
+  await page.getByRole("heading", { level: 2, name: "Built-in" }).waitFor();
+});
+
+story("what is copied again is said again, also from inside a dialog", async ({ person }) => {
+  const { page } = await person();
+  await page.goto("/library/agents");
+  await page.getByRole("region", { name: "Built-in" }).getByRole("button").first().click();
+  const dialog = page.getByRole("dialog");
+  const said = dialog.getByRole("status").getByText("Copied");
+  await dialog.getByRole("button", { name: "Copy the text" }).click();
+  await said.waitFor();
+  const first = await said.elementHandle();
+  await dialog.getByRole("button", { name: "Copy the text" }).click();
+  await expect.poll(() => first?.evaluate((one) => one.isConnected)).toBe(false);
+  await said.waitFor();
+});

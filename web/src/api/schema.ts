@@ -195,6 +195,7 @@ export interface paths {
         /**
          * Stops one advisor and keeps what it has said so far. The others go on; after the last
          *     of them the synthesis begins without it, and a board where nobody has answered fails.
+         *     In a ballot it is passed over, be it a model or a person, and the tally goes without it.
          */
         post: operations["boardrooms_stop_advisor"];
         delete?: never;
@@ -223,6 +224,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/boardrooms/{id}/ballot/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts the last synthesis of a closed board to the vote, where it has not been voted on. */
+        post: operations["boardrooms_open_ballot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/boardrooms/{id}/events": {
         parameters: {
             query?: never;
@@ -234,7 +252,8 @@ export interface paths {
          * Everything that happens on a board, live. `id` is the version; a reader that
          *     comes with `Last-Event-ID` gets everything after it, then live. Between
          *     durable events come `delta`, `reasoning`, `retrying` and `waiting` frames
-         *     without an id.
+         *     without an id. To a seat whose reply is awaited, events are told without the words of
+         *     the others, and their `delta` frames not at all.
          */
         get: operations["boardrooms_events"];
         put?: never;
@@ -252,10 +271,34 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A board as JSON, which can be imported again, or as Markdown to read. */
+        /**
+         * A board as JSON, which can be imported again, or as Markdown to read. A seat whose
+         *     reply is awaited gets it without the words of the others.
+         */
         get: operations["boardrooms_export"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/boardrooms/{id}/follow-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Puts a further question to the same seats, or to some of them: each has its own earlier
+         *     answers and the last verdict before it. The answers are a round of their own, with a
+         *     synthesis of their own; what was said before stays.
+         */
+        post: operations["boardrooms_follow_up"];
         delete?: never;
         options?: never;
         head?: never;
@@ -883,7 +926,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every model that can be used now. */
+        /** Every model that can be used now, with what is known of it and who says so. */
         get: operations["models_models"];
         put?: never;
         post?: never;
@@ -904,6 +947,158 @@ export interface paths {
         get: operations["models_providers"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs, newest first. */
+        get: operations["runs_list"];
+        put?: never;
+        /** Begins a run of a file. Answers at once; follow the events, or get the run again. */
+        post: operations["runs_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run with all its steps: what each does, how far it is and what came of it. */
+        get: operations["runs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancels a run: nothing but `finally` is done from now on, and the sessions that it has
+         *     opened end with it. For whoever started it, and the operator of the server.
+         */
+        post: operations["runs_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that happens in a run, live: each event with an `id`, and between them
+         *     answers as they are written (`delta`).
+         */
+        get: operations["runs_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run's record, as JSON or as Markdown to read. */
+        get: operations["runs_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begins a new run that takes over what was settled before a step of this one, so that
+         *     nothing of it is asked or paid for again. For whoever started it, and the operator.
+         */
+        post: operations["runs_fork"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/seats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tokens for everybody who is asked to decide, to be handed to them. For the operator of
+         *     the server: whoever started a run must not be able to approve it.
+         */
+        post: operations["runs_seats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/steps/{step}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decides on a step that waits for people. Whoever decides shows the token that the
+         *     operator has given them; the operator may say for whom they decide.
+         */
+        post: operations["runs_approve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -948,6 +1143,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets what a session may spend from now on, also one that has spent what it had. For
+         *     whoever opened it, and the operator of the server.
+         */
+        post: operations["sessions_allow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/stop": {
         parameters: {
             query?: never;
@@ -957,7 +1172,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stops what runs at once and keeps what has arrived. */
+        /**
+         * Stops what runs at once and keeps what has arrived. A run of a workflow is stopped by
+         *     whoever started it, and the operator of the server.
+         */
         post: operations["sessions_stop"];
         delete?: never;
         options?: never;
@@ -979,6 +1197,26 @@ export interface paths {
         get: operations["sessions_wait"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a signal. Every wait goes on that it matches; those that begin later in a run
+         *     that had begun by now find it too.
+         */
+        post: operations["signals_send"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1261,6 +1499,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Stored workflows, by name. */
+        get: operations["workflows_list"];
+        put?: never;
+        /**
+         * Stores a file under the name that it has, as its next version. For the operator of the
+         *     server: it may be started by the clock, and reach what the operator allows.
+         */
+        post: operations["workflows_store"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything that is wrong with a file, with line and column. */
+        post: operations["workflows_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a run would take: calls, tokens and cost, typically and at most. */
+        post: operations["workflows_estimate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A stored workflow with its file and its versions. */
+        get: operations["workflows_get"];
+        /** Stores the next version of a workflow, or its first. For the operator of the server. */
+        put: operations["workflows_put"];
+        post?: never;
+        /**
+         * Takes a workflow off the shelf: nothing starts it any more. Runs that have begun go on.
+         *     For the operator of the server.
+         */
+        delete: operations["workflows_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{name}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins a run of a stored workflow. */
+        post: operations["workflows_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1272,6 +1604,27 @@ export interface paths {
         get: operations["health_healthz"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Something comes to the webhook of a workflow, signed as Standard Webhooks has it:
+         *     `webhook-id`, `webhook-timestamp` and `webhook-signature`. No token is needed. What comes
+         *     twice under one id counts once.
+         */
+        post: operations["workflows_deliver"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1331,9 +1684,13 @@ export interface components {
         /** @enum {string} */
         AdmissionName: "open" | "invited";
         AdvisorView: components["schemas"]["Said"] & {
+            /** @description What the seat may spend. */
+            budget?: components["schemas"]["AllowanceView"];
             /** @description The call that brings, or brought, its text; `delta` frames carry it. */
             callId: string;
             colour: string;
+            /** @description What it said each time that it was asked before. */
+            earlier?: components["schemas"]["ContributionView"][];
             /**
              * Format: int32
              * @description The seat's number, from 1.
@@ -1348,8 +1705,18 @@ export interface components {
             /** Format: date-time */
             replyBy?: string;
             role: components["schemas"]["RoleName"];
+            /**
+             * Format: int32
+             * @description The round in which it was asked, from 1.
+             */
+            round: number;
             /** @description Given when it replaces the role's own. */
             systemPrompt?: string;
+            /**
+             * Format: int32
+             * @description Which try in that round this is, from 1.
+             */
+            try: number;
         };
         AgentChanges: {
             /**
@@ -1411,6 +1778,16 @@ export interface components {
              */
             same: number;
         };
+        /** @description What a seat may spend. */
+        AllowanceView: {
+            /** Format: double */
+            cost?: number;
+            /**
+             * Format: int64
+             * @description Tokens, read and written.
+             */
+            tokens?: number;
+        };
         /** @enum {string} */
         AnnotationType: "validation" | "challenge" | "corroboration" | "rebuttal" | "withdrawal" | "resolution";
         AnnotationView: {
@@ -1435,6 +1812,25 @@ export interface components {
              */
             advisor?: number | null;
             text: string;
+        };
+        /** @enum {string} */
+        ApprovalDecision: "approved" | "rejected" | "changes";
+        ApprovalView: {
+            /** Format: date-time */
+            deadline?: string;
+            decided: components["schemas"]["DecidedView"][];
+            evidence?: unknown;
+            /** @description What is to be filled in. */
+            fields: components["schemas"]["InputView"][];
+            leadsTo: components["schemas"]["LeadsTo"];
+            /**
+             * Format: int32
+             * @description How many have to approve.
+             */
+            need: number;
+            show?: unknown;
+            /** @description Who may decide. */
+            who: string[];
         };
         /** @description The end of a board. */
         Archived: {
@@ -1498,6 +1894,7 @@ export interface components {
             allowed: string[];
             /** @description Whether the advisors vote on the points of each synthesis. */
             ballot: boolean;
+            budget?: components["schemas"]["BudgetView"];
             context: components["schemas"]["ContextView"][];
             /** Format: date-time */
             convenedAt: string;
@@ -1528,8 +1925,12 @@ export interface components {
              * @description The board's id there, where the record says it.
              */
             importedFrom?: string;
+            /** @description Whether people see what the others say before they have answered themselves. */
+            openAnswers: boolean;
             prompt: string;
             quorum?: components["schemas"]["QuorumView"];
+            /** @description The questions that were put to it, `prompt` first, each of which began a round. */
+            rounds: components["schemas"]["RoundView"][];
             status: components["schemas"]["BoardStatus"];
             /** @description Numbered from 1; the last one is the current one. */
             syntheses: components["schemas"]["SynthesisView"][];
@@ -1547,10 +1948,38 @@ export interface components {
              */
             version: number;
         };
+        BudgetView: components["schemas"]["AllowanceView"] & {
+            /** @description Of `cost` and `spentCost`. */
+            currency?: string;
+            /** Format: double */
+            seconds?: number;
+            /**
+             * Format: double
+             * @description The same in money; given where the budget is.
+             */
+            spentCost?: number;
+            /**
+             * Format: int64
+             * @description Tokens that count against it. Where a provider did not say what a call took, that is
+             *     guessed by length.
+             */
+            spentTokens: number;
+            /** @description The time is over. Absent where it is not. */
+            timeOver?: boolean;
+            whenSpent: components["schemas"]["WhenSpent"];
+        };
+        Cancelling: {
+            reason?: string | null;
+        };
         ChallengeView: {
             annotationId: string;
             by: string;
             postId: string;
+        };
+        CheckedWorkflow: {
+            problems: components["schemas"]["ProblemView"][];
+            /** @description Nothing is wrong with it but for warnings. */
+            sound: boolean;
         };
         /**
          * @description A stable name for each thing that can be wrong. Each has a page in
@@ -1571,6 +2000,33 @@ export interface components {
             bytes: number;
             name: string;
         };
+        /** @description Names one contribution. */
+        ContributionName: {
+            /**
+             * Format: int32
+             * @description The seat's number.
+             */
+            advisor: number;
+            /** Format: int32 */
+            round: number;
+            /** Format: int32 */
+            try: number;
+        };
+        /** @description What came of it when an advisor was asked once. */
+        ContributionView: components["schemas"]["Said"] & {
+            callId: string;
+            /** @description Absent where a person sat. */
+            model?: string;
+            /** @description Absent where a model sat. */
+            person?: string;
+            /** Format: int32 */
+            round: number;
+            /**
+             * Format: int32
+             * @description Which try in that round, from 1.
+             */
+            try: number;
+        };
         /** @description A board that was convened, and what its persons need. */
         Convened: components["schemas"]["BoardroomView"] & {
             /** @description One for each person, to be handed to them. They are not shown again. */
@@ -1585,6 +2041,12 @@ export interface components {
             /** Format: date-time */
             at: string;
             body: string;
+            /**
+             * Format: double
+             * @description By the price that the session has noted, or as the provider says; absent where
+             *     neither is known.
+             */
+            cost?: number;
             /** @description The answer reached a limit on its length. Absent where it is false. */
             cut?: boolean;
             /**
@@ -1617,6 +2079,8 @@ export interface components {
         CouncilPosts: {
             answering?: string;
             council: string;
+            /** @description Of the costs, where there are any. */
+            currency?: string;
             /** @description There are more than this page holds. */
             more: boolean;
             next: string[];
@@ -1636,8 +2100,17 @@ export interface components {
             allowed: string[];
             /** @description The member that is writing an answer. */
             answering?: string;
+            budget?: components["schemas"]["BudgetView"];
             charter: string;
+            /**
+             * Format: double
+             * @description Of the same, by the prices that the council has noted, or as the providers say.
+             *     Absent unless all of it is known.
+             */
+            cost?: number;
             council: string;
+            /** @description Of the costs. */
+            currency?: string;
             /**
              * Format: int64
              * @description The sequence of the last post; 0 when there is none.
@@ -1675,6 +2148,13 @@ export interface components {
             resolveSeconds?: number | null;
             /** Format: int32 */
             validateSeconds?: number | null;
+        };
+        DecidedView: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            decision: components["schemas"]["ApprovalDecision"];
+            reason: string;
         };
         /** @enum {string} */
         Decision: "continue" | "synthesize";
@@ -1883,7 +2363,11 @@ export interface components {
             /** @description What it took so far. */
             actual: components["schemas"]["DiscussionActual"];
             allowed: string[];
-            /** Format: int64 */
+            budget?: components["schemas"]["BudgetView"];
+            /**
+             * Format: int64
+             * @description `tokens` of the budget.
+             */
             budgetTokens?: number;
             /**
              * Format: date-time
@@ -1891,8 +2375,15 @@ export interface components {
              */
             changedAt: string;
             conclusion?: string;
+            /**
+             * Format: double
+             * @description By the price that the discussion has noted, or as the provider says.
+             */
+            conclusionCost?: number;
             /** @description Who has edited the conclusion, and last. */
             conclusionEditedBy?: string;
+            /** @description What writing the conclusion took, where that was a call of its own. */
+            conclusionUsage?: components["schemas"]["UsageView"];
             /** @description Names of the files that belong to the topic. */
             context?: string[];
             /** Format: date-time */
@@ -2023,13 +2514,29 @@ export interface components {
             /** Format: int64 */
             version: number;
         };
+        ExportedRun: {
+            /** @description Always `plenary.run`. */
+            format: string;
+            /** Format: int32 */
+            formatVersion: number;
+            run: components["schemas"]["RunView"];
+            /** @description The file as it was written. */
+            source: string;
+        };
         FailedTryView: {
+            /**
+             * Format: double
+             * @description By the operator's price, or as the provider says; absent where neither is known.
+             */
+            cost?: number;
             error: components["schemas"]["FailureView"];
             model: string;
+            /** @description What it had written. */
+            text: string;
             usage: components["schemas"]["UsageView"];
         };
         /** @enum {string} */
-        FailureName: "timedOut" | "idle" | "refused" | "rateLimited" | "outOfCredit" | "promptTooLong" | "tooLong" | "empty" | "misconfigured" | "unreachable" | "providerError" | "malformed" | "internal";
+        FailureName: "timedOut" | "idle" | "refused" | "rateLimited" | "outOfCredit" | "outOfBudget" | "promptTooLong" | "tooLong" | "empty" | "misconfigured" | "unreachable" | "providerError" | "malformed" | "internal";
         FailureView: {
             kind: components["schemas"]["FailureName"];
             message: string;
@@ -2040,6 +2547,30 @@ export interface components {
         };
         /** @enum {string} */
         FindingName: "confirmed" | "refuted" | "inconclusive";
+        Foresight: {
+            calls: components["schemas"]["Range"];
+            /** @description Where the price of every model is known. */
+            cost?: components["schemas"]["MoneyRange"];
+            currency: string;
+            files: components["schemas"]["Range"];
+            inputTokens: components["schemas"]["Range"];
+            /** @description What the numbers do not say. */
+            notes: string[];
+            outputTokens: components["schemas"]["Range"];
+            /** @description Decisions that people are asked for. */
+            people: components["schemas"]["Range"];
+            /** @description Requests to hosts. */
+            requests: components["schemas"]["Range"];
+            /** @description Sessions that are opened. */
+            rooms: components["schemas"]["Range"];
+            /** @description Sleeps, and waits for signals. */
+            waits: components["schemas"]["Range"];
+        };
+        ForkedFrom: {
+            /** Format: uuid */
+            run: string;
+            step: string;
+        };
         FormatView: {
             id: components["schemas"]["DiscussionFormat"];
             /** @description What everybody in the room is told. */
@@ -2067,6 +2598,13 @@ export interface components {
             /** Format: uuid */
             id: string;
         };
+        InputView: {
+            default?: Record<string, never> | null;
+            description?: string;
+            name: string;
+            required: boolean;
+            type: string;
+        };
         Interjection: {
             /** @description Who says it; `Organizer` when absent. The name of a person who has a seat is theirs. */
             by?: string | null;
@@ -2079,6 +2617,24 @@ export interface components {
             /** @description For whom it is; absent for the board's own, which is for all who may lead. */
             invited?: string;
             role?: components["schemas"]["BoardRole"];
+        };
+        ItemsView: {
+            /** Format: int32 */
+            ended: number;
+            /** Format: int32 */
+            total: number;
+        };
+        /**
+         * @description Who says it: the operator's settings go before the provider, and that before a list
+         *     that was imported. What is embedded runs inside the program.
+         * @enum {string}
+         */
+        KnownFrom: "settings" | "embedded" | "provider" | "import";
+        /** @description What follows from each answer, in words. */
+        LeadsTo: {
+            approved: string;
+            changes: string;
+            rejected: string;
         };
         LimitView: {
             /** Format: int64 */
@@ -2124,6 +2680,8 @@ export interface components {
             };
         };
         MemberView: {
+            /** @description What this member may spend. */
+            budget?: components["schemas"]["AllowanceView"];
             model?: string;
             name: string;
             persona?: string;
@@ -2139,10 +2697,52 @@ export interface components {
              */
             total: number;
         };
+        /** @description For a million tokens. */
+        ModelPrice: {
+            /**
+             * Format: double
+             * @description Of tokens that the provider had in its cache; they cost like others without it.
+             */
+            cached?: number;
+            currency: string;
+            /** Format: double */
+            input: number;
+            /** Format: double */
+            output: number;
+            /**
+             * Format: date
+             * @description The day on which it was said.
+             */
+            saidOn?: string;
+            source: components["schemas"]["KnownFrom"];
+        };
         ModelView: {
             /** @description `provider/model`, as other routes take it. */
             name: string;
+            /** @description What it costs, where somebody says so. */
+            price?: components["schemas"]["ModelPrice"];
             provider: string;
+            /** @description How much it takes, where somebody says so. */
+            window?: components["schemas"]["ModelWindow"];
+        };
+        ModelWindow: {
+            /**
+             * Format: date
+             * @description The day on which it was said.
+             */
+            saidOn?: string;
+            source: components["schemas"]["KnownFrom"];
+            /**
+             * Format: int32
+             * @description Prompt and answer together.
+             */
+            tokens: number;
+        };
+        MoneyRange: {
+            /** Format: double */
+            most: number;
+            /** Format: double */
+            typical: number;
         };
         Move: {
             /** @description Why, for the record. */
@@ -2158,6 +2758,7 @@ export interface components {
             token: string;
         };
         NewAdvisor: {
+            budget?: components["schemas"]["NewAllowance"] | null;
             /** @description `provider/model`, or a bare name that one provider has. */
             model?: string | null;
             /** @description A person's name, in place of a model. */
@@ -2183,6 +2784,12 @@ export interface components {
             invitation?: string | null;
             /** @description `facilitator` and `operator` may also move the board from phase to phase. */
             role: components["schemas"]["BoardRole"];
+        };
+        NewAllowance: {
+            /** Format: double */
+            cost?: number | null;
+            /** Format: int64 */
+            tokens?: number | null;
         };
         NewAnnotation: {
             /** @description May be empty in a withdrawal. */
@@ -2226,21 +2833,43 @@ export interface components {
             /** @description The advisors vote on each point of the synthesis; off when absent. */
             ballot?: boolean | null;
             board?: components["schemas"]["BoardName"] | null;
+            budget?: components["schemas"]["NewBudget"] | null;
             /** @description Files that belong to the question. */
             context?: components["schemas"]["NewContext"][] | null;
             /** @description Models to seat round-robin where none is named; those available, if there is none. */
             models?: string[] | null;
+            /** @description People see what the others say before they have answered themselves; off when absent. */
+            openAnswers?: boolean | null;
             /** @description The question. */
             prompt: string;
             quorum?: components["schemas"]["NewQuorum"] | null;
             /** @description Who writes the synthesis. */
             synthesizer?: string | null;
         };
+        /** @description What it may spend. Each call is reserved before it is made. */
+        NewBudget: {
+            /**
+             * Format: double
+             * @description Prices of all its models must be known.
+             */
+            cost?: number | null;
+            /** @description Of `cost`; only that of the prices here is taken. */
+            currency?: string | null;
+            /** Format: int64 */
+            seconds?: number | null;
+            /**
+             * Format: int64
+             * @description Read and written.
+             */
+            tokens?: number | null;
+            whenSpent?: components["schemas"]["WhenSpent"] | null;
+        };
         NewContext: {
             name: string;
             text: string;
         };
         NewCouncil: {
+            budget?: components["schemas"]["NewBudget"] | null;
             /** @description What it is for, and how its members should talk. */
             charter: string;
             /** @description Who belongs to it. Others may post too. */
@@ -2264,10 +2893,24 @@ export interface components {
              */
             sender: string;
         };
+        NewDecision: {
+            /**
+             * @description Who decides. Needed of the operator of the server, who may speak for everybody;
+             *     others show their own token.
+             */
+            by?: string | null;
+            /** @description What is decided. */
+            decision: components["schemas"]["ApprovalDecision"];
+            /** @description What the step asks to be filled in. */
+            fields?: Record<string, never>;
+            /** @description Needed to reject and to ask for changes. */
+            reason?: string | null;
+        };
         NewDiscussion: {
+            budget?: components["schemas"]["NewBudget"] | null;
             /**
              * Format: int64
-             * @description Tokens that all seats may use together; then it is concluded.
+             * @description The same as `tokens` of a budget.
              */
             budgetTokens?: number | null;
             /** @description Files that belong to the topic. */
@@ -2314,6 +2957,33 @@ export interface components {
             role?: components["schemas"]["DiscussionRole"] | null;
             tier?: components["schemas"]["TierName"] | null;
         };
+        NewFollowUp: {
+            /** @description The seats that are asked, by their numbers, in place of names; all when absent. */
+            advisors?: number[] | null;
+            /** @description The next question. Where it begins with names (`@critic …`), only they are asked. */
+            prompt: string;
+        };
+        NewForesight: {
+            /** @description Values for the inputs that the file names, as far as they are known. */
+            inputs?: Record<string, never>;
+            /** @description A file in place of a stored one, as YAML or JSON. */
+            source?: string | null;
+            /** @description A stored workflow, by its name. */
+            workflow?: string | null;
+        };
+        NewFork: {
+            /**
+             * @description The step from which on the new run is its own. What was settled before it is
+             *     taken over.
+             */
+            from: string;
+            /** @description Inputs that are to be others than the run's. */
+            inputs?: Record<string, never>;
+            /** @description Another file in place of the run's own. */
+            source?: string | null;
+            /** @description Who starts it, by the name that approvals know. Whoever asks, when absent. */
+            starter?: string | null;
+        };
         NewInvitation: {
             /**
              * @description Who is to register, by the name that they will have. Without one the board's own
@@ -2323,6 +2993,7 @@ export interface components {
             role?: components["schemas"]["BoardRole"] | null;
         };
         NewMember: {
+            budget?: components["schemas"]["NewAllowance"] | null;
             /** @description A member with a model answers by itself when a post is addressed to it. */
             model?: string | null;
             name: string;
@@ -2359,6 +3030,27 @@ export interface components {
             graceSeconds?: number | null;
             /** @description How many answers suffice. */
             need: number;
+        };
+        NewRun: {
+            /** @description Values for the inputs that the file names. */
+            inputs?: Record<string, never>;
+            /** @description A file in place of a stored one, as YAML or JSON. */
+            source?: string | null;
+            /** @description Who starts it, by the name that approvals know. Whoever asks, when absent. */
+            starter?: string | null;
+            /**
+             * Format: int32
+             * @description A version of the stored one; the newest when absent.
+             */
+            version?: number | null;
+            /** @description A stored workflow, by its name. */
+            workflow?: string | null;
+        };
+        NewSignal: {
+            /** @description What waits compare, and triggers take for inputs: words, numbers, true and false. */
+            fields?: Record<string, never>;
+            /** @description What the signal is called. */
+            name: string;
         };
         NewStoredAgent: {
             /**
@@ -2403,6 +3095,17 @@ export interface components {
             turnSeconds?: number | null;
             workspace?: components["schemas"]["NewWorkspace"] | null;
         };
+        NewStoredRun: {
+            /** @description Values for the inputs that the workflow names. */
+            inputs?: Record<string, never>;
+            /** @description Who starts it, by the name that approvals know. Whoever asks, when absent. */
+            starter?: string | null;
+            /**
+             * Format: int32
+             * @description A version of it; the newest when absent.
+             */
+            version?: number | null;
+        };
         NewSynthesis: {
             /** @description What the reader asks of it: "for a board of directors", "in French". */
             instruction?: string | null;
@@ -2429,6 +3132,10 @@ export interface components {
             project?: string | null;
             /** @description The question to be decided. */
             topic: string;
+        };
+        NewWorkflow: {
+            /** @description The file, as YAML or JSON, of 262,144 bytes at most. It says itself what it is called. */
+            source: string;
         };
         NewWorkspace: {
             /** @description The folder that it runs in: a whole path, or one from `~/` on. */
@@ -2465,13 +3172,29 @@ export interface components {
             advisor: number;
             /** @description The call that brings, or brought, a model's votes. */
             callId: string;
+            /**
+             * Format: double
+             * @description By the price that the session has noted, or as the provider says; absent where
+             *     neither is known.
+             */
+            cost?: number;
             /** @description The name on this board. */
             name: string;
             /** @description Points on which a ballot that is done has no vote. */
             notVoted: number[];
             /** @description Why it failed, in words. */
             problem?: string;
+            /**
+             * Format: int32
+             * @description The answer of this advisor that the synthesis is made from: its round …
+             */
+            round: number;
             status: components["schemas"]["PaperStatus"];
+            /**
+             * Format: int32
+             * @description … and which try in it.
+             */
+            try: number;
             usage: components["schemas"]["UsageView"];
             /**
              * Format: date-time
@@ -2539,6 +3262,20 @@ export interface components {
             /** @description Always false. */
             success: boolean;
         };
+        /** @enum {string} */
+        ProblemSeverity: "error" | "warning";
+        /** @description Something that is wrong with a file, or may go wrong. */
+        ProblemView: {
+            /** Format: int32 */
+            column: number;
+            /** Format: int32 */
+            line: number;
+            message: string;
+            /** @description Names that look alike. */
+            near?: string[];
+            path: string;
+            severity: components["schemas"]["ProblemSeverity"];
+        };
         ProgressView: {
             /**
              * Format: int32
@@ -2581,6 +3318,12 @@ export interface components {
              * @description The quorum is reached; the others have until then.
              */
             until?: string;
+        };
+        Range: {
+            /** Format: int64 */
+            most: number;
+            /** Format: int64 */
+            typical: number;
         };
         /** @description A discussion, and what was said last. */
         RecentDiscussion: components["schemas"]["DiscussionView"] & {
@@ -2652,6 +3395,7 @@ export interface components {
                 allowed: string[];
                 /** @description Whether the advisors vote on the points of each synthesis. */
                 ballot: boolean;
+                budget?: components["schemas"]["BudgetView"];
                 context: components["schemas"]["ContextView"][];
                 /** Format: date-time */
                 convenedAt: string;
@@ -2682,8 +3426,12 @@ export interface components {
                  * @description The board's id there, where the record says it.
                  */
                 importedFrom?: string;
+                /** @description Whether people see what the others say before they have answered themselves. */
+                openAnswers: boolean;
                 prompt: string;
                 quorum?: components["schemas"]["QuorumView"];
+                /** @description The questions that were put to it, `prompt` first, each of which began a round. */
+                rounds: components["schemas"]["RoundView"][];
                 status: components["schemas"]["BoardStatus"];
                 /** @description Numbered from 1; the last one is the current one. */
                 syntheses: components["schemas"]["SynthesisView"][];
@@ -2700,6 +3448,17 @@ export interface components {
                  * @description The number of the last event: give it as `after` to read on.
                  */
                 version: number;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_CheckedWorkflow: {
+            data: {
+                problems: components["schemas"]["ProblemView"][];
+                /** @description Nothing is wrong with it but for warnings. */
+                sound: boolean;
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -2740,6 +3499,8 @@ export interface components {
             data: {
                 answering?: string;
                 council: string;
+                /** @description Of the costs, where there are any. */
+                currency?: string;
                 /** @description There are more than this page holds. */
                 more: boolean;
                 next: string[];
@@ -2763,8 +3524,17 @@ export interface components {
                 allowed: string[];
                 /** @description The member that is writing an answer. */
                 answering?: string;
+                budget?: components["schemas"]["BudgetView"];
                 charter: string;
+                /**
+                 * Format: double
+                 * @description Of the same, by the prices that the council has noted, or as the providers say.
+                 *     Absent unless all of it is known.
+                 */
+                cost?: number;
                 council: string;
+                /** @description Of the costs. */
+                currency?: string;
                 /**
                  * Format: int64
                  * @description The sequence of the last post; 0 when there is none.
@@ -2808,7 +3578,11 @@ export interface components {
                 /** @description What it took so far. */
                 actual: components["schemas"]["DiscussionActual"];
                 allowed: string[];
-                /** Format: int64 */
+                budget?: components["schemas"]["BudgetView"];
+                /**
+                 * Format: int64
+                 * @description `tokens` of the budget.
+                 */
                 budgetTokens?: number;
                 /**
                  * Format: date-time
@@ -2816,8 +3590,15 @@ export interface components {
                  */
                 changedAt: string;
                 conclusion?: string;
+                /**
+                 * Format: double
+                 * @description By the price that the discussion has noted, or as the provider says.
+                 */
+                conclusionCost?: number;
                 /** @description Who has edited the conclusion, and last. */
                 conclusionEditedBy?: string;
+                /** @description What writing the conclusion took, where that was a call of its own. */
+                conclusionUsage?: components["schemas"]["UsageView"];
                 /** @description Names of the files that belong to the topic. */
                 context?: string[];
                 /** Format: date-time */
@@ -2878,6 +3659,31 @@ export interface components {
                 outputTokens: components["schemas"]["EstimateRange"];
                 /** @description Absent until every model has answered here before. */
                 seconds?: components["schemas"]["EstimateRange"];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_Foresight: {
+            data: {
+                calls: components["schemas"]["Range"];
+                /** @description Where the price of every model is known. */
+                cost?: components["schemas"]["MoneyRange"];
+                currency: string;
+                files: components["schemas"]["Range"];
+                inputTokens: components["schemas"]["Range"];
+                /** @description What the numbers do not say. */
+                notes: string[];
+                outputTokens: components["schemas"]["Range"];
+                /** @description Decisions that people are asked for. */
+                people: components["schemas"]["Range"];
+                /** @description Requests to hosts. */
+                requests: components["schemas"]["Range"];
+                /** @description Sessions that are opened. */
+                rooms: components["schemas"]["Range"];
+                /** @description Sleeps, and waits for signals. */
+                waits: components["schemas"]["Range"];
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -3012,6 +3818,55 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_RunView: {
+            data: {
+                allowed: string[];
+                /** Format: date-time */
+                beganAt: string;
+                /** Format: double */
+                cost?: number;
+                /** Format: date-time */
+                endedAt?: string;
+                /** @description The run that this one goes on from. */
+                forkedFrom?: components["schemas"]["ForkedFrom"];
+                /** Format: uuid */
+                id: string;
+                inputs: Record<string, never>;
+                next: string[];
+                /** @description What it gave back, when it is done. */
+                outputs?: Record<string, never>;
+                /**
+                 * Format: uuid
+                 * @description The run that this one is a step of.
+                 */
+                parent?: string;
+                /** @description Why it ended so, if it did not end well. */
+                reason?: string;
+                starter: string;
+                status: components["schemas"]["RunStatus"];
+                /**
+                 * @description In the order of the file; what stands in an item or a round comes after the step
+                 *     around it.
+                 */
+                steps: components["schemas"]["RunStepView"][];
+                title: string;
+                /** @description What its questions took, and the sessions that it opened, when those had ended. */
+                usage: components["schemas"]["UsageView"];
+                /**
+                 * Format: int64
+                 * @description The number of the last event, as the live events count.
+                 */
+                version: number;
+                /** @description The people whose decision is awaited. */
+                waitsFor: string[];
+                /** @description What the workflow is called. */
+                workflow: string;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_SeatedDiscussion: {
             /** @description A discussion, and what its persons need. */
             data: components["schemas"]["DiscussionView"] & {
@@ -3026,9 +3881,46 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Seats: {
+            data: {
+                /** @description One for each person. */
+                seatTokens: components["schemas"]["SeatToken"][];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_SentSignal: {
+            data: {
+                /** @description Steps that waited for it, all of which go on. */
+                matched: components["schemas"]["WaitingView"][];
+                name: string;
+                /** @description Steps that wait for a signal of this name that differs. */
+                nearly: components["schemas"]["WaitingView"][];
+                /**
+                 * Format: int64
+                 * @description Which it was under its name, from 1.
+                 */
+                number: number;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_SessionReport: {
             /** @description A session of any form: how far it is, what came of it, what can be done now. */
             data: components["schemas"]["SessionView"] & {
+                budget?: components["schemas"]["BudgetView"];
+                /**
+                 * Format: double
+                 * @description Of the same, by the prices that the session has noted, or as the providers say.
+                 *     Absent unless all of it is known.
+                 */
+                cost?: number;
+                /** @description Of the cost. */
+                currency?: string;
                 /** @description What can be done now, in sentences. */
                 next: string[];
                 /** @description Nothing more will happen unless somebody asks for it. */
@@ -3141,7 +4033,11 @@ export interface components {
             data: {
                 /** @description `provider/model`, as other routes take it. */
                 name: string;
+                /** @description What it costs, where somebody says so. */
+                price?: components["schemas"]["ModelPrice"];
                 provider: string;
+                /** @description How much it takes, where somebody says so. */
+                window?: components["schemas"]["ModelWindow"];
             }[];
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -3256,6 +4152,37 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Vec_WorkflowView: {
+            data: {
+                description: string;
+                inputs: components["schemas"]["InputView"][];
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description When it starts by the clock, if it does.
+                 */
+                nextAt?: string;
+                /** @description The last ones, newest first. */
+                runs: components["schemas"]["StartedRun"][];
+                /** Format: date-time */
+                storedAt: string;
+                storedBy: string;
+                /**
+                 * Format: double
+                 * @description Of its last runs that ended, the part that was done.
+                 */
+                successRate?: number;
+                /**
+                 * Format: int32
+                 * @description The newest.
+                 */
+                version: number;
+            }[];
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_WhiteboardSummary: {
             /** @description Where a board stands, without bodies. */
             data: {
@@ -3346,6 +4273,21 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_WholeWorkflow: {
+            /** @description A workflow with its file. */
+            data: components["schemas"]["WorkflowView"] & {
+                /** @description The steps and their order, in the words of Mermaid. */
+                graph: string;
+                /** @description As it was written. */
+                source: string;
+                /** @description Those that are kept, newest first. */
+                versions: components["schemas"]["VersionView"][];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Written: {
             /** @description What was written, and what can be done next. */
             data: {
@@ -3390,6 +4332,112 @@ export interface components {
             perspective: string;
             systemPrompt: string;
         };
+        RoundView: {
+            /** @description The seats to which it was put. */
+            advisors: number[];
+            /** Format: date-time */
+            askedAt: string;
+            /**
+             * Format: int32
+             * @description From 1.
+             */
+            number: number;
+            prompt: string;
+        };
+        /** @enum {string} */
+        RunStatus: "running" | "done" | "failed" | "cancelled";
+        /** @enum {string} */
+        RunStepStatus: "waiting" | "running" | "done" | "skipped" | "failed" | "cancelled";
+        RunStepView: {
+            /** @description What a person is asked. */
+            approval?: components["schemas"]["ApprovalView"];
+            /** Format: date-time */
+            beganAt?: string;
+            /** Format: date-time */
+            endedAt?: string;
+            id: string;
+            /** @description Its values, worked out. Secrets are only named. */
+            input?: Record<string, never>;
+            /** @description It stands in `finally`. Absent where it is false. */
+            isFinally?: boolean;
+            /** @description Of a `foreach`: how many of its items have ended. */
+            items?: components["schemas"]["ItemsView"];
+            /** @description What it does, by the word of the file. */
+            kind: string;
+            label?: string;
+            /**
+             * Format: int32
+             * @description Where it stands in the file.
+             */
+            line: number;
+            /** @description The steps that it needs. */
+            needs: string[];
+            output?: unknown;
+            /** @description Means this step in this run: its id, with the item or round around it. */
+            place: string;
+            /** @description Why it is so. */
+            reason?: string;
+            /**
+             * Format: int32
+             * @description Of a `repeat`: the round that is under way, from 1.
+             */
+            round?: number;
+            /**
+             * Format: uuid
+             * @description The session that it has opened.
+             */
+            session?: string;
+            status: components["schemas"]["RunStepStatus"];
+            /**
+             * Format: int32
+             * @description Which attempt is under way, from 1.
+             */
+            tries?: number;
+            usage?: components["schemas"]["UsageView"];
+        };
+        RunView: {
+            allowed: string[];
+            /** Format: date-time */
+            beganAt: string;
+            /** Format: double */
+            cost?: number;
+            /** Format: date-time */
+            endedAt?: string;
+            /** @description The run that this one goes on from. */
+            forkedFrom?: components["schemas"]["ForkedFrom"];
+            /** Format: uuid */
+            id: string;
+            inputs: Record<string, never>;
+            next: string[];
+            /** @description What it gave back, when it is done. */
+            outputs?: Record<string, never>;
+            /**
+             * Format: uuid
+             * @description The run that this one is a step of.
+             */
+            parent?: string;
+            /** @description Why it ended so, if it did not end well. */
+            reason?: string;
+            starter: string;
+            status: components["schemas"]["RunStatus"];
+            /**
+             * @description In the order of the file; what stands in an item or a round comes after the step
+             *     around it.
+             */
+            steps: components["schemas"]["RunStepView"][];
+            title: string;
+            /** @description What its questions took, and the sessions that it opened, when those had ended. */
+            usage: components["schemas"]["UsageView"];
+            /**
+             * Format: int64
+             * @description The number of the last event, as the live events count.
+             */
+            version: number;
+            /** @description The people whose decision is awaited. */
+            waitsFor: string[];
+            /** @description What the workflow is called. */
+            workflow: string;
+        };
         /** @description What an advisor or a synthesizer has said, and how that went. */
         Said: {
             /**
@@ -3412,6 +4460,11 @@ export interface components {
             error?: components["schemas"]["FailureView"];
             /** Format: int64 */
             firstTextMs?: number;
+            /**
+             * @description What it says is not shown to whoever looks before they have answered. Absent where
+             *     it is false.
+             */
+            hidden?: boolean;
             /** Format: int64 */
             latencyMs?: number;
             reasoning?: string;
@@ -3455,6 +4508,10 @@ export interface components {
              */
             seatTokens?: components["schemas"]["SeatToken"][];
         };
+        Seats: {
+            /** @description One for each person. */
+            seatTokens: components["schemas"]["SeatToken"][];
+        };
         /**
          * @description The section of the synthesis that a point stands in.
          * @enum {string}
@@ -3479,8 +4536,29 @@ export interface components {
              */
             number: number;
         };
+        SentSignal: {
+            /** @description Steps that waited for it, all of which go on. */
+            matched: components["schemas"]["WaitingView"][];
+            name: string;
+            /** @description Steps that wait for a signal of this name that differs. */
+            nearly: components["schemas"]["WaitingView"][];
+            /**
+             * Format: int64
+             * @description Which it was under its name, from 1.
+             */
+            number: number;
+        };
         /** @description A session of any form: how far it is, what came of it, what can be done now. */
         SessionReport: components["schemas"]["SessionView"] & {
+            budget?: components["schemas"]["BudgetView"];
+            /**
+             * Format: double
+             * @description Of the same, by the prices that the session has noted, or as the providers say.
+             *     Absent unless all of it is known.
+             */
+            cost?: number;
+            /** @description Of the cost. */
+            currency?: string;
             /** @description What can be done now, in sentences. */
             next: string[];
             /** @description Nothing more will happen unless somebody asks for it. */
@@ -3522,6 +4600,12 @@ export interface components {
         /** @enum {string} */
         SilenceName: "passed" | "failed" | "stopped";
         SilenceView: {
+            /**
+             * Format: double
+             * @description By the price that the session has noted, or as the provider says; absent where
+             *     neither is known.
+             */
+            cost?: number;
             member: string;
             text: string;
             /**
@@ -3535,6 +4619,22 @@ export interface components {
         };
         /** @enum {string} */
         StandingName: "surviving" | "excluded" | "withdrawn";
+        StartedRun: {
+            /** Format: date-time */
+            at: string;
+            reason?: string;
+            /**
+             * Format: uuid
+             * @description Absent of one that has not begun.
+             */
+            run?: string;
+            /** @description `person`, `cron`, `signal` or `webhook`. */
+            startedBy: string;
+            starter: string;
+            status: string;
+            /** Format: int32 */
+            version: number;
+        };
         StepView: {
             /** Format: date-time */
             at: string;
@@ -3595,16 +4695,29 @@ export interface components {
             /** @description The advisors that it is made from. */
             basis: number[];
             callId: string;
+            /** @description Of those, which answers. */
+            contributions: components["schemas"]["ContributionName"][];
             /** @description The same, as a sentence. */
             degraded?: string;
-            /** @description Models that failed before this one took over. */
+            /**
+             * @description Tries before this one: of models that failed, and of the same one when its text did
+             *     not have the four headings.
+             */
             failedBefore: components["schemas"]["FailedTryView"][];
-            /** @description Whether the four headings came as asked. */
+            /**
+             * @description Whether the four headings came as asked. Where they are missing, the text stands as
+             *     the model wrote it, which was asked for them once more.
+             */
             headings?: components["schemas"]["HeadingsView"];
             instruction?: string;
             model: string;
             /** Format: int32 */
             number: number;
+            /**
+             * Format: int32
+             * @description The round whose answers it is made from.
+             */
+            round: number;
             /** @description The text cut at the four headings, unless they are missing. */
             sections?: components["schemas"]["SectionsView"];
         };
@@ -3651,6 +4764,12 @@ export interface components {
             condensed?: number;
             /** @description What was said; of a failed or stopped step the part that had arrived. */
             content?: string;
+            /**
+             * Format: double
+             * @description By the price that the session has noted, or as the provider says; absent where
+             *     neither is known.
+             */
+            cost?: number;
             /** @description It reached a limit on its length. Absent where it is false. */
             cut?: boolean;
             decision?: components["schemas"]["DecisionView"];
@@ -3728,6 +4847,13 @@ export interface components {
             agentId: string;
             role: components["schemas"]["DiscussionRole"];
         };
+        VersionView: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            /** Format: int32 */
+            number: number;
+        };
         /** @enum {string} */
         VisibilityName: "full" | "own-and-related";
         /** @enum {string} */
@@ -3740,8 +4866,17 @@ export interface components {
             reason?: string;
             vote: components["schemas"]["VoteName"];
         };
+        WaitingView: {
+            /** @description The fields that would have to be others. */
+            differs?: string[];
+            /** Format: uuid */
+            run: string;
+            step: string;
+        };
         /** @enum {string} */
         WantedStatus: "active" | "paused" | "concluded";
+        /** @enum {string} */
+        WhenSpent: "conclude" | "stop";
         /** @description Where a board stands, without bodies. */
         WhiteboardSummary: {
             agents: number;
@@ -3819,6 +4954,40 @@ export interface components {
             whyNot: string[];
             /** @description As whom you see it; absent when you have shown no agent token. */
             you?: components["schemas"]["AgentView"];
+        };
+        /** @description A workflow with its file. */
+        WholeWorkflow: components["schemas"]["WorkflowView"] & {
+            /** @description The steps and their order, in the words of Mermaid. */
+            graph: string;
+            /** @description As it was written. */
+            source: string;
+            /** @description Those that are kept, newest first. */
+            versions: components["schemas"]["VersionView"][];
+        };
+        WorkflowView: {
+            description: string;
+            inputs: components["schemas"]["InputView"][];
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it starts by the clock, if it does.
+             */
+            nextAt?: string;
+            /** @description The last ones, newest first. */
+            runs: components["schemas"]["StartedRun"][];
+            /** Format: date-time */
+            storedAt: string;
+            storedBy: string;
+            /**
+             * Format: double
+             * @description Of its last runs that ended, the part that was done.
+             */
+            successRate?: number;
+            /**
+             * Format: int32
+             * @description The newest.
+             */
+            version: number;
         };
         WorkspaceView: {
             folder?: string;
@@ -5252,8 +6421,20 @@ export interface operations {
     };
     boardrooms_get: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /**
+                 * @description As the person on this seat sees it: until they have answered, without the words of
+                 *     the others. A seat's token does the same and wins.
+                 */
+                seat?: number;
+            };
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
             path: {
                 /** @description The board. */
                 id: string;
@@ -5845,13 +7026,148 @@ export interface operations {
             };
         };
     };
+    boardrooms_open_ballot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     boardrooms_events: {
         parameters: {
             query?: {
                 /** @description Everything after this id; `Last-Event-ID` does the same and wins. */
                 after?: number;
+                /** @description As it is told to the person on this seat. A seat's token does the same and wins. */
+                seat?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
             path: {
                 /** @description The board. */
                 id: string;
@@ -5929,8 +7245,16 @@ export interface operations {
             query?: {
                 /** @description `json` when absent. */
                 format?: "json" | "markdown";
+                /** @description As the person on this seat sees it. A seat's token does the same and wins. */
+                seat?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
             path: {
                 /** @description The board. */
                 id: string;
@@ -5995,6 +7319,137 @@ export interface operations {
                 };
             };
             /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boardrooms_follow_up: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFollowUp"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_BoardroomView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10388,6 +11843,990 @@ export interface operations {
             };
         };
     };
+    runs_list: {
+        parameters: {
+            query?: {
+                /** @description Only this form: `boardroom`, `whiteboard`, `council` or `discussion`. */
+                kind?: string;
+                /** @description Only what belongs to this project. */
+                project?: string;
+                /**
+                 * @description Only this status: a board's phase, `open`, `closed`, `answering` and so on. One
+                 *     that nothing can have is refused, with those that there are.
+                 */
+                status?: string;
+                /** @description Only what runs, or only what does not. */
+                active?: boolean;
+                /** @description Only what waits for a person's reply, or only what does not. */
+                waiting?: boolean;
+                /** @description Full-text search: every word must occur, the last one may be a beginning. */
+                q?: string;
+                /** @description Rows of a page. */
+                limit?: number;
+                /** @description `meta.next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Vec_SessionView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_begin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRun"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RunView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RunView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Cancelling"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RunView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_events: {
+        parameters: {
+            query?: {
+                /** @description Everything after this id; `Last-Event-ID` does the same and wins. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_export: {
+        parameters: {
+            query?: {
+                /** @description `json` when absent. */
+                format?: "json" | "markdown";
+            };
+            header?: never;
+            path: {
+                /** @description The run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportedRun"];
+                    "text/markdown": string;
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_fork: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFork"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RunView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_seats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The run. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Seats"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    runs_approve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The run. */
+                id: string;
+                /** @description The step's `place`. */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RunView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     sessions_list: {
         parameters: {
             query?: {
@@ -10487,7 +12926,13 @@ export interface operations {
                 /** @description `full` gives the whole record in `result`. */
                 detail?: "brief" | "full";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
             path: {
                 /** @description The session. */
                 id: string;
@@ -10584,6 +13029,142 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_Nothing"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    sessions_allow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBudget"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SessionReport"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -10822,7 +13403,13 @@ export interface operations {
                 /** @description `seen` of an earlier answer: anything new since then ends the wait. */
                 seen?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
             path: {
                 /** @description The session. */
                 id: string;
@@ -10885,6 +13472,134 @@ export interface operations {
                 };
             };
             /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    signals_send: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSignal"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SentSignal"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12745,6 +15460,910 @@ export interface operations {
             };
         };
     };
+    workflows_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Vec_WorkflowView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_store: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWorkflow"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_WholeWorkflow"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWorkflow"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_CheckedWorkflow"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_estimate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewForesight"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Foresight"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The workflow's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_WholeWorkflow"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_put: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The workflow's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWorkflow"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_WholeWorkflow"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The workflow's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Nothing"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_start: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The workflow's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewStoredRun"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_RunView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     health_healthz: {
         parameters: {
             query?: never;
@@ -12808,6 +16427,131 @@ export interface operations {
                 };
             };
             /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    workflows_deliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The workflow's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Nothing"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -1,4 +1,4 @@
-import { forgetSent } from "../api/once";
+import { forgetSent } from "../api/write";
 import { useStored } from "../stored";
 import { MarkdownLine } from "../markdown/Markdown";
 import { Button } from "../ui/Button";
@@ -39,7 +39,7 @@ function Paper({ board, synthesis, advisor }: Props) {
   const name = `ballot.${board.id}.${synthesis.number}.${advisor.id}`;
   const [marks, setMarks] = useStored<Marks>(name, NONE);
   const points = synthesis.points ?? [];
-  const command = useCommand(board.id, (sent) =>
+  const command = useCommand(board.id, name, (sent) =>
     forgetSent<Marks>(
       name,
       (kept) =>

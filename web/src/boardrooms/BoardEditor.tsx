@@ -1,4 +1,5 @@
 import type { Problem } from "../api/client";
+import { BudgetFields } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { shortModel, type Presets, type RoleName } from "./board";
@@ -66,12 +67,12 @@ export function BoardEditor(props: Props) {
           none={
             models.length === 0
               ? "Any model"
-              : `By itself: ${shortModel(synthesizerOf({ ...setup, synthesizer: "" }, models))}`
+              : `Automatic (${shortModel(synthesizerOf({ ...setup, synthesizer: "" }, models))})`
           }
           onChoose={(synthesizer) => onChange({ ...setup, synthesizer })}
         />
         <TextField
-          label="Answers that suffice"
+          label="Minimum answers"
           type="number"
           min="1"
           max={seats.length}
@@ -81,7 +82,7 @@ export function BoardEditor(props: Props) {
           onChange={(event) => onChange({ ...setup, quorum: event.target.value })}
         />
         <TextField
-          label="Then the others have (s)"
+          label="Then wait for the others (s)"
           type="number"
           min="0"
           placeholder={String(GRACE_SECONDS)}
@@ -91,6 +92,12 @@ export function BoardEditor(props: Props) {
           onChange={(event) => onChange({ ...setup, graceSeconds: event.target.value })}
         />
       </div>
+      <BudgetFields
+        value={setup.allowance}
+        wrong={(field) => problem?.field(field)}
+        hint="When it is spent, the verdict is written from the answers that are there."
+        onChange={(allowance) => onChange({ ...setup, allowance })}
+      />
       <label className="choice">
         <input
           type="checkbox"

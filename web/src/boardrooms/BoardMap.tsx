@@ -48,6 +48,9 @@ export const BoardMap = memo(function BoardMap(props: Props) {
 });
 
 function whyNoVotes(board: Board, synthesis: Synthesis | undefined): string {
+  if (board.allowed.includes("openBallot")) {
+    return "Nobody has voted. “Let them vote now” under the verdict asks the advisors to.";
+  }
   if (!board.ballot) {
     return "Nobody voted on this board. To have votes, choose “Advisors vote on the verdict” under “Edit board” before you convene.";
   }

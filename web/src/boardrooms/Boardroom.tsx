@@ -1,4 +1,4 @@
-// A board at work: the question, the advisors side by side, the map above the verdict.
+// A board at work: the question, the advisors side by side, the verdict above the map.
 
 import "./convene.css";
 import "./boardroom.css";
@@ -12,19 +12,21 @@ import { announce } from "../ui/announce";
 import { Empty, Loading } from "../ui/Empty";
 import { Notice, Wrong } from "../ui/Notice";
 import { useShortcuts } from "../ui/shortcuts";
-import { boardKey, latestSynthesis, useBoard, type Board } from "./board";
+import { boardKey, hidesFrom, useBoard, verdictOf, versions, type Board } from "./board";
 import { BoardMap } from "./BoardMap";
 import { FollowUp } from "./FollowUp";
 import { Head } from "./Head";
 import { milestones } from "./milestones";
 import { Panels, type Layout } from "./Panels";
+import { Rounds } from "./Rounds";
 import { ScrollSync } from "./scrollSync";
 import { Verdict } from "./Verdict";
 
 export default function Boardroom({ id }: { id: string }) {
   const board = useBoard(id);
+  const seat = board.data && hidesFrom(board.data);
   const live = useLiveSession({
-    url: board.data && `/api/boardrooms/${id}/events`,
+    url: board.data && `/api/boardrooms/${id}/events${seat === undefined ? "" : `?seat=${seat}`}`,
     ...(board.data && { after: board.data.version }),
     keys: [boardKey(id)],
   });
@@ -69,10 +71,13 @@ function Session({ board, live }: SessionProps) {
   const [version, setVersion] = useState<number>();
   const [isAsking, setAsking] = useState(false);
   const isNarrow = useNarrow();
+  // What is there when a board is opened comes first; nobody who looks on is moved later.
+  const [opensOnVerdict] = useState(() => verdictOf(board) !== undefined);
   sync.isOn = isSynced && !isNarrow;
 
-  const newest = latestSynthesis(board);
-  const synthesis = board.syntheses.find((one) => one.number === version) ?? newest;
+  const all = versions(board);
+  const newest = all.at(-1);
+  const synthesis = all.find((one) => one.number === version) ?? newest;
   // Whoever looked at an old version sees the new one when it is begun.
   useEffect(() => setVersion(undefined), [newest?.number]);
 
@@ -127,10 +132,39 @@ function Session({ board, live }: SessionProps) {
       : []),
   ]);
 
+  const panels = (
+    <Panels
+      key="panels"
+      board={board}
+      live={live}
+      sync={sync}
+      layout={layout}
+      chosen={chosen}
+      isNarrow={isNarrow}
+      onChoose={setChosen}
+      onFocus={focus}
+    />
+  );
+  const side = (
+    <aside key="side" className="side" aria-label="Verdict and map">
+      <Verdict
+        board={board}
+        synthesis={synthesis}
+        texts={live.texts}
+        isAsking={isAsking}
+        onAsk={setAsking}
+        onVersion={setVersion}
+      />
+      {isMapShown && (
+        <BoardMap board={board} synthesis={synthesis} texts={live.texts} onFocus={show} />
+      )}
+    </aside>
+  );
   return (
     <div className="boardroom">
       <Head
         board={board}
+        texts={live.texts}
         layout={layout}
         isSynced={isSynced}
         isMapShown={isMapShown}
@@ -144,31 +178,8 @@ function Session({ board, live }: SessionProps) {
           <Notice>Connection lost, trying again.</Notice>
         </div>
       )}
-      <div className="stage">
-        <Panels
-          board={board}
-          live={live}
-          sync={sync}
-          layout={layout}
-          chosen={chosen}
-          isNarrow={isNarrow}
-          onChoose={setChosen}
-          onFocus={focus}
-        />
-        <aside className="side" aria-label="Map and verdict">
-          {isMapShown && (
-            <BoardMap board={board} synthesis={synthesis} texts={live.texts} onFocus={show} />
-          )}
-          <Verdict
-            board={board}
-            synthesis={synthesis}
-            texts={live.texts}
-            isAsking={isAsking}
-            onAsk={setAsking}
-            onVersion={setVersion}
-          />
-        </aside>
-      </div>
+      <Rounds board={board} />
+      <div className="stage">{opensOnVerdict && isNarrow ? [side, panels] : [panels, side]}</div>
       <FollowUp board={board} isNarrow={isNarrow} />
     </div>
   );

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "react";
-import { Link, useLocation, useSearch } from "wouter";
+import { Link, useLocation } from "wouter";
+import { useAsked } from "../shell/search";
 import { useSessions, pageOf } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { StatusBadge } from "../shell/status";
+import { Age } from "../ui/Age";
 import { Empty, Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
-import { ago, moment } from "../ui/time";
 import { ConveneForm } from "./ConveneForm";
 
 const RECENT = 20;
@@ -36,11 +37,11 @@ export default function Boardrooms() {
 /** Home and the library send a question or a board along; the address is for once. */
 function useGiven(): URLSearchParams {
   const [, go] = useLocation();
-  const search = useSearch();
-  const [given] = useState(() => new URLSearchParams(search));
+  const asked = useAsked();
+  const [given] = useState(asked);
   useEffect(() => {
-    if (search !== "") go("/boardrooms", { replace: true });
-  }, [search, go]);
+    if (asked.size > 0) go("/boardrooms", { replace: true });
+  }, [asked, go]);
   return given;
 }
 
@@ -60,13 +61,7 @@ function Recent() {
                 <span className="title">{session.title}</span>
                 <span className="spread row">
                   <StatusBadge status={session.status} />
-                  <time
-                    className="muted small"
-                    dateTime={session.updatedAt}
-                    title={moment(session.updatedAt)}
-                  >
-                    {ago(session.updatedAt)}
-                  </time>
+                  <Age className="muted small" at={session.updatedAt} />
                 </span>
               </Link>
             </li>

@@ -1,17 +1,18 @@
 // The question, the board in one line, and the button. What is rarely changed is folded away.
 
 import "./convene.css";
-import { useEffect, useId, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
+import { useEffect, useId, useRef, useState, type DragEvent } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
 import { useBoardPresets, useLimits, useModels } from "../api/known";
-import { forgetSent } from "../api/once";
+import { forgetSent } from "../api/write";
 import { remember, remembered, useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { GrowingArea } from "../ui/Field";
 import { fileLimits, useFiles, type TextFile } from "../ui/files";
 import { Icon } from "../ui/icons";
+import { isSending } from "../ui/keys";
 import { Notice, Wrong } from "../ui/Notice";
 import type { Presets } from "./board";
 import { BoardChoice } from "./BoardChoice";
@@ -81,7 +82,7 @@ function Form({
   const [isOver, setOver] = useState(false);
   const area = useRef<HTMLDivElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const convene = useConvene((sent) =>
+  const convene = useConvene(DRAFT, (sent) =>
     forgetSent<string>(DRAFT, (kept) => kept.trim() === sent.prompt),
   );
   const limits = useLimits().data;
@@ -124,8 +125,8 @@ function Form({
   return (
     <div className="convene">
       {former !== undefined && (
-        <Notice action={<Button onClick={takeBack}>Take it back</Button>}>
-          You had begun another one: “{former.slice(0, 80)}”
+        <Notice action={<Button onClick={takeBack}>Restore it</Button>}>
+          You were writing another one: “{former.slice(0, 80)}”
         </Notice>
       )}
       <form
@@ -153,7 +154,7 @@ function Form({
             value={prompt}
             onChange={(event) => write(event.target.value)}
             onKeyDown={(event) => {
-              if (!isConvening(event)) return;
+              if (!isSending(event)) return;
               event.preventDefault();
               submit();
             }}
@@ -245,8 +246,12 @@ const FIELDS: readonly [RegExp, string][] = [
   [/^advisors\[\d+\]\.reply.*$/, "minutes"],
   [/^advisors\[\d+\]\.systemPrompt$/, "prompt"],
   [/^synthesizer$/, "Who writes the verdict"],
-  [/^quorum\.need$/, "Answers that suffice"],
+  [/^quorum\.need$/, "Minimum answers"],
   [/^quorum\.graceSeconds$/, "Time for the others"],
+  [/^budget\.tokens$/, "Budget, tokens"],
+  [/^budget\.cost$/, "Budget, cost"],
+  [/^budget\.seconds$/, "Budget, time"],
+  [/^budget$/, "Budget"],
 ];
 
 /** A refusal with the names that its fields have on screen. */
@@ -261,9 +266,4 @@ function inFormWords(problem: Problem): Problem {
     return { field: name, problem: wrong };
   });
   return new Problem(problem.status, problem.code, problem.message, problem.hint, fields);
-}
-
-/** Enter sends; with Shift it is a new line, and while a word is composed it belongs to that. */
-export function isConvening(event: KeyboardEvent): boolean {
-  return event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
 }

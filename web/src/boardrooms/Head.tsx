@@ -1,18 +1,28 @@
-import { useLayoutEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
 import { useBoardPresets } from "../api/known";
+import type { Texts } from "../live/texts";
 import { StatusBadge } from "../shell/status";
+import { BudgetSpent } from "../ui/Budget";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Icon, type IconName } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
-import { money } from "../ui/money";
 import { Wrong } from "../ui/Notice";
-import { count, duration, some, useNow } from "../ui/time";
-import { finished, isRunning, presetName, type Board } from "./board";
+import { Spent } from "../ui/Spent";
+import { duration, some, useNow } from "../ui/time";
+import {
+  askedNow,
+  finished,
+  hidesFrom,
+  isRunning,
+  presetName,
+  questionOf,
+  type Board,
+} from "./board";
 import { useCommand, useRemove } from "./commands";
 import type { Layout } from "./Panels";
-import { lengthMs } from "./lanes";
+import { workedMs } from "./lanes";
 
 const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
   { layout: "columns", icon: "columns", label: "Columns" },
@@ -22,6 +32,7 @@ const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
 
 interface Props {
   board: Board;
+  texts: Texts;
   layout: Layout;
   isSynced: boolean;
   isMapShown: boolean;
@@ -33,6 +44,7 @@ interface Props {
 
 export function Head(props: Props) {
   const { board, layout, isSynced, isNarrow } = props;
+  const writing = useWriting(board, props.texts);
   const command = useCommand(board.id);
   const [isRemoving, setRemoving] = useState(false);
   const can = (name: string) => board.allowed.includes(name);
@@ -50,7 +62,7 @@ export function Head(props: Props) {
     <header className="board-head">
       <div className="board-title">
         <Eyebrow board={board} />
-        <Question prompt={board.prompt} />
+        <Question prompt={questionOf(board)} />
       </div>
       <div className="board-tools no-print">
         {board.imported && (
@@ -61,10 +73,10 @@ export function Head(props: Props) {
             Imported
           </span>
         )}
-        <StatusBadge status={board.status} word={statusInWords(board)} />
+        <StatusBadge status={board.status} word={statusInWords(board, writing)} />
         {isNarrow && can("synthesize") && board.status === "answering" && (
           <Button disabled={command.isPending} onClick={() => command.mutate({ do: "synthesize" })}>
-            Synthesize {finished(board).length} of {board.advisors.length} now
+            Synthesize {finished(board).length} of {askedNow(board).length} now
           </Button>
         )}
         {!isNarrow && (
@@ -118,7 +130,9 @@ export function Head(props: Props) {
 }
 
 function exportItems(board: Board): MenuItem[] {
-  const file = (format: string) => `/api/boardrooms/${board.id}/export?format=${format}`;
+  const seat = hidesFrom(board);
+  const seen = seat === undefined ? "" : `&seat=${seat}`;
+  const file = (format: string) => `/api/boardrooms/${board.id}/export?format=${format}${seen}`;
   const name = board.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "board";
   return [
     { label: "Markdown", icon: "file", href: file("markdown"), download: `${name}.md` },
@@ -127,15 +141,27 @@ function exportItems(board: Board): MenuItem[] {
   ];
 }
 
-function statusInWords(board: Board): string | undefined {
+/** How many have begun to write. */
+function useWriting(board: Board, texts: Texts): number {
+  const asked = board.advisors.filter((advisor) => advisor.status === "answering");
+  return useSyncExternalStore(
+    (listener) => {
+      const leave = asked.map(({ callId }) => texts.of(callId).subscribe(listener));
+      return () => leave.forEach((end) => end());
+    },
+    () => asked.filter(({ callId, text }) => text !== "" || texts.of(callId).shown !== "").length,
+  );
+}
+
+function statusInWords(board: Board, writing: number): string | undefined {
   const number = (status: string) =>
-    board.advisors.filter((advisor) => advisor.status === status).length;
+    askedNow(board).filter((advisor) => advisor.status === status).length;
   if (board.status === "answering") {
-    const writing = number("answering");
+    const asked = number("answering");
     const awaited = board.advisors.filter((advisor) => advisor.status === "waiting");
     const names = awaited.map((advisor) => advisor.person ?? advisor.name);
-    if (writing === 0 && names.length > 0) return `Waiting for ${names.join(", ")}`;
-    return `Live · ${writing} writing`;
+    if (asked === 0 && names.length > 0) return `Waiting for ${names.join(", ")}`;
+    return writing > 0 ? `Live · ${writing} writing` : `Live · ${asked} asked`;
   }
   if (board.status === "balloting") {
     const ballots = board.syntheses.at(-1)?.ballots ?? [];
@@ -148,8 +174,7 @@ function statusInWords(board: Board): string | undefined {
       return `Waiting for the votes of ${people.map(({ person }) => person).join(", ")}`;
     return ballots.length > 0 ? `Voting · ${cast.length} of ${ballots.length}` : undefined;
   }
-  if (board.status === "closed" && number("failed") > 0)
-    return `Closed · ${number("failed")} failed`;
+  if (board.status === "closed" && number("failed") > 0) return `Done · ${number("failed")} failed`;
   return undefined;
 }
 
@@ -157,23 +182,12 @@ function Eyebrow({ board }: { board: Board }) {
   const presets = useBoardPresets().data;
   const roles = board.advisors.map((advisor) => advisor.role);
   const name = presetName(roles, presets) ?? some(board.advisors.length, "advisor");
-  const { inputTokens = 0, outputTokens = 0 } = board.usage;
-  const tokens = inputTokens + outputTokens;
   return (
     <p className="eyebrow">
       <span>Boardroom · {name}</span>
       <Elapsed board={board} />
-      {tokens > 0 && (
-        <span
-          className="number"
-          title={`${count(inputTokens)} read, ${count(outputTokens)} written`}
-        >
-          {count(tokens)} tokens
-        </span>
-      )}
-      {board.cost !== undefined && (
-        <span className="number">{money(board.cost, board.currency)}</span>
-      )}
+      <Spent usage={board.usage} cost={board.cost} currency={board.currency} />
+      <BudgetSpent budget={board.budget} />
       {board.context.length > 0 && (
         <span title={board.context.map((file) => file.name).join(", ")}>
           {some(board.context.length, "file")}
@@ -186,9 +200,13 @@ function Eyebrow({ board }: { board: Board }) {
 function Elapsed({ board }: { board: Board }) {
   const runs = isRunning(board);
   const now = useNow(runs);
-  const ms = runs ? now - Date.parse(board.convenedAt) : lengthMs(board);
+  const ms = workedMs(board, now);
   if (ms === undefined) return null;
-  return <span className="number">{duration(Math.max(0, ms)).replace(/\.\d/, "")}</span>;
+  return (
+    <span className="number" title="Time worked">
+      {duration(ms).replace(/\.\d/, "")}
+    </span>
+  );
 }
 
 const LONG = 160;

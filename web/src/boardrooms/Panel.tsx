@@ -3,19 +3,21 @@
 
 import { memo, useState, useSyncExternalStore } from "react";
 import type { Retrying, Waiting } from "../live/session";
-import { useText, type GrowingText, type Texts } from "../live/texts";
+import { BEGUN_AGAIN, useBegunAgain, useText, type GrowingText, type Texts } from "../live/texts";
 import { Markdown } from "../markdown/Markdown";
 import { Button, IconButton } from "../ui/Button";
 import { copy } from "../ui/announce";
 import { Glyph, Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { Notice, Wrong } from "../ui/Notice";
-import { count, duration } from "../ui/time";
+import { Cut, Spent } from "../ui/Spent";
+import { duration } from "../ui/time";
 import { AnotherModel } from "./AnotherModel";
-import { failureInWords, isPending, sitter, type Advisor } from "./board";
-import { useCommand } from "./commands";
+import { failureInWords, isPending, sitter, type Advisor, type Contribution } from "./board";
+import { useCommand, useShowAnyway } from "./commands";
 import { useFollowing } from "./following";
 import { PersonSeat } from "./PersonSeat";
+import { SaidThen } from "./Rounds";
 import type { ScrollSync } from "./scrollSync";
 
 export interface PanelProps {
@@ -25,6 +27,11 @@ export interface PanelProps {
   reasonings: Texts;
   /** Its request is tried again, or waits for a busy model. */
   hold?: Retrying | Waiting | undefined;
+  currency: string | undefined;
+  /** The last question was not put to it; it shows what it said before. */
+  isPast: boolean;
+  /** Its vote on the verdict is awaited. */
+  isVoting: boolean;
   canRetry: boolean;
   canStop: boolean;
   canReply: boolean;
@@ -64,14 +71,10 @@ export const Panel = memo(function Panel(props: PanelProps) {
         </div>
         <Standing advisor={advisor} hold={props.hold} text={text} reasonings={props.reasonings} />
         <div className="panel-tools no-print">
-          {props.canStop && isPending(advisor) && look === "open" && (
+          {props.canStop && (isPending(advisor) || props.isVoting) && look === "open" && (
             <IconButton
               icon="stop"
-              label={
-                advisor.person === undefined
-                  ? `Stop ${advisor.name}`
-                  : `Go on without ${advisor.person}`
-              }
+              label={stopInWords(advisor, props.isVoting)}
               disabled={command.isPending}
               onClick={() => command.mutate({ do: "stopAdvisor", advisor: advisor.id })}
             />
@@ -79,6 +82,7 @@ export const Panel = memo(function Panel(props: PanelProps) {
           {!isPending(advisor) && look === "open" && (
             <Tools
               advisor={advisor}
+              isPast={props.isPast}
               isRetriable={isRetriable}
               onRetry={retry}
               onChoose={() => setChoosing(true)}
@@ -102,6 +106,7 @@ export const Panel = memo(function Panel(props: PanelProps) {
         onRetry={retry}
         onChoose={() => setChoosing(true)}
       />
+      <Spent className="panel-spent" {...advisor} currency={props.currency} />
       {command.error && (
         <div className="panel-wrong">
           <Wrong error={command.error} />
@@ -114,17 +119,23 @@ export const Panel = memo(function Panel(props: PanelProps) {
   );
 });
 
+function stopInWords({ name, person }: Advisor, isVoting: boolean): string {
+  if (isVoting) return `Go on without the vote of ${person ?? name}`;
+  return person === undefined ? `Stop ${name}` : `Go on without ${person}`;
+}
+
 interface ToolsProps {
   advisor: Advisor;
+  isPast: boolean;
   isRetriable: boolean;
   onRetry: () => void;
   onChoose: () => void;
 }
 
-function Tools({ advisor, isRetriable, onRetry, onChoose }: ToolsProps) {
+function Tools({ advisor, isPast, isRetriable, onRetry, onChoose }: ToolsProps) {
   const items: MenuItem[] = isRetriable
     ? [
-        { label: "Ask again", icon: "retry", run: onRetry },
+        { label: isPast ? "Ask as well" : "Ask again", icon: "retry", run: onRetry },
         ...(advisor.person === undefined
           ? [{ label: "Ask another model", icon: "edit", run: onChoose } as const]
           : []),
@@ -208,10 +219,9 @@ function Standing({ advisor, hold, text, reasonings }: StandingProps) {
 }
 
 function figures(advisor: Advisor): string {
-  const { firstTextMs, usage, attempts } = advisor;
+  const { firstTextMs, attempts } = advisor;
   return [
     ...(firstTextMs === undefined ? [] : [`First token after ${duration(firstTextMs)}`]),
-    ...(usage.outputTokens === undefined ? [] : [`${count(usage.outputTokens)} tokens written`]),
     ...(attempts !== undefined && attempts > 1 ? [`${attempts} attempts`] : []),
   ].join(" · ");
 }
@@ -239,14 +249,21 @@ function Body(props: BodyProps) {
         aria-label={`${advisor.name}’s answer`}
       >
         <div ref={content}>
+          {props.isPast && (
+            <p className="aside-note">Not asked this time. This answers an earlier question.</p>
+          )}
           <Thoughts reasoning={props.reasoning} advisor={advisor} />
           {advisor.status === "waiting" ? (
             <PersonSeat board={props.board} advisor={advisor} canReply={props.canReply} />
+          ) : advisor.hidden ? (
+            <Hidden board={props.board} />
           ) : (
             <Answer text={props.text} advisor={advisor} />
           )}
           {isLive && hold && <p className="aside-note">{holdInWords(hold)}</p>}
           <Outcome {...props} />
+          <Cut of={advisor} />
+          <EarlierTries advisor={advisor} />
         </div>
       </div>
       {isAway && (
@@ -258,13 +275,32 @@ function Body(props: BodyProps) {
   );
 }
 
+/** In place of words that would lead somebody who has not answered yet. */
+function Hidden({ board }: { board: string }) {
+  const show = useShowAnyway(board);
+  return (
+    <div className="outcome no-print">
+      <p className="aside-note">Hidden until you have answered</p>
+      <div className="row">
+        <Button onClick={show}>Show anyway</Button>
+      </div>
+    </div>
+  );
+}
+
 function Answer({ text, advisor }: { text: GrowingText; advisor: Advisor }) {
   const shown = useText(text);
+  const hasBegunAgain = useBegunAgain(text);
   const isLive = advisor.status === "answering";
   // The board's own copy is older; a second attempt may even have begun anew since.
   const whole = isLive && shown !== "" ? shown : advisor.text;
   if (whole === "") return null;
-  return <Markdown text={whole} live={isLive} under={2} />;
+  return (
+    <>
+      {isLive && hasBegunAgain && <p className="aside-note">{BEGUN_AGAIN}</p>}
+      <Markdown text={whole} live={isLive} under={2} />
+    </>
+  );
 }
 
 function Thoughts({ reasoning, advisor }: { reasoning: GrowingText; advisor: Advisor }) {
@@ -318,6 +354,24 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
     );
   }
   return null;
+}
+
+/** What it said to the same question before it was asked again. */
+function EarlierTries({ advisor }: { advisor: Advisor }) {
+  const tries = (advisor.earlier ?? []).filter((one) => one.round === advisor.round);
+  return tries.map((one) => <EarlierTry key={one.try} said={one} />);
+}
+
+function EarlierTry({ said }: { said: Contribution }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="thoughts" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        Earlier answer {said.try} · {sitter(said)}
+      </summary>
+      {isOpen && <SaidThen said={said} />}
+    </details>
+  );
 }
 
 function holdInWords(hold: Retrying | Waiting): string {

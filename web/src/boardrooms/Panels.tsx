@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type CSSProperties } from "react";
 import type { LiveSession } from "../live/session";
 import { Glyph, Icon } from "../ui/icons";
 import { arrangement, strip } from "./arrangement";
-import type { Advisor, Board } from "./board";
+import { roundNow, type Advisor, type Board } from "./board";
 import { Panel } from "./Panel";
 import type { ScrollSync } from "./scrollSync";
 
@@ -30,6 +30,11 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
   const { allowed, advisors } = board;
   const shape = isNarrow ? "carousel" : layout;
   const { rows, tracks, spans } = arrangement(advisors.length, width);
+  const voting = new Set(
+    (board.status === "balloting" ? (board.syntheses.at(-1)?.ballots ?? []) : [])
+      .filter((ballot) => ballot.status === "waiting")
+      .map((ballot) => ballot.advisor),
+  );
   const choose = (advisor: number) => {
     onChoose(advisor);
     if (isNarrow) bringIntoSight(grid.current, advisor);
@@ -55,6 +60,9 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
               texts={live.texts}
               reasonings={live.reasonings}
               hold={live.held.get(advisor.callId)}
+              currency={board.currency}
+              isPast={advisor.round < roundNow(board)}
+              isVoting={voting.has(advisor.id)}
               canRetry={allowed.includes("retry")}
               canStop={allowed.includes("stop")}
               canReply={allowed.includes("reply")}

@@ -1,5 +1,5 @@
-import { forgetSent } from "../api/once";
-import { useStored } from "../stored";
+import { forgetSent } from "../api/write";
+import { useKeptText } from "../stored";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
@@ -16,8 +16,8 @@ interface Props {
 /** A seat where a person's answer is awaited. What is written stays until it is sent. */
 export function PersonSeat({ board, advisor, canReply }: Props) {
   const place = `reply.${board}.${advisor.id}`;
-  const [text, setText] = useStored(place, "");
-  const command = useCommand(board, (sent) =>
+  const [text, setText] = useKeptText(place);
+  const command = useCommand(board, place, (sent) =>
     forgetSent<string>(place, (kept) => sent.do === "reply" && kept.trim() === sent.text),
   );
   const who = advisor.person ?? "a person";
@@ -41,9 +41,7 @@ export function PersonSeat({ board, advisor, canReply }: Props) {
             placeholder={`${who}’s answer, in Markdown`}
             rows={5}
             value={text}
-            onChange={(event) =>
-              setText(event.target.value === "" ? undefined : event.target.value)
-            }
+            onChange={(event) => setText(event.target.value)}
           />
           <Wrong error={command.error} />
           <div className="row">
@@ -68,7 +66,7 @@ export function Deadline({ at }: { at: string }) {
           {duration(left)} left, until <time dateTime={at}>{moment(at)}</time>
         </>
       ) : (
-        "The time is over."
+        "Time is up."
       )}
     </p>
   );

@@ -26,10 +26,11 @@ export function Resynthesize({ board, onClose }: { board: Board; onClose: () => 
     <Dialog
       title="Re-synthesize"
       onClose={onClose}
+      onSubmit={ask}
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={command.isPending} onClick={ask}>
+          <Button type="submit" look="primary" disabled={command.isPending}>
             Re-synthesize
           </Button>
         </>

@@ -70,7 +70,7 @@ export function SeatRow({
             labelUnseen
             value={seat.model}
             wrong={wrong("model")}
-            none={inTurn === "" ? "Any model" : `Next in turn: ${shortModel(inTurn)}`}
+            none={inTurn === "" ? "Any model" : `Automatic (${shortModel(inTurn)})`}
             onChoose={(model) => onChange({ model })}
           />
         </div>

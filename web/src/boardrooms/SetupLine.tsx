@@ -30,7 +30,7 @@ export function SetupLine({ setup, presets, models, isEditing, controls, onEdit 
         aria-controls={controls}
         onClick={onEdit}
       >
-        {isEditing ? "Fold" : "Edit board"}
+        {isEditing ? "Collapse" : "Edit board"}
       </Button>
     </div>
   );
@@ -55,7 +55,7 @@ function inWords(setup: Setup, presets: Presets, models: readonly string[]): str
     ...(people.length > 0 ? [people.map((seat) => seat.person || "a person").join(", ")] : []),
     ...(own > 0 ? [some(own, "own prompt")] : []),
     ...(synthesizer === "" ? [] : [`Verdict by ${shortModel(synthesizer)}`]),
-    ...(setup.quorum === "" ? [] : [`${setup.quorum} of ${seats.length} suffice`]),
+    ...(setup.quorum === "" ? [] : [`At least ${setup.quorum} of ${seats.length} answers`]),
     ...(setup.ballot ? ["With votes"] : []),
   ];
 }

@@ -3,7 +3,7 @@ import type { GrowingText, Texts } from "../live/texts";
 import { duration, useNow } from "../ui/time";
 import { Glyph, Icon } from "../ui/icons";
 import { isRunning, type Board } from "./board";
-import { beginning, hasTimes, lanes, ticks, type Lane, type Span } from "./lanes";
+import { hasTimes, tickInWords, ticks, timeline, type Lane, type Span } from "./lanes";
 
 interface Props {
   board: Board;
@@ -14,13 +14,12 @@ interface Props {
 const LEAST_MS = 2_000;
 const NO_TIMES = "This board was imported: its record does not say who wrote when.";
 
-/** Who wrote when: waiting is faint, writing is full. */
+/** Who wrote when: waiting is pale, writing is full. */
 export function Timeline({ board, texts, onFocus }: Props) {
   const now = useNow(isRunning(board), 500);
-  const rows = lanes(board);
+  const { lanes: rows, wholeMs } = timeline(board, now);
   if (rows.length === 0) return <p className="muted map-note">{NO_TIMES}</p>;
-  const sinceMs = now - beginning(board);
-  const whole = Math.max(LEAST_MS, ...rows.map(({ span }) => span.endMs ?? sinceMs));
+  const whole = Math.max(LEAST_MS, wholeMs);
   return (
     <>
       <ul className="lanes" aria-label="Timeline">
@@ -28,7 +27,7 @@ export function Timeline({ board, texts, onFocus }: Props) {
           <li key={lane.key} className="lane" data-role={lane.role}>
             <LaneName lane={lane} onFocus={onFocus} />
             <span className="track">
-              <Bar span={lane.span} text={texts.of(lane.callId)} nowMs={sinceMs} wholeMs={whole} />
+              <Bar span={lane.span} text={texts.of(lane.callId)} nowMs={wholeMs} wholeMs={whole} />
               <span className="unseen">{inWords(lane.span)}</span>
             </span>
           </li>
@@ -37,12 +36,13 @@ export function Timeline({ board, texts, onFocus }: Props) {
       <div className="axis" aria-hidden="true">
         {ticks(whole).map((at) => (
           <span key={at} style={{ left: `${(100 * at) / whole}%` }}>
-            {at === 0 ? "0" : duration(at).replace(".0", "")}
+            {tickInWords(at)}
           </span>
         ))}
       </div>
       <p className="muted map-note">
-        {hasTimes(board) ? "" : `${NO_TIMES} `}Faint is the time before the first word.
+        {hasTimes(board) ? "" : `${NO_TIMES} `}Pale = waiting for the first word. Time in which
+        nobody was asked is left out.
       </p>
     </>
   );

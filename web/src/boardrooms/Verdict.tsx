@@ -1,13 +1,22 @@
 import { memo, useState } from "react";
-import { useText, type Texts } from "../live/texts";
+import { BEGUN_AGAIN, useBegunAgain, useText, type Texts } from "../live/texts";
 import { Markdown } from "../markdown/Markdown";
 import { Button, IconButton } from "../ui/Button";
 import { copy } from "../ui/announce";
 import { Menu } from "../ui/Menu";
 import { Notice, Wrong } from "../ui/Notice";
+import { Cut, Spent } from "../ui/Spent";
 import { duration } from "../ui/time";
 import { BallotPaper } from "./BallotPaper";
-import { failureInWords, finished, shortModel, type Board, type Synthesis } from "./board";
+import {
+  askedNow,
+  failureInWords,
+  finished,
+  shortModel,
+  versions,
+  type Board,
+  type Synthesis,
+} from "./board";
 import { useCommand } from "./commands";
 import { Compare } from "./Compare";
 import { Resynthesize } from "./Resynthesize";
@@ -28,7 +37,7 @@ export const Verdict = memo(function Verdict(props: Props) {
   const [isComparing, setComparing] = useState(false);
   const isLive = synthesis?.status === "answering";
   const canAsk = board.allowed.includes("resynthesize") || board.allowed.includes("synthesize");
-  const whole = board.syntheses.filter((one) => one.text !== "");
+  const whole = versions(board).filter((one) => one.text !== "");
   return (
     <section className="card verdict" aria-label="Verdict" aria-busy={isLive} tabIndex={-1}>
       <div className="verdict-head">
@@ -38,7 +47,9 @@ export const Verdict = memo(function Verdict(props: Props) {
       {synthesis ? (
         <>
           <VerdictText synthesis={synthesis} texts={texts} />
+          <Cut of={synthesis} />
           <Notes synthesis={synthesis} />
+          <Spent className="spent" {...synthesis} currency={board.currency} />
           <BallotPaper board={board} synthesis={synthesis} />
           <div className="row no-print">
             {board.allowed.includes("resynthesize") && (
@@ -46,6 +57,7 @@ export const Verdict = memo(function Verdict(props: Props) {
                 Re-synthesize
               </Button>
             )}
+            {board.allowed.includes("openBallot") && <OpenBallot board={board} />}
             {whole.length > 1 && (
               <Button onClick={() => setComparing(true)}>
                 Compare v{whole.at(-2)?.number} → v{whole.at(-1)?.number}
@@ -70,6 +82,19 @@ export const Verdict = memo(function Verdict(props: Props) {
   );
 });
 
+/** For a board that was convened without votes, or came to none. */
+function OpenBallot({ board }: { board: Board }) {
+  const command = useCommand(board.id);
+  return (
+    <>
+      <Button disabled={command.isPending} onClick={() => command.mutate({ do: "openBallot" })}>
+        Let them vote now
+      </Button>
+      <Wrong error={command.error} />
+    </>
+  );
+}
+
 interface VersionProps {
   board: Board;
   synthesis: Synthesis;
@@ -80,7 +105,8 @@ function Version({ board, synthesis, onVersion }: VersionProps) {
   const words = `${shortModel(synthesis.model)} · verdict v${synthesis.number}`;
   const title =
     synthesis.latencyMs === undefined ? undefined : `Written in ${duration(synthesis.latencyMs)}`;
-  if (board.syntheses.length < 2) {
+  const all = versions(board);
+  if (all.length < 2) {
     return (
       <span className="muted small" title={title}>
         {words}
@@ -92,9 +118,9 @@ function Version({ board, synthesis, onVersion }: VersionProps) {
       label={words}
       className="button quiet version"
       icon="down"
-      items={board.syntheses.toReversed().map((one) => ({
+      items={all.toReversed().map((one) => ({
         label: `v${one.number} · ${shortModel(one.model)}${one.instruction ? ` · ${one.instruction}` : ""}`,
-        ...(one.number === synthesis.number && { icon: "check" as const }),
+        isChosen: one.number === synthesis.number,
         run: () => onVersion(one.number),
       }))}
     />
@@ -103,6 +129,7 @@ function Version({ board, synthesis, onVersion }: VersionProps) {
 
 function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts }) {
   const shown = useText(texts.of(synthesis.callId));
+  const hasBegunAgain = useBegunAgain(texts.of(synthesis.callId));
   const isLive = synthesis.status === "answering";
   const text = isLive && shown !== "" ? shown : synthesis.text;
   if (text === "") {
@@ -110,6 +137,24 @@ function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts 
       <p className="muted">{shortModel(synthesis.model)} is reading the answers.</p>
     ) : null;
   }
+  return (
+    <>
+      {isLive && hasBegunAgain && <p className="aside-note">{BEGUN_AGAIN}</p>}
+      <VerdictSections text={text} isLive={isLive} />
+    </>
+  );
+}
+
+interface SectionsProps {
+  text: string;
+  isLive: boolean;
+  /** Of an earlier question, whose sections are told apart from those of the last. */
+  round?: number;
+}
+
+/** A verdict's text under its four headings. */
+export function VerdictSections({ text, isLive, round }: SectionsProps) {
+  const label = (name: string) => (round === undefined ? name : `${name}, question ${round}`);
   return (
     <div className="verdict-text">
       {sections(isLive ? withoutBegunHeading(text) : text).map((section, place, all) => {
@@ -120,7 +165,7 @@ function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts 
         if (section.name === "Consensus") {
           const { head, rest } = headline(section.text, isGrowing);
           return (
-            <section key={section.name} aria-label="Consensus">
+            <section key={section.name} aria-label={label("Consensus")}>
               <h3 className="unseen">Consensus</h3>
               {head !== undefined && <p className="headline">{head}</p>}
               <Markdown text={rest} live={isGrowing} under={3} serif />
@@ -128,7 +173,7 @@ function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts 
           );
         }
         return (
-          <section key={section.name} aria-label={section.name}>
+          <section key={section.name} aria-label={label(section.name)}>
             <h3>{inSentenceCase(section.name)}</h3>
             <Markdown text={section.text} live={isGrowing} under={3} />
           </section>
@@ -184,13 +229,13 @@ function whatFollowed(failed: string, next: string): string {
 function Pending({ board }: { board: Board }) {
   const command = useCommand(board.id);
   const done = finished(board).length;
-  const all = board.advisors.length;
+  const all = askedNow(board).length;
   const synthesize = () => command.mutate({ do: "synthesize" });
   if (board.status === "answering") {
     return (
       <>
         <div className="segments" aria-hidden="true">
-          {board.advisors.map((advisor) => (
+          {askedNow(board).map((advisor) => (
             <span key={advisor.id} className={advisor.status === "done" ? "done" : undefined} />
           ))}
         </div>

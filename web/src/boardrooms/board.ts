@@ -19,6 +19,10 @@ export type BallotOf = Schemas["PaperView"];
 export type Pair = Schemas["AgreementView"];
 export type Synthesis = Schemas["SynthesisView"];
 export type Board = Schemas["BoardroomView"];
+/** A question that was put to the board. */
+export type Round = Schemas["RoundView"];
+/** What somebody said in a round. */
+export type Contribution = Schemas["ContributionView"];
 
 export function boardKey(id: string): [string, string] {
   return ["boardrooms", id];
@@ -27,9 +31,36 @@ export function boardKey(id: string): [string, string] {
 export function useBoard(id: string) {
   return useQuery({
     queryKey: boardKey(id),
-    queryFn: async (): Promise<Board> =>
-      asked(client.GET("/api/boardrooms/{id}", { params: { path: { id } } })),
+    queryFn: () => read(id),
   });
+}
+
+/**
+ * Whoever has a board on screen writes the answers of its people there. So that nobody is led,
+ * it is read as the first of them sees it who has not answered yet.
+ */
+async function read(id: string): Promise<Board> {
+  const seen = (seat?: number): Promise<Board> =>
+    asked(
+      client.GET("/api/boardrooms/{id}", {
+        params: { path: { id }, query: { ...(seat !== undefined && { seat }) } },
+      }),
+    );
+  const board = await seen();
+  return hidesFrom(board) === undefined ? board : seen(hidesFrom(board));
+}
+
+/** Boards of which somebody wants to see all before they have answered. */
+const shownAnyway = new Set<string>();
+
+export function showAnyway(id: string): void {
+  shownAnyway.add(id);
+}
+
+/** The seat whose answer is awaited before this page shows those of the others. */
+export function hidesFrom(board: Board): number | undefined {
+  if (board.openAnswers || shownAnyway.has(board.id)) return undefined;
+  return board.advisors.find((advisor) => advisor.status === "waiting")?.id;
 }
 
 /** Something runs, or somebody is awaited. */
@@ -41,8 +72,29 @@ export function isPending(advisor: Advisor): boolean {
   return advisor.status === "answering" || advisor.status === "waiting";
 }
 
+/** The round that is, or was, the last. */
+export function roundNow(board: Board): number {
+  return board.rounds.at(-1)?.number ?? 1;
+}
+
+/** The question of the last round. */
+export function questionOf(board: Board): string {
+  return board.rounds.at(-1)?.prompt ?? board.prompt;
+}
+
+/** Those to whom the last question was put. */
+export function askedNow(board: Board): Advisor[] {
+  return board.advisors.filter((advisor) => advisor.round === roundNow(board));
+}
+
+/** Those who have answered it. */
 export function finished(board: Board): Advisor[] {
-  return board.advisors.filter((advisor) => advisor.status === "done");
+  return askedNow(board).filter((advisor) => advisor.status === "done");
+}
+
+/** The last that an advisor said in a round. */
+export function saidIn(round: number, advisor: Advisor): Contribution | undefined {
+  return [...(advisor.earlier ?? []), advisor].findLast((one) => one.round === round);
 }
 
 /** `qwen3:32b` of `ollama/qwen3:32b`. */
@@ -51,7 +103,7 @@ export function shortModel(model: string): string {
 }
 
 /** Who sits there: a model's short name, or a person's. */
-export function sitter(advisor: Advisor): string {
+export function sitter(advisor: Pick<Advisor, "person" | "model">): string {
   return advisor.person ?? shortModel(advisor.model ?? "");
 }
 
@@ -68,6 +120,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   refused: "The model's server refused the request.",
   rateLimited: "The model's server takes no more requests for now.",
   outOfCredit: "The account with the provider has no credit left.",
+  outOfBudget: "Out of budget.",
   promptTooLong: "The prompt is too long for this model.",
   tooLong: "The answer grew too long and was cut off.",
   empty: "The model answered with nothing.",
@@ -82,11 +135,12 @@ export function failureInWords(failure: Failure): string {
   return FAILURES[failure.kind];
 }
 
-export function latestSynthesis(board: Board): Synthesis | undefined {
-  return board.syntheses.at(-1);
+/** The versions of the verdict on a question. */
+export function versions(board: Board, round = roundNow(board)): Synthesis[] {
+  return board.syntheses.filter((synthesis) => synthesis.round === round);
 }
 
-/** The newest synthesis that is whole. */
-export function verdictOf(board: Board): Synthesis | undefined {
-  return board.syntheses.findLast((synthesis) => synthesis.status === "done");
+/** The newest of them that is whole. */
+export function verdictOf(board: Board, round = roundNow(board)): Synthesis | undefined {
+  return versions(board, round).findLast((synthesis) => synthesis.status === "done");
 }

@@ -1,6 +1,6 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, it } from "vitest";
-import { boardKey, type Board } from "./board";
+import { boardKey, type Advisor, type Board } from "./board";
 import { show } from "./commands";
 
 it("shows the newest of a board, in whatever order the answers come", () => {
@@ -12,7 +12,17 @@ it("shows the newest of a board, in whatever order the answers come", () => {
     [4, 5],
     [6, 6],
   ]) {
-    show(queries, { id: "1", version } as Board);
+    show(queries, { id: "1", version, advisors: [] as Advisor[] } as Board);
     expect(shown()).toBe(expected);
   }
+});
+
+it("shows nothing that a person has not seen who is to answer unswayed", () => {
+  const queries = new QueryClient();
+  const advisors = [
+    { id: 1, status: "done" },
+    { id: 2, status: "waiting" },
+  ] as Advisor[];
+  show(queries, { id: "1", version: 1, advisors } as Board);
+  expect(queries.getQueryData(boardKey("1"))).toBeUndefined();
 });

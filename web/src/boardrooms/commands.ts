@@ -3,21 +3,29 @@
 
 import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { asked, client, writeKey, type Schemas } from "../api/client";
-import { useOnce, type WriteKey } from "../api/once";
-import { boardKey, type Board, type VoteName } from "./board";
+import { useWrite, type WriteKey } from "../api/write";
+import { boardKey, hidesFrom, showAnyway, type Board, type VoteName } from "./board";
 
 export type Command =
   | { do: "stop" }
   | { do: "resume" }
+  | { do: "openBallot" }
   | ({ do: "synthesize" } & Schemas["NewSynthesis"])
   | ({ do: "resynthesize" } & Schemas["NewSynthesis"])
   | { do: "retry"; advisor: number; model?: string }
   | { do: "stopAdvisor"; advisor: number }
+  | { do: "followUp"; prompt: string }
   | { do: "reply"; advisor: number; text: string }
   | { do: "ballot"; advisor: number; votes: { point: number; vote: VoteName; reason: string }[] };
 
 /** Those that the board refuses by itself when they are sent again. */
-const REPEATABLE: readonly Command["do"][] = ["stop", "resume", "retry", "stopAdvisor"];
+const REPEATABLE: readonly Command["do"][] = [
+  "stop",
+  "resume",
+  "openBallot",
+  "retry",
+  "stopAdvisor",
+];
 
 function send(id: string, command: Command, key: WriteKey): Promise<Board> {
   // The same one may well be meant anew later, when the board has run on.
@@ -27,6 +35,8 @@ function send(id: string, command: Command, key: WriteKey): Promise<Board> {
     case "stop":
     case "resume":
       return asked(client.POST(`/api/boardrooms/{id}/${command.do}`, { params }));
+    case "openBallot":
+      return asked(client.POST("/api/boardrooms/{id}/ballot/open", { params }));
     case "synthesize":
     case "resynthesize": {
       const body = { model: command.model, instruction: command.instruction };
@@ -40,6 +50,10 @@ function send(id: string, command: Command, key: WriteKey): Promise<Board> {
       const body = { model: command.model };
       return asked(client.POST("/api/boardrooms/{id}/advisors/{advisor}/retry", { params, body }));
     }
+    case "followUp": {
+      const body = { prompt: command.prompt };
+      return asked(client.POST("/api/boardrooms/{id}/follow-up", { params, body }));
+    }
     case "reply": {
       const body = { advisor: command.advisor, text: command.text };
       return asked(client.POST("/api/boardrooms/{id}/reply", { params, body }));
@@ -51,10 +65,11 @@ function send(id: string, command: Command, key: WriteKey): Promise<Board> {
   }
 }
 
-/** `onSent` comes also when the page was left meanwhile. */
-export function useCommand(id: string, onSent?: (command: Command) => void) {
+/** `onSent` comes also when the page was left meanwhile. `place` is where its words are kept. */
+export function useCommand(id: string, place?: string, onSent?: (command: Command) => void) {
   const queries = useQueryClient();
-  return useOnce((command: Command, key) => send(id, command, key), {
+  return useWrite((command: Command, key) => send(id, command, key), {
+    ...(place !== undefined && { place }),
     onSent: (board, command) => {
       show(queries, board);
       onSent?.(command);
@@ -66,9 +81,23 @@ export function useCommand(id: string, onSent?: (command: Command) => void) {
 
 /** An answer that was overtaken does not take a board back to what it was. */
 export function show(queries: QueryClient, board: Board): void {
+  if (hidesFrom(board) !== undefined) {
+    // A command answers with all of the board: more than is shown now.
+    void queries.invalidateQueries({ queryKey: boardKey(board.id) });
+    return;
+  }
   queries.setQueryData<Board>(boardKey(board.id), (shown) =>
     shown && shown.version > board.version ? shown : board,
   );
+}
+
+/** Shows what the others said to whoever has not answered yet. */
+export function useShowAnyway(id: string): () => void {
+  const queries = useQueryClient();
+  return () => {
+    showAnyway(id);
+    void queries.invalidateQueries({ queryKey: boardKey(id) });
+  };
 }
 
 export function useRemove(id: string) {
@@ -82,12 +111,13 @@ export function useRemove(id: string) {
 export type NewBoardroom = Schemas["NewBoardroom"] & { ballot?: boolean };
 
 /** `onSent` comes also when the page was left meanwhile. */
-export function useConvene(onSent: (convened: NewBoardroom) => void) {
+export function useConvene(place: string, onSent: (convened: NewBoardroom) => void) {
   const queries = useQueryClient();
-  return useOnce(
+  return useWrite(
     (body: NewBoardroom, header): Promise<Board> =>
       asked(client.POST("/api/boardrooms", { params: { header }, body })),
     {
+      place,
       onSent: (board, convened) => {
         onSent(convened);
         show(queries, board);

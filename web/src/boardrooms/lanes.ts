@@ -1,10 +1,12 @@
-// When who wrote, as the board's view tells it. Of an advisor that was asked again only the
-// last time is there; of a record from elsewhere there are no times at all.
+// When who wrote, as the board's view tells it. An advisor that was asked again has its lane
+// from the last time; of a record from elsewhere there are no times at all. Time in which
+// nobody was asked is left out: a board that is taken up again an hour later did not work
+// for an hour.
 
 import type { Advisor, Board, RoleName, Synthesis } from "./board";
 
 export interface Span {
-  /** Milliseconds since the beginning of the timeline. */
+  /** Milliseconds of work since the board was convened. */
   askedMs: number;
   /** When the call began, where that is known: before it the model was busy. */
   beganMs: number;
@@ -24,64 +26,87 @@ export interface Lane {
   span: Span;
 }
 
+type Timed = Pick<Advisor | Synthesis, "startedAt" | "endedAt">;
+
 /** Whether the record says when the advisors were asked: not in one from elsewhere. */
 export function hasTimes(board: Board): boolean {
   return board.advisors.every((advisor) => advisor.startedAt !== undefined);
 }
 
-/** Where the timeline begins: with the board, or with the first that has a time. */
-export function beginning(board: Board): number {
-  const starts = [...board.advisors, ...board.syntheses].flatMap(({ startedAt }) =>
-    startedAt === undefined ? [] : [Date.parse(startedAt)],
-  );
-  return hasTimes(board) ? Date.parse(board.convenedAt) : Math.min(...starts);
+/** A clock that stands still while none of these is under way. */
+function clock(timed: readonly Timed[], now: number): (at: number) => number {
+  const spans = timed
+    .flatMap(({ startedAt, endedAt }) =>
+      startedAt === undefined
+        ? []
+        : [{ from: Date.parse(startedAt), to: endedAt === undefined ? now : Date.parse(endedAt) }],
+    )
+    .sort((a, b) => a.from - b.from);
+  return (at) => {
+    let worked = 0;
+    let until = -Infinity;
+    for (const { from, to } of spans) {
+      worked += Math.max(0, Math.min(to, at) - Math.max(from, until));
+      until = Math.max(until, to);
+    }
+    return worked;
+  };
 }
 
-export function lanes(board: Board): Lane[] {
-  const zero = beginning(board);
+/** How long models have worked on a board; unknown without times. */
+export function workedMs(board: Board, now: number): number | undefined {
+  const models = board.advisors.filter((advisor) => advisor.person === undefined);
+  return hasTimes(board)
+    ? clock([...models, ...before(models), ...board.syntheses], now)(now)
+    : undefined;
+}
+
+/** What was said before by those who were asked again. */
+function before(advisors: readonly Advisor[]): Timed[] {
+  return advisors.flatMap(({ earlier }) => earlier ?? []);
+}
+
+/** Everybody's lane, and how long all of it is. */
+export function timeline(board: Board, now: number): { lanes: Lane[]; wholeMs: number } {
+  const clocked = clock([...board.advisors, ...before(board.advisors), ...board.syntheses], now);
   const advisors = board.advisors.map((advisor) => ({
     key: `advisor-${advisor.id}`,
     name: advisor.name,
     role: advisor.role,
     advisor: advisor.id,
     callId: advisor.callId,
-    span: spanOf(advisor, zero),
+    span: spanOf(advisor, clocked),
   }));
   const verdicts = board.syntheses.map((synthesis) => ({
     key: `synthesis-${synthesis.number}`,
     name: board.syntheses.length > 1 ? `Verdict v${synthesis.number}` : "Verdict",
     callId: synthesis.callId,
-    span: spanOf(synthesis, zero),
+    span: spanOf(synthesis, clocked),
   }));
-  return [...advisors, ...verdicts].flatMap(({ span, ...lane }) =>
+  const lanes = [...advisors, ...verdicts].flatMap(({ span, ...lane }) =>
     span ? [{ ...lane, span }] : [],
   );
+  return { lanes, wholeMs: clocked(now) };
 }
 
-function spanOf(said: Advisor | Synthesis, zero: number): Span | undefined {
+function spanOf(said: Advisor | Synthesis, clocked: (at: number) => number): Span | undefined {
   const { startedAt, endedAt, latencyMs, firstTextMs } = said;
   if (startedAt === undefined) return undefined;
-  const askedMs = Date.parse(startedAt) - zero;
-  const endMs = endedAt === undefined ? undefined : Date.parse(endedAt) - zero;
-  const beganMs =
-    endMs !== undefined && latencyMs !== undefined ? Math.max(askedMs, endMs - latencyMs) : askedMs;
+  const asked = Date.parse(startedAt);
+  const end = endedAt === undefined ? undefined : Date.parse(endedAt);
+  const began =
+    end !== undefined && latencyMs !== undefined ? Math.max(asked, end - latencyMs) : asked;
   return {
-    askedMs,
-    beganMs,
-    ...(firstTextMs !== undefined && { firstMs: beganMs + firstTextMs }),
-    ...(endMs !== undefined && { endMs }),
+    askedMs: clocked(asked),
+    beganMs: clocked(began),
+    ...(firstTextMs !== undefined && { firstMs: clocked(began + firstTextMs) }),
+    ...(end !== undefined && { endMs: clocked(end) }),
     outcome: outcomeOf(said.status),
   };
 }
 
 function outcomeOf(status: Advisor["status"]): Span["outcome"] {
   return status === "answering" || status === "waiting" ? "writing" : status;
-}
-
-/** How long a board has taken, to the end of its last text; unknown without times. */
-export function lengthMs(board: Board): number | undefined {
-  const ends = lanes(board).flatMap(({ span }) => (span.endMs === undefined ? [] : [span.endMs]));
-  return hasTimes(board) && ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
 const STEPS_S = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400];
@@ -93,4 +118,11 @@ export function ticks(lengthMs: number): number[] {
   // The last mark leaves room for its words.
   for (let at = 0; at <= lengthMs * 0.9; at += step) marks.push(at);
   return marks;
+}
+
+/** 20 s, 5 min, 2 h: marks stand at whole steps. */
+export function tickInWords(ms: number): string {
+  if (ms === 0) return "0";
+  if (ms < 60_000) return `${ms / 1_000} s`;
+  return ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
 }

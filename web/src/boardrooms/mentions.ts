@@ -1,4 +1,4 @@
-// "@critic" in a follow-up: who of the board is meant.
+// "@critic …" at the beginning of a follow-up: who of the board is asked.
 
 import type { Advisor } from "./board";
 
@@ -10,28 +10,27 @@ export function handle(advisor: Pick<Advisor, "name">): string {
     .replace(/[^\p{L}\p{N}]+/gu, "-");
 }
 
-const MENTION = /(^|[\s(])@([\p{L}\p{N}-]+)/gu;
+const MENTION = /^@([\p{L}\p{N}-]+)[\s,:]*/u;
 
-/** Those that are named; none means everybody. A role names all who share it. */
-export function mentioned<A extends Pick<Advisor, "name" | "role">>(
+/** Those that it begins with, none for everybody; and the question without them. */
+export function addressed<A extends Pick<Advisor, "name" | "role">>(
   text: string,
   advisors: readonly A[],
-): A[] {
-  const named = new Set([...text.matchAll(MENTION)].map((match) => match[2]?.toLowerCase() ?? ""));
-  return advisors.filter((advisor) => named.has(handle(advisor)) || named.has(advisor.role));
-}
-
-/** The question without the names that it begins with. */
-export function unaddressed(text: string, advisors: readonly Pick<Advisor, "name" | "role">[]) {
-  let rest = text.trim();
+): { asked: A[]; question: string } {
+  const names = new Set<string>();
+  let question = text.trim();
   for (;;) {
-    const first = /^@([\p{L}\p{N}-]+)[\s,:]*/u.exec(rest);
-    if (!first || mentioned(first[0], advisors).length === 0) return rest;
-    rest = rest.slice(first[0].length);
+    const first = MENTION.exec(question);
+    if (!first) break;
+    names.add(first[1]?.toLowerCase() ?? "");
+    question = question.slice(first[0].length);
   }
+  // A role names all who share it.
+  const asked = advisors.filter((one) => names.has(handle(one)) || names.has(one.role));
+  return { asked, question };
 }
 
-/** A name that has been begun at the end of the text: `cri` of "and @cri". */
+/** A name that has been begun where the text only has names so far: `cri` of "@expert @cri". */
 export function begun(text: string): string | undefined {
-  return /(?:^|[\s(])@([\p{L}\p{N}-]*)$/u.exec(text)?.[1]?.toLowerCase();
+  return /^\s*(?:@[\p{L}\p{N}-]+[\s,:]+)*@([\p{L}\p{N}-]*)$/u.exec(text)?.[1]?.toLowerCase();
 }

@@ -14,6 +14,8 @@ function advisor(id: number, name: string, status: Status): Advisor {
     callId: `advisor/${id}`,
     text: "",
     usage: {},
+    round: 1,
+    try: 1,
     ...(status === "failed" && { error: { kind: "timedOut", message: "after 60 s" } }),
   };
 }
@@ -22,7 +24,9 @@ function board(status: Board["status"], statuses: Status[], verdict?: Status): B
   const synthesis: Synthesis = {
     number: 1,
     model: "a/b",
+    round: 1,
     basis: [],
+    contributions: [],
     absent: [],
     failedBefore: [],
     callId: "synthesis/1",
@@ -48,6 +52,8 @@ function board(status: Board["status"], statuses: Status[], verdict?: Status): B
     usage: {},
     convenedAt: "2026-01-01T00:00:00Z",
     ballot: false,
+    openAnswers: false,
+    rounds: [],
   };
 }
 

@@ -1,11 +1,11 @@
 // What has come about between two looks at a board, for those who hear the page rather than
 // see it. One sentence per milestone, never per word that a model writes.
 
-import { failureInWords, finished, isPending, type Board } from "./board";
+import { askedNow, failureInWords, finished, isPending, type Board } from "./board";
 
 export function milestones(before: Board, now: Board): string[] {
   const said: string[] = [];
-  const all = now.advisors.length;
+  const all = askedNow(now).length;
   let count = finished(before).length;
   for (const advisor of now.advisors) {
     const earlier = before.advisors.find((one) => one.id === advisor.id);

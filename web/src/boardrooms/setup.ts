@@ -1,9 +1,10 @@
 // How a board is set up: the form's own state, and what is sent of it. A seat without a
 // model takes the next one that is available, in turn; nothing that has gone is remembered.
 
+import { budgetOf, type Allowance } from "../ui/Budget";
 import type { TextFile } from "../ui/files";
 import type { NewBoardroom } from "./commands";
-import type { Advisor, Board, Presets, RoleName } from "./board";
+import type { Presets, RoleName } from "./board";
 
 export const GRACE_SECONDS = 20;
 
@@ -29,6 +30,7 @@ export interface Setup {
   quorum: string;
   graceSeconds: string;
   ballot: boolean;
+  allowance?: Allowance;
 }
 
 export function newSeat(role: RoleName, seats: readonly Seat[]): Seat {
@@ -80,6 +82,7 @@ export function request(
   const preset = presets?.boards.find((board) => board.roles.join() === roles.join());
   const need = Number.parseInt(setup.quorum, 10);
   const grace = Number.parseFloat(setup.graceSeconds);
+  const budget = budgetOf(setup.allowance);
   return {
     prompt,
     ...(preset && setup.seats.every(isPlain)
@@ -90,6 +93,7 @@ export function request(
       quorum: { need, graceSeconds: Number.isFinite(grace) ? grace : GRACE_SECONDS },
     }),
     ...(setup.ballot && { ballot: true }),
+    ...(budget && { budget }),
     ...(files.length > 0 && { context: [...files] }),
   };
 }
@@ -106,19 +110,4 @@ function advisor(seat: Seat): NonNullable<NewBoardroom["advisors"]>[number] {
     };
   }
   return { role: seat.role, ...(seat.model !== "" && { model: seat.model }), ...own };
-}
-
-/** The same seats once more, for a follow-up. */
-export function sameSeat(board: Board, seat: Advisor) {
-  const within =
-    seat.replyBy === undefined
-      ? undefined
-      : Math.round((Date.parse(seat.replyBy) - Date.parse(board.convenedAt)) / 1_000);
-  return {
-    role: seat.role,
-    ...(seat.person === undefined
-      ? { model: seat.model ?? null }
-      : { person: seat.person, ...(within !== undefined && { replyWithinSeconds: within }) }),
-    ...(seat.systemPrompt !== undefined && { systemPrompt: seat.systemPrompt }),
-  };
 }

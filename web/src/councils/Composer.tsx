@@ -3,12 +3,13 @@
 import { useId, useRef, useState, type KeyboardEvent } from "react";
 import { flushSync } from "react-dom";
 import { asked, client, Problem, type Schemas } from "../api/client";
-import { forgetSent, useOnce } from "../api/once";
-import { useStored } from "../stored";
+import { forgetSent, useWrite } from "../api/write";
+import { useKeptText } from "../stored";
 import { announce } from "../ui/announce";
 import { Button, IconButton } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
 import { Icon } from "../ui/icons";
+import { isComposing, isSending } from "../ui/keys";
 import { Wrong } from "../ui/Notice";
 import type { CouncilView } from "./useCouncil";
 import { matching, mentionAt, named } from "./mention";
@@ -31,7 +32,7 @@ const OPTIONS_SHOWN = 8;
 
 export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted }: Props) {
   const place = `council-draft.${view.sessionId}`;
-  const [body, setBody] = useStored(place, "");
+  const [body, setBody] = useKeptText(place);
   const form = useRef<HTMLFormElement>(null);
   const id = useId();
   const name = sender.name.trim();
@@ -65,8 +66,8 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
 
   const mentions = useMentions({ id, view, senders, me: name, body, setBody, form });
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.nativeEvent.isComposing || mentions.onKeyDown(event)) return;
-    if (event.key === "Enter" && !event.shiftKey) {
+    if (isComposing(event) || mentions.onKeyDown(event)) return;
+    if (isSending(event)) {
       event.preventDefault();
       send();
     } else if (event.key === "Escape" && replyTo) {
@@ -105,7 +106,7 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
         aria-invalid={problem?.field("body") ? true : undefined}
         {...mentions.attributes}
         onChange={(event) => {
-          setBody(event.target.value || undefined);
+          setBody(event.target.value);
           mentions.onCaret(event.target);
         }}
         onSelect={(event) => mentions.onCaret(event.currentTarget)}
@@ -155,7 +156,7 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
 
 /** The same post sent again after a lost answer is one post. */
 function usePosting(view: CouncilView, sender: ReturnType<typeof useSender>, place: string) {
-  return useOnce(
+  return useWrite(
     (post: Schemas["NewCouncilPost"], key) => {
       const token = sender.tokens[post.sender];
       return asked(
@@ -169,6 +170,7 @@ function usePosting(view: CouncilView, sender: ReturnType<typeof useSender>, pla
       );
     },
     {
+      place,
       onSent: (posted, post) => {
         sender.claimed(posted.sender, posted.agentToken);
         forgetSent<string>(place, (kept) => kept === post.body);

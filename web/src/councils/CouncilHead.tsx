@@ -2,9 +2,11 @@ import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Connection } from "../live/follow";
 import { StatusBadge } from "../shell/status";
+import { budgetInWords } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
+import { spentInWords } from "../ui/Spent";
 import { some } from "../ui/time";
 import type { CouncilPage } from "./useCouncil";
 import { CloseCouncil, RemoveCouncil } from "./Dialogs";
@@ -18,6 +20,7 @@ interface Props {
 
 export function CouncilHead({ page, connection, readBack, renew }: Props) {
   const { view } = page;
+  const spent = spentInWords(view.usage, {});
   const [asks, setAsks] = useState<"close" | "remove">();
   const [isPrinting, setPrinting] = useState(false);
   const [, go] = useLocation();
@@ -34,6 +37,8 @@ export function CouncilHead({ page, connection, readBack, renew }: Props) {
         <p className="eyebrow">
           <Link href="/councils">Councils</Link>
           {view.project !== undefined && ` · ${view.project}`} · {some(view.last, "post")}
+          {spent !== "" && <span className="number"> · {spent}</span>}
+          {view.budget && <span className="number"> · {budgetInWords(view.budget)}</span>}
         </p>
         <h1>{view.council}</h1>
       </div>
@@ -43,7 +48,7 @@ export function CouncilHead({ page, connection, readBack, renew }: Props) {
             <Icon name="warning" size={12} /> Reconnecting
           </span>
         )}
-        <StatusBadge status={view.status} />
+        <StatusBadge status={view.status} kind="council" />
         {view.allowed.includes("close") && <Button onClick={() => setAsks("close")}>Close…</Button>}
         <Menu
           label="Export"

@@ -6,11 +6,12 @@ import { asked, client, whole } from "../api/client";
 import { useTitle } from "../shell/Shell";
 import { pageOf, type Session } from "../shell/sessions";
 import { StatusBadge } from "../shell/status";
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
 import { SelectField, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
-import { ago, some } from "../ui/time";
+import { some } from "../ui/time";
 import { Face } from "./Face";
 import { OpenCouncil } from "./OpenCouncil";
 import { firstLine, opening } from "./entries";
@@ -93,7 +94,7 @@ export default function Councils() {
       {list.isSuccess && rows.length === 0 && (
         <Empty action={isFiltered ? undefined : open}>
           {isFiltered
-            ? "No council fits. Search for fewer words, or show all."
+            ? "No councils match. Try fewer words."
             : "A council is a thread with a charter that stays open for as long as you need it. Its members answer when you name them."}
         </Empty>
       )}
@@ -116,6 +117,7 @@ function CouncilRow({ session }: { session: Session }) {
           {session.project !== undefined && <span className="badge">{session.project}</span>}
           <StatusBadge
             status={session.active ? "active" : session.status}
+            kind="council"
             word={session.active ? "Answering" : undefined}
           />
         </span>
@@ -126,7 +128,7 @@ function CouncilRow({ session }: { session: Session }) {
           <span className="muted small">{detail && some(members.length, "member")}</span>
         </span>
         <span className="charter">{opening(detail?.view.charter ?? session.title)}</span>
-        <span className="when muted small number">{ago(session.updatedAt)}</span>
+        <Age className="when muted small number" at={session.updatedAt} />
         <span className="last">
           {detail?.last ? (
             <>

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { asked, client, Problem } from "../api/client";
-import { forgetSent, useOnce } from "../api/once";
-import { useStored } from "../stored";
+import { forgetSent, useWrite } from "../api/write";
+import { useKeptText } from "../stored";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea } from "../ui/Field";
@@ -17,8 +17,8 @@ interface Props {
 
 export function CloseCouncil({ view, onClose, onDone }: Props) {
   const place = `council-summary.${view.sessionId}`;
-  const [summary, setSummary] = useStored(place, "");
-  const close = useOnce(
+  const [summary, setSummary] = useKeptText(place);
+  const close = useWrite(
     (written: string, header) =>
       asked(
         client.POST("/api/councils/{council}/close", {
@@ -26,21 +26,18 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
           body: { summary: written || null },
         }),
       ),
-    { onSent: (_, written) => forgetSent<string>(place, (kept) => kept.trim() === written) },
+    { place, onSent: (_, written) => forgetSent<string>(place, (kept) => kept.trim() === written) },
   );
   const field = close.error instanceof Problem ? close.error.field("summary") : undefined;
   return (
     <Dialog
       title="Close this council"
       onClose={onClose}
+      onSubmit={() => close.mutate(summary.trim(), { onSuccess: onDone })}
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={close.isPending}
-            onClick={() => close.mutate(summary.trim(), { onSuccess: onDone })}
-          >
+          <Button type="submit" look="primary" disabled={close.isPending}>
             {close.isPending ? "Closing…" : "Close council"}
           </Button>
         </>
@@ -57,7 +54,7 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
           rows={6}
           value={summary}
           wrong={field}
-          onChange={(event) => setSummary(event.target.value || undefined)}
+          onChange={(event) => setSummary(event.target.value)}
         />
         {!field && <Wrong error={close.error} />}
       </div>

@@ -7,6 +7,7 @@ import { useModels, useTiers } from "../api/known";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
+import { nameProblem } from "../whiteboards/names";
 import { memberName, modelOf, NOBODY, type NewMember } from "./newCouncil";
 
 interface Props {
@@ -33,7 +34,7 @@ export function MembersEditor({ members, problem, onChange }: Props) {
             <TextField
               label="Name"
               value={member.name}
-              wrong={wrong("name")}
+              wrong={nameProblem(member.name.trim()) ?? wrong("name")}
               placeholder="Skeptic"
               onChange={(event) => change(index, { name: event.target.value })}
             />
@@ -68,7 +69,7 @@ export function MembersEditor({ members, problem, onChange }: Props) {
           </div>
         );
       })}
-      {problem?.field("members") && <p role="alert">{problem.field("members")}</p>}
+      {problem?.field("members") && <p role="alert">Members {problem.field("members")}.</p>}
       <AddMember onAdd={(member) => onChange([...members, member])} />
     </fieldset>
   );

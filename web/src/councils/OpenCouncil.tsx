@@ -1,12 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { asked, client, Problem, writeKey } from "../api/client";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { useWrite } from "../api/write";
+import { FormProblem } from "../library/FormProblem";
 import { useStored } from "../stored";
+import { BudgetFields } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea, TextField } from "../ui/Field";
-import { FormProblem } from "../library/FormProblem";
+import { nameProblem, roomName, roomNameHint } from "../whiteboards/names";
 import { MembersEditor } from "./MembersEditor";
 import { BLANK, NAME_RULE, requestOf, SAMPLE, type NewCouncil } from "./newCouncil";
 
@@ -17,35 +19,34 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useStored<NewCouncil>(DRAFT, BLANK);
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const attempt = useRef<{ what: string; key: ReturnType<typeof writeKey> }>(undefined);
   const change = (to: Partial<NewCouncil>) => setDraft({ ...draft, ...to });
-  const open = useMutation({
-    mutationFn: () => {
-      const body = requestOf(draft);
-      const what = JSON.stringify(body);
-      if (attempt.current?.what !== what) attempt.current = { what, key: writeKey() };
-      return asked(client.POST("/api/councils", { params: { header: attempt.current.key }, body }));
+  const open = useWrite(
+    (body: Schemas["NewCouncil"], header) =>
+      asked(client.POST("/api/councils", { params: { header }, body })),
+    {
+      place: DRAFT,
+      onSent: (view) => {
+        setDraft(undefined);
+        void queries.invalidateQueries({ queryKey: ["sessions"] });
+        go(`/councils/${encodeURIComponent(view.council)}`);
+      },
     },
-    onSuccess: (view) => {
-      setDraft(undefined);
-      void queries.invalidateQueries({ queryKey: ["sessions"] });
-      go(`/councils/${encodeURIComponent(view.council)}`);
-    },
-  });
+  );
   const problem = open.error instanceof Problem ? open.error : undefined;
+  const isReady =
+    roomName(draft.name) !== "" &&
+    draft.charter.trim() !== "" &&
+    draft.members.every((member) => nameProblem(member.name.trim()) === undefined);
   return (
     <Dialog
       title="Open a council"
       wide
       onClose={onClose}
+      onSubmit={() => open.mutate(requestOf(draft))}
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={open.isPending || draft.name.trim() === "" || draft.charter.trim() === ""}
-            onClick={() => open.mutate()}
-          >
+          <Button type="submit" look="primary" disabled={open.isPending || !isReady}>
             {open.isPending ? "Opening…" : "Open council"}
           </Button>
         </>
@@ -62,13 +63,14 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
         </div>
         <TextField
           label="Name"
-          hint={NAME_RULE}
+          hint={roomNameHint(draft.name, NAME_RULE)}
           value={draft.name}
           wrong={
-            problem?.field("name") ?? (problem?.code === "taken" ? problem.message : undefined)
+            problem?.code === "taken"
+              ? `There is, or was, a council called ${roomName(draft.name)}. Choose another name.`
+              : problem?.field("name")
           }
-          placeholder="api-redesign"
-          spellCheck={false}
+          placeholder="API redesign"
           onChange={(event) => change({ name: event.target.value })}
         />
         <TextArea
@@ -90,6 +92,13 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
           members={draft.members}
           problem={problem}
           onChange={(members) => change({ members })}
+        />
+        <BudgetFields
+          value={draft.allowance}
+          hasTime={false}
+          wrong={(field) => problem?.field(field)}
+          hint="For all members together. When it is spent, no member can be asked."
+          onChange={(allowance) => change({ allowance })}
         />
         <FormProblem error={open.error} />
       </div>

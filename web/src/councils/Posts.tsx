@@ -3,11 +3,12 @@
 
 import { memo } from "react";
 import type { Retrying, Waiting } from "../live/session";
-import { useText, type GrowingText } from "../live/texts";
+import { BEGUN_AGAIN, useBegunAgain, useText, type GrowingText } from "../live/texts";
 import { Markdown } from "../markdown/Markdown";
 import { Button, IconButton } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { copy } from "../ui/announce";
+import { Cut, Spent } from "../ui/Spent";
 import { moment } from "../ui/time";
 import { Face } from "./Face";
 import { firstLine, type Post, type Silence } from "./entries";
@@ -70,7 +71,9 @@ export const PostCard = memo(function PostCard(props: PostProps) {
           <Quote sequence={post.replyTo} post={answers} onJump={onJump} />
         )}
         <Markdown text={post.body} under={3} />
+        <Cut of={post} />
         <Asked post={post} />
+        {post.usage && <Spent className="spent" usage={post.usage} />}
       </div>
     </article>
   );
@@ -192,7 +195,13 @@ export function Answering({ member, model, text, held, onStop }: AnsweringProps)
 }
 
 function GrowingMarkdown({ text }: { text: GrowingText }) {
-  return <Markdown text={useText(text)} live under={3} />;
+  const shown = useText(text);
+  return (
+    <>
+      {useBegunAgain(text) && <p className="muted small">{BEGUN_AGAIN}</p>}
+      <Markdown text={shown} live under={3} />
+    </>
+  );
 }
 
 function holding(held: Retrying | Waiting): string {

@@ -1,6 +1,8 @@
 // What somebody fills in to open a council.
 
 import type { Schemas } from "../api/client";
+import { budgetOf, type Allowance } from "../ui/Budget";
+import { roomName } from "../whiteboards/names";
 
 export interface NewMember {
   name: string;
@@ -13,13 +15,13 @@ export interface NewCouncil {
   charter: string;
   project: string;
   members: NewMember[];
+  allowance?: Allowance;
 }
 
 export const BLANK: NewCouncil = { name: "", charter: "", project: "", members: [] };
 export const NOBODY: NewMember = { name: "", model: "", persona: "" };
 
-export const NAME_RULE =
-  "Small letters, digits, dots, dashes and underscores, such as api-redesign. It stays for ever.";
+export const NAME_RULE = "Short, such as API redesign. It is the council’s address, and stays.";
 
 /** Something to begin with. */
 export const SAMPLE: Pick<NewCouncil, "name" | "charter"> = {
@@ -52,7 +54,7 @@ export function modelOf(
 /** As the server takes it; what was left empty is left out. */
 export function requestOf(council: NewCouncil): Schemas["NewCouncil"] {
   return {
-    name: council.name.trim(),
+    name: roomName(council.name),
     charter: council.charter,
     project: council.project.trim() || null,
     members: council.members.map((member) => ({
@@ -60,5 +62,6 @@ export function requestOf(council: NewCouncil): Schemas["NewCouncil"] {
       model: member.model || null,
       persona: member.persona.trim() || null,
     })),
+    budget: budgetOf(council.allowance) ?? null,
   };
 }

@@ -20,7 +20,6 @@ export function useBottom() {
   /** The reader goes elsewhere; growth moves nothing from now on. */
   const leaveBottom = useCallback(() => {
     follows.current = false;
-    setAtBottom(false);
   }, []);
 
   const onScroll = useCallback(() => {
@@ -37,11 +36,13 @@ export function useBottom() {
     if (!element || !inside) return undefined;
     const observer = new ResizeObserver(() => {
       if (follows.current) element.scrollTop = element.scrollHeight;
+      // Where there is no room, there may be some by now, or the other way round.
+      else onScroll();
     });
     observer.observe(inside);
     observer.observe(element);
     return () => observer.disconnect();
-  }, []);
+  }, [onScroll]);
 
   return { scroller, content, isAtBottom, toBottom, leaveBottom, onScroll };
 }

@@ -2,6 +2,7 @@ import { useState, type KeyboardEvent } from "react";
 import { Button } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
+import { isComposing } from "../ui/keys";
 import { Tabs } from "../ui/Tabs";
 import type { Agent } from "./data";
 import { Deadline } from "./Deadline";
@@ -208,7 +209,7 @@ function AddButton({
 
 /** Enter adds, and does not send the form around it. */
 function onEnter(event: KeyboardEvent, run: () => void): void {
-  if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+  if (event.key !== "Enter" || isComposing(event)) return;
   event.preventDefault();
   run();
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
+import { budgetInWords } from "../ui/Budget";
 import { money } from "../ui/money";
 import { Glyph } from "../ui/icons";
 import { count, duration, some } from "../ui/time";
-import { tokensOf } from "./ControlBar";
 import type { Known } from "./data";
 import { LaneMap } from "./LaneMap";
 import { useNarrow } from "./narrow";
@@ -100,6 +100,11 @@ function SeatLine({ seat, role, isNow }: { seat: Seat; role: string; isNow: bool
   );
 }
 
+function tokensOf({ actual }: View): number | undefined {
+  if (actual.inputTokens === undefined && actual.outputTokens === undefined) return undefined;
+  return (actual.inputTokens ?? 0) + (actual.outputTokens ?? 0);
+}
+
 /** What it was thought to take, beside what it took. */
 function Comparison({ view }: { view: View }) {
   const { estimate, actual } = view;
@@ -143,9 +148,7 @@ function Comparison({ view }: { view: View }) {
           ))}
         </tbody>
       </table>
-      {view.budgetTokens !== undefined && (
-        <p className="muted small">Budget: {view.budgetTokens.toLocaleString("en")} tokens</p>
-      )}
+      {view.budget && <p className="muted small">Budget: {budgetInWords(view.budget)}</p>}
       {estimate && estimate.notes.length > 0 && (
         <details className="thinking">
           <summary>What the estimate does not say</summary>

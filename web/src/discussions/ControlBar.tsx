@@ -1,13 +1,11 @@
 // How far it is, and everything that can be done: one row that never wraps. On a narrow
 // page what is not needed at once is in the menu.
 
-import { money } from "../ui/money";
 import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { StatusBadge } from "../shell/status";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
-import { count, duration, useNow } from "../ui/time";
 import type { Commands } from "./commands";
 import { type View } from "./words";
 
@@ -20,7 +18,7 @@ interface Props {
 }
 
 /** Widths of the bar from which there is room for more. */
-const ROOM = { facts: 1160, everything: 980, segments: 560, round: 430, words: 380 };
+const ROOM = { everything: 980, segments: 560, round: 430, words: 380 };
 
 export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
   const bar = useRef<HTMLDivElement>(null);
@@ -58,7 +56,6 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
         hasSegments={width >= ROOM.segments}
         isShort={width < ROOM.round && (isBroken || view.status === "pausing")}
       />
-      {width >= ROOM.facts && <Facts view={view} />}
       <span className="spread" />
       {isAll &&
         apart.map((item) => (
@@ -69,10 +66,10 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
       {can("pause") && (
         <Button
           icon="pause"
-          shortcut="Space"
+          shortcut="P"
           disabled={isBusy}
           onClick={() => run("pause")}
-          aria-label="Pause after this turn"
+          aria-label={view.step?.waitsForPerson ? "Pause now" : "Pause after this turn"}
         >
           {face("Pause")}
         </Button>
@@ -81,7 +78,7 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
         <Button
           icon="play"
           look="primary"
-          shortcut="Space"
+          shortcut="P"
           disabled={isBusy}
           onClick={() => run("resume")}
         >
@@ -167,27 +164,4 @@ function Rounds({ view, hasSegments, isShort }: RoundsProps) {
       )}
     </span>
   );
-}
-
-function Facts({ view }: { view: View }) {
-  const { actual, startedAt, status } = view;
-  const isRunning = status === "active" || status === "pausing";
-  const now = useNow(isRunning);
-  const elapsed =
-    isRunning && startedAt !== undefined
-      ? now - Date.parse(startedAt)
-      : actual.elapsedSeconds * 1_000;
-  const tokens = tokensOf(view);
-  return (
-    <span className="facts number">
-      <span title="Since it started">{duration(elapsed)}</span>
-      {tokens !== undefined && <span title="Read and written">{count(tokens)} tokens</span>}
-      {actual.cost !== undefined && <span>{money(actual.cost, actual.currency)}</span>}
-    </span>
-  );
-}
-
-export function tokensOf({ actual }: View): number | undefined {
-  if (actual.inputTokens === undefined && actual.outputTokens === undefined) return undefined;
-  return (actual.inputTokens ?? 0) + (actual.outputTokens ?? 0);
 }

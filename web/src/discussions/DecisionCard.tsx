@@ -1,4 +1,5 @@
 import { memo } from "react";
+import { Cut, Spent } from "../ui/Spent";
 import { CardHead } from "./CardHead";
 import { HOW, type Entry, type View } from "./words";
 
@@ -51,14 +52,16 @@ export const DecisionCard = memo(
             )}
             {decision.raw !== undefined && (
               <details>
-                <summary>The answer as it came</summary>
-                <pre tabIndex={0} role="region" aria-label="The answer as it came">
+                <summary>Raw reply</summary>
+                <pre tabIndex={0} role="region" aria-label="Raw reply">
                   {decision.raw}
                 </pre>
               </details>
             )}
           </div>
         )}
+        <Cut of={entry} />
+        {entry.usage && <Spent className="spent" usage={entry.usage} />}
       </article>
     );
   },

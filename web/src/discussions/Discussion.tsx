@@ -88,7 +88,7 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
     jump(here < 0 ? (by > 0 ? cards[0] : cards.at(-1)) : cards[here + by]);
   };
   useShortcuts([
-    { key: " ", label: "Pause or resume", run: commands.pauseOrResume },
+    { key: "p", label: "Pause or resume", run: commands.pauseOrResume },
     { key: "j", label: "Next turn", run: () => step(1) },
     { key: "k", label: "Turn before", run: () => step(-1) },
     { key: "c", label: "Conclude now", run: () => commands.ask("conclude") },

@@ -5,12 +5,13 @@ import { asked, client, whole } from "../api/client";
 import { pageOf, type Session } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { StatusBadge, statusOf } from "../shell/status";
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
 import { SelectField, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
-import { ago, moment, some } from "../ui/time";
+import { some } from "../ui/time";
 import "./discussions.css";
 import { doing } from "./words";
 
@@ -113,9 +114,7 @@ function Row({ session }: { session: Session }) {
         <span className="title">{session.title}</span>
         {UNDER_WAY.has(session.status) && <Standing session={session} />}
       </span>
-      <span className="muted small when" title={moment(session.updatedAt)}>
-        {ago(session.updatedAt)}
-      </span>
+      <Age className="muted small when" at={session.updatedAt} />
       <StatusBadge status={session.status} />
     </Link>
   );
@@ -167,5 +166,5 @@ function NothingYet() {
 }
 
 function NothingFound() {
-  return <Empty>No discussion fits this search.</Empty>;
+  return <Empty>No discussions match.</Empty>;
 }

@@ -4,8 +4,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useLimits } from "../api/known";
-import { useOnce } from "../api/once";
+import { useWrite } from "../api/write";
 import { StatusBadge } from "../shell/status";
+import { budgetInWords } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
@@ -50,7 +51,7 @@ export function DraftPage({ view }: { view: View }) {
   };
   const edit = editOf(view, shown);
   const isChanged = Object.keys(edit).length > 0;
-  const saving = useOnce(
+  const saving = useWrite(
     ({ body }: Saved, header) =>
       asked(client.PATCH("/api/discussions/{id}", { params: { path: { id }, header }, body })),
     {
@@ -148,9 +149,7 @@ export function DraftPage({ view }: { view: View }) {
 /** What was settled when the draft was made. */
 function Facts({ view }: { view: View }) {
   const facts = [
-    ...(view.budgetTokens === undefined
-      ? []
-      : [`At most ${view.budgetTokens.toLocaleString("en")} tokens`]),
+    ...(view.budget ? [`Budget: ${budgetInWords(view.budget)}`] : []),
     ...((view.context ?? []).length === 0 ? [] : [`With ${(view.context ?? []).join(", ")}`]),
   ];
   return facts.length > 0 && <p className="muted small">{facts.join(" · ")}</p>;

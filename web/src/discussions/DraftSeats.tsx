@@ -1,8 +1,9 @@
 // Who leads a draft and who takes part. Each change is made at once.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { asked, client, writeKey } from "../api/client";
+import { asked, client } from "../api/client";
+import { useWrite } from "../api/write";
 import { Button, IconButton } from "../ui/Button";
 import { Glyph } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
@@ -19,22 +20,23 @@ export function DraftSeats({ view }: { view: View }) {
   const queries = useQueryClient();
   const agents = useAgents().data ?? [];
   const path = { id };
-  const change = useMutation({
-    mutationFn: (what: { add: SeatDraft } | { remove: string }) =>
+  const renew = () => queries.invalidateQueries({ queryKey: ["discussions", id] });
+  const change = useWrite(
+    (what: { add: SeatDraft } | { remove: string }, header) =>
       "add" in what
         ? asked(
             client.POST("/api/discussions/{id}/participants", {
-              params: { path, header: writeKey() },
+              params: { path, header },
               body: seatBody(what.add),
             }),
           )
         : asked(
             client.DELETE("/api/discussions/{id}/participants/{participant}", {
-              params: { path: { id, participant: what.remove }, header: writeKey() },
+              params: { path: { id, participant: what.remove }, header },
             }),
           ),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["discussions", id] }),
-  });
+    { onSent: renew, onError: renew },
+  );
   return (
     <section className="card stack" aria-label="Who is here">
       <h2>Who is here</h2>
@@ -87,19 +89,21 @@ function Leader({ view }: { view: View }) {
   const { id } = view;
   const queries = useQueryClient();
   const [chosen, setChosen] = useState<LeaderDraft>();
-  const changing = useMutation({
-    mutationFn: (leader: LeaderDraft) =>
+  const changing = useWrite(
+    (leader: LeaderDraft, header) =>
       asked(
         client.PATCH("/api/discussions/{id}/moderator", {
-          params: { path: { id }, header: writeKey() },
+          params: { path: { id }, header },
           body: leaderBody(leader),
         }),
       ),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["discussions", id] });
-      setChosen(undefined);
+    {
+      onSent: async () => {
+        await queries.invalidateQueries({ queryKey: ["discussions", id] });
+        setChosen(undefined);
+      },
     },
-  });
+  );
   if (!chosen) {
     const { moderator, moderatorId } = view;
     const now: LeaderDraft = moderator.person

@@ -1,5 +1,8 @@
 import { Markdown } from "../markdown/Markdown";
+import { budgetInWords } from "../ui/Budget";
 import { Icon } from "../ui/icons";
+import { spentInWords } from "../ui/Spent";
+import { duration, useNow } from "../ui/time";
 import { FORMATS, headline, type View } from "./words";
 
 /** The topic, and whose discussion it is. */
@@ -11,6 +14,7 @@ export function Head({ view }: { view: View }) {
       <p className="eyebrow">
         {FORMATS[view.format]} · led by {view.moderator.name}
         {view.name !== title && title === view.topic.trim() && ` · ${view.name}`}
+        {view.startedAt !== undefined && <Facts view={view} />}
       </p>
       <h1>{title}</h1>
       {title !== view.topic.trim() && (
@@ -30,5 +34,21 @@ export function Head({ view }: { view: View }) {
         </ul>
       )}
     </header>
+  );
+}
+
+/** How long models have worked, and what it took. */
+function Facts({ view }: { view: View }) {
+  const { actual, status, step } = view;
+  const isRunning = (status === "active" || status === "pausing") && !step?.waitsForPerson;
+  const now = useNow(isRunning);
+  const sinceMs = isRunning ? Math.max(0, now - Date.parse(view.changedAt)) : 0;
+  const worked = duration(actual.modelSeconds * 1_000 + sinceMs).replace(/\.\d/, "");
+  return (
+    <span className="number" title="Time worked, tokens and cost">
+      {["", worked, spentInWords(actual, actual), view.budget ? budgetInWords(view.budget) : ""]
+        .filter((one, at) => at === 0 || one)
+        .join(" · ")}
+    </span>
   );
 }

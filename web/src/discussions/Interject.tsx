@@ -1,10 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
-import { forgetSent, useOnce } from "../api/once";
-import { remembered, useStored } from "../stored";
+import { forgetSent, useWrite } from "../api/write";
+import { remembered, useKeptText } from "../stored";
 import { Button, IconButton } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
+import { isSending } from "../ui/keys";
 import { Wrong } from "../ui/Notice";
 import { toast } from "../ui/announce";
 import type { View } from "./words";
@@ -21,15 +22,16 @@ export function Interject({ view, isAsked, onDone }: Props) {
   const { id } = view;
   const queries = useQueryClient();
   const kept = `interjection.${id}`;
-  const [text, setText] = useStored(kept, "");
-  const [by, setBy] = useStored("my-name", "");
+  const [text, setText] = useKeptText(kept);
+  const [by, setBy] = useKeptText("my-name");
   const form = useRef<HTMLFormElement>(null);
-  const sending = useOnce(
+  const sending = useWrite(
     (body: Schemas["Interjection"], header) =>
       asked(
         client.POST("/api/discussions/{id}/interject", { params: { path: { id }, header }, body }),
       ),
     {
+      place: kept,
       onSent: (_, sent) => {
         forgetSent<string>(kept, (now) => now.trim() === sent.text);
         toast("Said. Everybody after the step under way hears it.");
@@ -64,7 +66,7 @@ export function Interject({ view, isAsked, onDone }: Props) {
           placeholder="Organizer"
           maxLength={120}
           value={by}
-          onChange={(event) => setBy(event.target.value === "" ? undefined : event.target.value)}
+          onChange={(event) => setBy(event.target.value)}
         />
         <GrowingArea
           className="input"
@@ -72,13 +74,13 @@ export function Interject({ view, isAsked, onDone }: Props) {
           aria-label="Say something between the turns"
           placeholder="Say something between the turns"
           value={text}
-          onChange={(event) => setText(event.target.value === "" ? undefined : event.target.value)}
+          onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
             if (event.key === "Escape") {
               event.currentTarget.blur();
               onDone();
             }
-            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+            if (!isSending(event)) return;
             event.preventDefault();
             send();
           }}

@@ -1,6 +1,6 @@
 import { Markdown } from "../markdown/Markdown";
 import type { LiveSession, Retrying, Waiting } from "../live/session";
-import { useText } from "../live/texts";
+import { BEGUN_AGAIN, useBegunAgain, useText } from "../live/texts";
 import { duration } from "../ui/time";
 import { CardHead } from "./CardHead";
 import { doing, type Step, type View } from "./words";
@@ -14,6 +14,7 @@ interface Props {
 /** The step under way. A decision is an answer for machines, so its text is not shown. */
 export function LiveCard({ view, step, live }: Props) {
   const arriving = useText(live.texts.of(step.callId));
+  const hasBegunAgain = useBegunAgain(live.texts.of(step.callId));
   const thought = useText(live.reasonings.of(step.callId));
   const text = arriving === "" ? (step.text ?? "") : arriving;
   const seat = [view.moderator, ...view.participants].find((one) => one.id === step.participantId);
@@ -33,6 +34,7 @@ export function LiveCard({ view, step, live }: Props) {
         round={step.kind === "turn" ? view.round : undefined}
         state={state(step, isShown, thought !== "", live.held.get(step.callId))}
       />
+      {isShown && hasBegunAgain && <p className="muted small">{BEGUN_AGAIN}</p>}
       {isShown ? (
         <Markdown text={text} live under={3} serif={step.kind === "synthesis"} />
       ) : (

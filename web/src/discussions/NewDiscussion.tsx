@@ -1,11 +1,13 @@
 // The wizard: topic and format, who is there, how long. Everything typed is kept in this
 // browser until the discussion is made.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type FormEvent, type RefObject } from "react";
-import { useLocation, useSearch } from "wouter";
-import { asked, client, Problem, writeKey } from "../api/client";
+import { useLocation } from "wouter";
+import { asked, client, Problem } from "../api/client";
 import { useDiscussionPresets, useLimits } from "../api/known";
+import { useWrite } from "../api/write";
+import { useAsked } from "../shell/search";
 import { useTitle } from "../shell/Shell";
 import { remember, remembered } from "../stored";
 import { Button } from "../ui/Button";
@@ -103,12 +105,12 @@ export default function NewDiscussion() {
           <h1>New discussion</h1>
         </div>
         <Button look="quiet" onClick={() => startOver()}>
-          Begin anew
+          Start over
         </Button>
       </header>
       {former && (
-        <Notice action={<Button onClick={() => restore(former)}>Take it back</Button>}>
-          You had begun another one: “{former.topic.slice(0, 80)}”
+        <Notice action={<Button onClick={() => restore(former)}>Restore it</Button>}>
+          You were writing another one: “{former.topic.slice(0, 80)}”
         </Notice>
       )}
       <Steps now={draft.step} wrongs={wrongs} onChoose={show} />
@@ -196,13 +198,17 @@ function focusStep(form: RefObject<HTMLFormElement | null>): void {
 /** The draft of this browser. What the address asks for begins a new one, and keeps the former. */
 function useDraft() {
   const [, go] = useLocation();
-  const asksFor = useSearch();
-  const [begun] = useState(() => begin(new URLSearchParams(asksFor)));
+  const asksFor = useAsked();
+  const [begun] = useState(() => begin(asksFor));
   const [draft, setDraft] = useState(begun.draft);
   const [former, setFormer] = useState(begun.former);
-  useEffect(() => remember(STORED, draft), [draft]);
   useEffect(() => {
-    if (asksFor !== "") go("/discussions/new", { replace: true });
+    // Whoever has only looked leaves nothing behind.
+    const isFresh = JSON.stringify({ ...draft, step: 1 }) === JSON.stringify(FRESH);
+    remember(STORED, isFresh ? undefined : draft);
+  }, [draft]);
+  useEffect(() => {
+    if (asksFor.size > 0) go("/discussions/new", { replace: true });
   }, [asksFor, go]);
   return {
     draft,
@@ -241,21 +247,19 @@ function begin(asksFor: URLSearchParams): { draft: Draft; former?: Draft } {
 /** Makes the discussion once, also when the answer got lost and it is sent again. */
 function useMaking(onMade: (id: string) => void, onRefused: (problem: Problem) => void) {
   const queries = useQueryClient();
-  const sent = useRef({ text: "", header: writeKey() });
-  return useMutation({
-    mutationFn: (made: ReturnType<typeof body>) => {
-      const text = JSON.stringify(made);
-      if (sent.current.text !== text) sent.current = { text, header: writeKey() };
-      const { header } = sent.current;
-      return asked(client.POST("/api/discussions", { body: made, params: { header } }));
+  return useWrite(
+    (made: ReturnType<typeof body>, header) =>
+      asked(client.POST("/api/discussions", { body: made, params: { header } })),
+    {
+      place: STORED,
+      onSent: (view) => {
+        remember(STORED, undefined);
+        void queries.invalidateQueries({ queryKey: ["sessions"] });
+        onMade(view.id);
+      },
+      onError: (error) => {
+        if (error instanceof Problem) onRefused(error);
+      },
     },
-    onSuccess: (view) => {
-      remember(STORED, undefined);
-      void queries.invalidateQueries({ queryKey: ["sessions"] });
-      onMade(view.id);
-    },
-    onError: (error) => {
-      if (error instanceof Problem) onRefused(error);
-    },
-  });
+  );
 }

@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { createPortal } from "react-dom";
-import { asked, client, Problem, writeKey } from "../api/client";
+import { asked, client, Problem } from "../api/client";
+import { useWrite } from "../api/write";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SelectField, TextArea, TextField } from "../ui/Field";
@@ -31,32 +32,30 @@ export function NewFacilitator({ styles, onClose, onMade }: Props) {
     description: description ?? model?.description ?? "",
     persona: persona ?? model?.persona ?? "",
   };
-  const making = useMutation({
-    mutationFn: () =>
-      asked(
-        client.POST("/api/agents", {
-          params: { header: writeKey() },
-          body: {
-            ...(style !== "" && { copyOf: style }),
-            name: name.trim(),
-            ...(shown.description.trim() !== "" && { description: shown.description.trim() }),
-            ...(shown.persona.trim() !== "" && { persona: shown.persona }),
-            isFacilitator: true,
-          },
-        }),
-      ),
-    onSuccess: async (agent) => {
-      await queries.invalidateQueries({ queryKey: ["agents"] });
-      onMade(agent);
+  const body = {
+    ...(style !== "" && { copyOf: style }),
+    name: name.trim(),
+    ...(shown.description.trim() !== "" && { description: shown.description.trim() }),
+    ...(shown.persona.trim() !== "" && { persona: shown.persona }),
+    isFacilitator: true,
+  };
+  const making = useWrite(
+    (made: typeof body, header) =>
+      asked(client.POST("/api/agents", { params: { header }, body: made })),
+    {
+      onSent: async (agent) => {
+        await queries.invalidateQueries({ queryKey: ["agents"] });
+        onMade(agent);
+      },
     },
-  });
+  );
   const wrong = (field: string) =>
     making.error instanceof Problem ? making.error.field(field) : undefined;
   function make(event: FormEvent): void {
     // The wizard's form is around this one in React's tree, though not in the page's.
     event.preventDefault();
     event.stopPropagation();
-    making.mutate();
+    making.mutate(body);
   }
   return createPortal(
     <Dialog title="New facilitator" onClose={onClose} wide>
@@ -101,7 +100,7 @@ export function NewFacilitator({ styles, onClose, onMade }: Props) {
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={making.isPending || name.trim() === ""}>
-            Make it
+            Create
           </Button>
         </div>
       </form>

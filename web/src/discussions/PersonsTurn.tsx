@@ -3,8 +3,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
-import { forgetSent, useOnce } from "../api/once";
-import { remember, useStored } from "../stored";
+import { forgetSent, useWrite } from "../api/write";
+import { remember, useKeptText } from "../stored";
 import { Button } from "../ui/Button";
 import { SelectField, TextArea } from "../ui/Field";
 import { Glyph } from "../ui/icons";
@@ -19,7 +19,8 @@ interface Props {
 
 export function PersonsTurn({ view, step }: Props) {
   const seat = view.participants.find((one) => one.id === step.participantId);
-  const isDeciding = view.allowed.includes("decide");
+  const isDeciding = step.kind === "opening" || step.kind === "evaluation";
+  const isPaused = view.status === "paused";
   return (
     <section
       className="persons-turn"
@@ -29,7 +30,11 @@ export function PersonsTurn({ view, step }: Props) {
       <div className="persons-head">
         <Glyph role="person" />
         <h3 id="persons-turn">It is {step.name}’s turn</h3>
-        <Remaining until={step.replyBy} />
+        {isPaused ? (
+          <span className="muted small spread">Paused: resume it to send what you write.</span>
+        ) : (
+          <Remaining until={step.replyBy} />
+        )}
       </div>
       {step.question !== undefined && (
         <p className="persons-question">
@@ -50,31 +55,28 @@ function Remaining({ until }: { until: string | undefined }) {
   const left = Date.parse(until) - now;
   return (
     <span className="muted small spread number" title={moment(until)}>
-      {left > 0 ? `${duration(left)} left` : "The time is over"}
+      {left > 0 ? `${duration(left)} left` : "Time is up"}
     </span>
   );
 }
 
 /** Where a text of this step is kept until it is sent. */
 function placeOf(view: View, step: Step, name: string): string {
-  return `turn.${view.id}.${step.callId}.${name}`;
-}
-
-function useKept(place: string): [string, (text: string) => void] {
-  const [text, setText] = useStored(place, "");
-  return [text, (next) => setText(next === "" ? undefined : next)];
+  // A step that was paused is another call when it goes on, and the same turn.
+  return `turn.${view.id}.${step.callId.replace(/#\d+$/, "")}.${name}`;
 }
 
 function Reply({ view, step }: Props) {
   const { id } = view;
   const queries = useQueryClient();
   const place = placeOf(view, step, "text");
-  const [text, keep] = useKept(place);
+  const [text, keep] = useKeptText(place);
   const isConclusion = step.kind === "synthesis";
-  const sending = useOnce(
+  const sending = useWrite(
     ({ place: _, ...body }: Schemas["SeatReply"] & { place: string }, header) =>
       asked(client.POST("/api/discussions/{id}/reply", { params: { path: { id }, header }, body })),
     {
+      place,
       onSent: (_, sent) => {
         forgetSent<string>(sent.place, (kept) => kept.trim() === sent.text);
         void queries.invalidateQueries({ queryKey: ["discussions", id] });
@@ -99,7 +101,11 @@ function Reply({ view, step }: Props) {
       />
       <Wrong error={sending.error} />
       <div className="row">
-        <Button type="submit" look="primary" disabled={sending.isPending || text.trim() === ""}>
+        <Button
+          type="submit"
+          look="primary"
+          disabled={sending.isPending || text.trim() === "" || view.status === "paused"}
+        >
           {isConclusion ? "Conclude with this" : "Send"}
         </Button>
       </div>
@@ -110,21 +116,23 @@ function Reply({ view, step }: Props) {
 function Decide({ view, step }: Props) {
   const { id } = view;
   const queries = useQueryClient();
+  const isPaused = view.status === "paused";
   const speakers = view.participants.filter((seat) => seat.role !== "observer");
   const places = {
     next: placeOf(view, step, "next"),
     question: placeOf(view, step, "question"),
     reasoning: placeOf(view, step, "reasoning"),
   };
-  const [next, keepNext] = useKept(places.next);
-  const [question, keepQuestion] = useKept(places.question);
-  const [reasoning, keepReasoning] = useKept(places.reasoning);
-  const sending = useOnce(
+  const [next, keepNext] = useKeptText(places.next);
+  const [question, keepQuestion] = useKeptText(places.question);
+  const [reasoning, keepReasoning] = useKeptText(places.reasoning);
+  const sending = useWrite(
     ({ body }: { body: Schemas["PersonsDecision"]; places: typeof places }, header) =>
       asked(
         client.POST("/api/discussions/{id}/decide", { params: { path: { id }, header }, body }),
       ),
     {
+      place: places.question,
       onSent: (_, { body, places }) => {
         // Whose turn was next is settled, whatever was chosen.
         remember(places.next, undefined);
@@ -172,13 +180,17 @@ function Decide({ view, step }: Props) {
       />
       <Wrong error={sending.error} />
       <div className="row">
-        <Button type="submit" look="primary" disabled={sending.isPending || question.trim() === ""}>
+        <Button
+          type="submit"
+          look="primary"
+          disabled={sending.isPending || question.trim() === "" || isPaused}
+        >
           Give the floor
         </Button>
         {step.kind === "evaluation" && (
           <Button
             icon="flag"
-            disabled={sending.isPending}
+            disabled={sending.isPending || isPaused}
             onClick={() => sending.mutate({ body: { decision: "synthesize", ...because }, places })}
           >
             Enough was said: conclude

@@ -1,3 +1,4 @@
+import { BudgetFields } from "../ui/Budget";
 import { TextField } from "../ui/Field";
 import { EstimateCard } from "./EstimateCard";
 import type { StepProps } from "./TopicStep";
@@ -51,14 +52,11 @@ export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) 
           onChange={onChange}
         />
       )}
-      <TextField
-        label="Token budget (optional)"
-        inputMode="numeric"
-        placeholder="No limit"
-        value={draft.budget}
-        wrong={wrongs.get("budgetTokens")}
-        hint="For all seats together, read and written. When it is spent the discussion is concluded."
-        onChange={(event) => onChange({ budget: event.target.value })}
+      <BudgetFields
+        value={draft.allowance}
+        wrong={(field) => wrongs.get(field)}
+        hint="For all seats together. When it is spent, the discussion is concluded."
+        onChange={(allowance) => onChange({ allowance })}
       />
       <EstimateCard draft={draft} isWhole={isWhole} />
     </>

@@ -41,7 +41,7 @@ export function Summary({ draft, agents, limits }: Props) {
         {draft.isFixed
           ? `At most ${some(Number(draft.rounds) || 0, "round")}`
           : `Up to ${some(limits.roundsUsual, "round")}, as the facilitator decides`}
-        {draft.budget.trim() !== "" && `, ${draft.budget} tokens at most`}
+        {draft.allowance.tokens.trim() !== "" && `, ${draft.allowance.tokens} tokens at most`}
         {draft.files.length > 0 && `. With ${some(draft.files.length, "file")}`}
       </p>
     </aside>

@@ -6,7 +6,7 @@ import { DecisionCard } from "./DecisionCard";
 import { LiveCard } from "./LiveCard";
 import { PersonsTurn } from "./PersonsTurn";
 import { TurnCard } from "./TurnCard";
-import type { Entry, View } from "./words";
+import type { Entry, Step, View } from "./words";
 
 interface Props {
   ref: Ref<HTMLDivElement>;
@@ -23,6 +23,7 @@ export function Timeline({ ref, known, live, isFollowing }: Props) {
   const lastTurn = entries.findLast((entry) => entry.kind === "turn")?.number;
   const { step } = view;
   const runs = view.status === "active" || view.status === "pausing";
+  const waits = runs && step?.waitsForPerson === true;
   return (
     <section className="timeline" aria-label="Timeline" ref={ref}>
       <h2 className="unseen">What was said</h2>
@@ -39,10 +40,10 @@ export function Timeline({ ref, known, live, isFollowing }: Props) {
           />
         ),
       )}
-      {runs && step?.waitsForPerson && <PersonsTurn key={step.callId} view={view} step={step} />}
-      {runs && step && !step.waitsForPerson && (
-        <LiveCard key={step.callId} view={view} step={step} live={live} />
+      {step && (waits || (view.status === "paused" && isPersons(view, step))) && (
+        <PersonsTurn key={step.callId} view={view} step={step} />
       )}
+      {runs && step && !waits && <LiveCard key={step.callId} view={view} step={step} live={live} />}
       {!runs && step && <Resting view={view} next={step.name} />}
       {view.status === "concluded" && (
         <p className="resting">
@@ -53,6 +54,12 @@ export function Timeline({ ref, known, live, isFollowing }: Props) {
       )}
     </section>
   );
+}
+
+/** What a person has begun to write stays in sight while the discussion rests. */
+function isPersons(view: View, step: Step): boolean {
+  const seats = [view.moderator, ...view.participants];
+  return seats.some((seat) => seat.id === step.participantId && seat.person);
 }
 
 function toConclusion(): void {

@@ -4,6 +4,7 @@ import { IconButton } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
 import { size, sizeInWords, useFiles } from "../ui/files";
 import { Icon } from "../ui/icons";
+import { isSending } from "../ui/keys";
 import { Notice } from "../ui/Notice";
 import type { Draft, Limits, Seated, Wrongs } from "./draft";
 import { FORMATS, formatWords, type Format } from "./words";
@@ -45,7 +46,7 @@ export function TopicStep({ draft, wrongs, limits, onChange }: StepProps) {
 
 /** Enter in a text of several lines goes on like in any other field. */
 function goOn(event: KeyboardEvent<HTMLTextAreaElement>): void {
-  if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+  if (!isSending(event)) return;
   event.preventDefault();
   event.currentTarget.form?.requestSubmit();
 }

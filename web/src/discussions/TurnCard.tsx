@@ -2,6 +2,7 @@ import { memo, useEffect, useRef, type RefObject } from "react";
 import { Markdown } from "../markdown/Markdown";
 import { IconButton } from "../ui/Button";
 import { copy } from "../ui/announce";
+import { Cut, Spent } from "../ui/Spent";
 import { some } from "../ui/time";
 import { CardHead } from "./CardHead";
 import { Fold, useFold } from "./Fold";
@@ -62,6 +63,7 @@ export const TurnCard = memo(function TurnCard({ entry, asked, isNew, isFollowin
           <Markdown text={content} under={3} />
         </Fold>
       )}
+      <Cut of={entry} />
       {error && (
         <div className="turn-problem" role="note">
           <p>
@@ -82,6 +84,7 @@ export const TurnCard = memo(function TurnCard({ entry, asked, isNew, isFollowin
           Read {some(entry.condensed, "earlier piece")} in short, to fit the model.
         </p>
       )}
+      {entry.usage && <Spent className="spent" usage={entry.usage} />}
     </article>
   );
 });

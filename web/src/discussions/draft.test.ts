@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem, type Schemas } from "../api/client";
+import { NO_LIMIT } from "../ui/Budget";
 import type { Agent } from "./data";
 import {
   agentSeat,
@@ -98,7 +99,7 @@ describe("a draft", () => {
       choice: "model:ollama/llama3",
       isFixed: true,
       rounds: "8",
-      budget: "50000",
+      allowance: { tokens: "50000", cost: "", seconds: "900" },
     });
     expect(body(whole, false)).toEqual({
       topic: "Why?",
@@ -118,7 +119,7 @@ describe("a draft", () => {
       ],
       model: "ollama/llama3",
       maxRounds: 8,
-      budgetTokens: 50_000,
+      budget: { tokens: 50_000, seconds: 900 },
       start: false,
     });
   });
@@ -167,8 +168,9 @@ describe("what is wrong with a draft", () => {
     }
     expect(found({ isFixed: false, rounds: "five" })).toEqual({});
     expect(found({ isFixed: true, rounds: "50" })).toEqual({});
-    expect(Object.keys(found({ budget: "999" }))).toEqual(["budgetTokens"]);
-    expect(found({ budget: "1000" })).toEqual({});
+    const tokens = (tokens: string) => found({ allowance: { ...NO_LIMIT, tokens } });
+    expect(Object.keys(tokens("999"))).toEqual(["budget.tokens"]);
+    expect(tokens("1,000")).toEqual({});
   });
 });
 
@@ -183,7 +185,7 @@ describe("a field of the server", () => {
       "participants[3].model": 2,
       model: 2,
       maxRounds: 3,
-      budgetTokens: 3,
+      "budget.tokens": 3,
     };
     for (const [field, step] of Object.entries(steps)) expect(stepOf(field)).toBe(step);
   });

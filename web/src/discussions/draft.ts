@@ -1,6 +1,7 @@
 // A discussion that is being set up, before the server knows of it.
 
 import type { Problem, Schemas } from "../api/client";
+import { budgetOf, NO_LIMIT, type Allowance } from "../ui/Budget";
 import { fileLimits, size, sizeInWords, type FileLimits } from "../ui/files";
 import type { Agent } from "./data";
 import type { Format, Role, Tier } from "./words";
@@ -46,7 +47,7 @@ export interface Draft {
   /** Empty: as many as the server allows for when nobody says. */
   rounds: string;
   isFixed: boolean;
-  budget: string;
+  allowance: Allowance;
 }
 
 export const FRESH: Draft = {
@@ -58,7 +59,7 @@ export const FRESH: Draft = {
   choice: "",
   rounds: "5",
   isFixed: false,
-  budget: "",
+  allowance: NO_LIMIT,
 };
 
 /** The draft with everybody named. */
@@ -137,11 +138,12 @@ export function wrongs(draft: Seated, agents: readonly Agent[], limits: Limits):
   seatWrongs(draft, agents, limits, found);
   if (draft.isFixed && !isWhole(draft.rounds, 1, limits.roundsMost))
     found.set("maxRounds", wholeFrom(1, limits.roundsMost));
+  const { tokens } = draft.allowance;
   if (
-    draft.budget.trim() !== "" &&
-    !isWhole(draft.budget, limits.budgetLeast, Number.MAX_SAFE_INTEGER)
+    tokens.trim() !== "" &&
+    !isWhole(tokens.replace(/[\s,]/g, ""), limits.budgetLeast, Number.MAX_SAFE_INTEGER)
   )
-    found.set("budgetTokens", `A whole number, at least ${limits.budgetLeast}; or nothing.`);
+    found.set("budget.tokens", `A whole number, at least ${limits.budgetLeast}; or nothing.`);
   return found;
 }
 
@@ -188,7 +190,7 @@ function isWhole(text: string, least: number, most: number): boolean {
 export function stepOf(field: string): StepNumber {
   const root = field.split(/[.[]/)[0] ?? "";
   if (["topic", "name", "format", "context"].includes(root)) return 1;
-  if (["maxRounds", "budgetTokens"].includes(root)) return 3;
+  if (["maxRounds", "budget"].includes(root)) return 3;
   return 2;
 }
 
@@ -206,6 +208,7 @@ type NewSeat = Schemas["NewDiscussionSeat"];
 
 export function body(draft: Seated, start: boolean): Body {
   const model = parts(draft.choice).model;
+  const budget = budgetOf(draft.allowance);
   return {
     topic: draft.topic,
     format: draft.format,
@@ -215,7 +218,7 @@ export function body(draft: Seated, start: boolean): Body {
     ...(draft.files.length > 0 && { context: draft.files }),
     ...(model !== undefined && { model }),
     ...(draft.isFixed && { maxRounds: Number(draft.rounds) }),
-    ...(draft.budget.trim() !== "" && { budgetTokens: Number(draft.budget) }),
+    ...(budget && { budget }),
     start,
   };
 }

@@ -50,6 +50,7 @@ const FAILURES: Record<Schemas["FailureName"], string> = {
   refused: "was refused by the provider",
   rateLimited: "was held back: the provider allows no more requests now",
   outOfCredit: "was turned away: the account has no credit left",
+  outOfBudget: "could not be asked: out of budget",
   promptTooLong: "was given more to read than the model takes",
   tooLong: "had too much to read or write",
   empty: "answered with nothing",

@@ -61,7 +61,7 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
           <option value={WAITING}>Waits for a person</option>
           {[...statuses].map((status) => (
             <option key={status} value={status}>
-              {statusOf(status).word}
+              {statusOf(status, looked.kind).word}
             </option>
           ))}
         </SelectField>

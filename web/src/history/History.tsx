@@ -1,6 +1,7 @@
 import "./history.css";
 import { useEffect, useRef, useState } from "react";
-import { Link, useLocation, useSearch } from "wouter";
+import { Link, useLocation } from "wouter";
+import { useAsked } from "../shell/search";
 import { useTitle } from "../shell/Shell";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
@@ -105,7 +106,7 @@ function words(total: number, narrowed: boolean): string {
 /** What is looked for stands in the address; what is being typed gets there when the typing pauses. */
 function useLooked() {
   const [, go] = useLocation();
-  const looked = read(useSearch());
+  const looked = read(useAsked());
   const [typed, setTyped] = useState(looked.q);
   const written = useRef(looked.q);
   const settled = useSettled(typed, TYPING_MS);

@@ -2,14 +2,10 @@ import { useEffect, useRef, useState } from "react";
 import { SessionRow } from "../shell/SessionRow";
 import type { Session } from "../shell/sessions";
 import { IconButton } from "../ui/Button";
-import { useNow } from "../ui/time";
 import { Remove } from "./Remove";
-
-const AGES_MS = 30_000;
 
 export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boolean }) {
   const [removing, setRemoving] = useState<Session>();
-  const now = useNow(true, AGES_MS);
   const removed = useRef<{ id: string; at: number }>(undefined);
   useEffect(() => {
     // What had the focus is gone: it goes to the session that came in its place.
@@ -26,7 +22,7 @@ export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boo
         <ul className="list history-rows" aria-label="Sessions" aria-busy={isStale}>
           {rows.map((session) => (
             <li key={session.id}>
-              <SessionRow session={session} now={now} />
+              <SessionRow session={session} />
               <IconButton
                 icon="trash"
                 label={`Remove “${session.title}”`}

@@ -12,8 +12,7 @@ export interface Looked {
 
 export const EVERYTHING: Looked = { q: "", kind: "", status: "", active: false, waiting: false };
 
-export function read(search: string): Looked {
-  const params = new URLSearchParams(search);
+export function read(params: URLSearchParams): Looked {
   return {
     q: params.get("q") ?? "",
     kind: params.get("kind") ?? "",

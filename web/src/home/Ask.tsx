@@ -4,7 +4,7 @@ import { Problem, type Schemas } from "../api/client";
 import { remember, remembered } from "../stored";
 import { Button } from "../ui/Button";
 import { Field, GrowingArea } from "../ui/Field";
-import { isComposing } from "../ui/keys";
+import { isSending } from "../ui/keys";
 import { Wrong } from "../ui/Notice";
 import { BoardCards } from "./BoardCards";
 import type { Board, Sample } from "./boards";
@@ -36,8 +36,7 @@ export function Ask({ boards, roles, samples }: Props) {
     area.current?.querySelector("textarea")?.focus();
   };
   const press = (event: KeyboardEvent) => {
-    // While an input method composes a word, Enter takes the word.
-    if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
+    if (!isSending(event)) return;
     event.preventDefault();
     convene({ prompt, board });
   };

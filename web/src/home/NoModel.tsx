@@ -13,11 +13,11 @@ export function NoModel({
 }) {
   return (
     <section className="stack" aria-label="What to do">
-      <Notice look="warn" action={<Button onClick={onLook}>Look again</Button>}>
+      <Notice look="warn" action={<Button onClick={onLook}>Refresh</Button>}>
         <p>No model can be used yet. One of these is enough; this page notices by itself.</p>
       </Notice>
       <div className="card stack">
-        <h2>What was looked for</h2>
+        <h2>Where we looked</h2>
         <Found providers={providers} />
         <p className="muted small">
           Or give the server a key in OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or

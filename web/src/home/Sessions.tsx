@@ -4,9 +4,6 @@ import { SessionRow } from "../shell/SessionRow";
 import type { Session } from "../shell/sessions";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
-import { useNow } from "../ui/time";
-
-const AGES_MS = 30_000;
 
 interface Props {
   waiting: readonly Session[];
@@ -16,17 +13,11 @@ interface Props {
 
 /** What waits for somebody, what runs, what was lately; and a way to all of it. */
 export function Sessions({ waiting, running, recent }: Props) {
-  const now = useNow(true, AGES_MS);
   return (
     <div className="home-sessions">
-      <Group title="Waits for a person" sessions={waiting} now={now} />
-      <Group title="Running now" sessions={running} now={now} />
-      <Group
-        title="Recent"
-        sessions={recent}
-        now={now}
-        foot={<Link href="/history">All sessions</Link>}
-      />
+      <Group title="Waits for a person" sessions={waiting} />
+      <Group title="Running now" sessions={running} />
+      <Group title="Recent" sessions={recent} foot={<Link href="/history">All sessions</Link>} />
       <Search />
     </div>
   );
@@ -35,11 +26,10 @@ export function Sessions({ waiting, running, recent }: Props) {
 interface GroupProps {
   title: string;
   sessions: readonly Session[];
-  now: number;
   foot?: ReactNode;
 }
 
-function Group({ title, sessions, now, foot }: GroupProps) {
+function Group({ title, sessions, foot }: GroupProps) {
   const heading = useId();
   if (sessions.length === 0) return null;
   return (
@@ -51,7 +41,7 @@ function Group({ title, sessions, now, foot }: GroupProps) {
       <ul className="list">
         {sessions.map((session) => (
           <li key={session.id}>
-            <SessionRow session={session} now={now} />
+            <SessionRow session={session} />
           </li>
         ))}
       </ul>

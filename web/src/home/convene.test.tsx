@@ -29,6 +29,7 @@ afterEach(() => {
 
 const made = () => Promise.resolve(json({ success: true, data: { id: "7" } }, 201));
 const silent = () => Promise.reject(new TypeError("failed"));
+const proxy = () => Promise.resolve(json({}, 504));
 const refused = () => Promise.resolve(json(REFUSED, 422));
 
 function json(body: unknown, status: number): Response {
@@ -66,6 +67,17 @@ it("makes one board of two quick presses, and goes there", async () => {
 
 it("sends the same words under the same key after silence", async () => {
   answers = [silent, made];
+  const { press, isIdle, result } = rendered();
+  press();
+  await waitFor(() => expect(result.current.error).not.toBeNull());
+  await isIdle();
+  press();
+  await waitFor(() => expect(keys).toHaveLength(2));
+  expect(keys[0]).toBe(keys[1]);
+});
+
+it("sends the same words under the same key after a proxy's answer", async () => {
+  answers = [proxy, made];
   const { press, isIdle, result } = rendered();
   press();
   await waitFor(() => expect(result.current.error).not.toBeNull());

@@ -1,10 +1,11 @@
 // Convening a preset board with a prompt. A press is one board, however often it is sent.
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useLocation } from "wouter";
-import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
-import { remember, remembered } from "../stored";
+import { asked, client, type Schemas } from "../api/client";
+import { forgetSent, useWrite } from "../api/write";
+import { remember } from "../stored";
 
 export interface Question {
   prompt: string;
@@ -19,41 +20,33 @@ export const LAST_BOARD = "home.board";
 export function useConvene() {
   const [, go] = useLocation();
   const queries = useQueryClient();
-  const press = useRef<{ question: string; key: ReturnType<typeof writeKey> }>(null);
   const isUnderWay = useRef(false);
-  const mutation = useMutation({
-    mutationFn: ({ question, key }: { question: Question; key: ReturnType<typeof writeKey> }) =>
+  const write = useWrite(
+    ({ prompt, board }: Question, header) =>
       asked(
         client.POST("/api/boardrooms", {
-          params: { header: key },
+          params: { header },
           // The presets that the server lists are those that it takes.
-          body: { prompt: question.prompt, board: question.board as Schemas["BoardName"] },
+          body: { prompt, board: board as Schemas["BoardName"] },
         }),
       ),
-    onSuccess: (board, { question }) => {
-      // A sample that was tried takes nothing away from what is being written.
-      if (remembered(UNSENT, "") === question.prompt) remember(UNSENT, undefined);
-      remember(LAST_BOARD, question.board);
-      void queries.invalidateQueries({ queryKey: ["sessions"] });
-      go(`/boardrooms/${board.id}`);
+    {
+      place: UNSENT,
+      onSent: (made, { prompt, board }) => {
+        // A sample that was tried takes nothing away from what is being written.
+        forgetSent<string>(UNSENT, (kept) => kept === prompt);
+        remember(LAST_BOARD, board);
+        void queries.invalidateQueries({ queryKey: ["sessions"] });
+        go(`/boardrooms/${made.id}`);
+      },
     },
-    onError: (error) => {
-      // Without an answer the board may be there all the same: the same words go out under
-      // the same key again. What was refused was not made.
-      if (error instanceof Problem && error.status !== 0) press.current = null;
-    },
-    onSettled: () => {
-      isUnderWay.current = false;
-    },
-  });
+  );
 
   function convene(question: Question): void {
     if (isUnderWay.current || question.prompt.trim() === "") return;
     isUnderWay.current = true;
-    const words = JSON.stringify(question);
-    if (press.current?.question !== words) press.current = { question: words, key: writeKey() };
-    mutation.mutate({ question, key: press.current.key });
+    write.mutate(question, { onSettled: () => (isUnderWay.current = false) });
   }
 
-  return { convene, isConvening: mutation.isPending, error: mutation.error };
+  return { convene, isConvening: write.isPending, error: write.error };
 }

@@ -76,12 +76,12 @@ function Inside({ agent }: { agent: Agent }) {
         <Notice>Built-in agents stay as they are. Make a copy to change it.</Notice>
       )}
       <dl className="library-facts">
-        <Fact name="Speaks by">
+        <Fact name="Model">
           {speaksBy(agent)}
           {tier?.model !== undefined && <span className="mono"> now {tier.model}</span>}
         </Fact>
-        <Fact name="Suits">{agent.formats.join(", ") || "any format"}</Fact>
-        <Fact name="Bounds">{boundsOf(agent).join(", ") || "those of the discussion"}</Fact>
+        <Fact name="Best for">{agent.formats.join(", ") || "any format"}</Fact>
+        <Fact name="Limits">{boundsOf(agent).join(", ") || "set by the discussion"}</Fact>
         {agent.workspace && (
           <Fact name="Workspace">
             <span className="mono">{agent.workspace.folder ?? "no folder"}</span>

@@ -4,7 +4,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { asked, client, Problem } from "../api/client";
-import { forgetSent, useOnce } from "../api/once";
+import { forgetSent, useWrite } from "../api/write";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -49,6 +49,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
       title={titleOf(start, noun)}
       wide
       onClose={onClose}
+      onSubmit={submit}
       foot={
         <>
           {isKept && (
@@ -59,14 +60,14 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
                 setCopyOf(start.from === "copy" ? start.agent.id : undefined);
               }}
             >
-              Begin anew
+              Start over
             </Button>
           )}
           <Button onClick={onClose}>Cancel</Button>
           <Button
+            type="submit"
             look="primary"
             disabled={save.isPending || draft.name.trim() === "" || draft.persona.trim() === ""}
-            onClick={submit}
           >
             {save.isPending ? "Saving…" : start.from === "edit" ? "Save" : `Add ${noun}`}
           </Button>
@@ -156,7 +157,7 @@ function requestOf(draft: AgentDraft, isFacilitator: boolean, copyOf: string | u
 
 function useSaving(start: Start, place: string, isFacilitator: boolean) {
   const queries = useQueryClient();
-  return useOnce(
+  return useWrite(
     (body: NewAgent, header) => {
       if (start.from !== "edit")
         return asked(client.POST("/api/agents", { params: { header }, body }));
@@ -165,6 +166,7 @@ function useSaving(start: Start, place: string, isFacilitator: boolean) {
       return asked(client.PATCH("/api/agents/{id}", { params, body: fields }));
     },
     {
+      place,
       onSent: (_, sent) => {
         forgetSent<AgentDraft>(
           place,

@@ -1,7 +1,8 @@
 // A shelf of stored agents: those who take part in discussions, or those who lead them.
 
 import { useDeferredValue, useState } from "react";
-import { useSearchParams } from "wouter";
+import { useLocation } from "wouter";
+import { useAsked } from "../shell/search";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
 import { TextField } from "../ui/Field";
@@ -17,9 +18,10 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
   const list = useAgents({ facilitator: isFacilitator, ...(q !== "" && { q }) });
   const agents = list.data?.pages.flatMap((page) => page.data) ?? [];
   // Which one is looked at stands in the address, so that it can be linked and gone back from.
-  const [search, setSearch] = useSearchParams();
-  const shown = search.get("agent");
-  const show = (id: string | undefined) => setSearch(id === undefined ? {} : { agent: id });
+  const [here, go] = useLocation();
+  const shown = useAsked().get("agent");
+  const show = (id: string | undefined) =>
+    go(id === undefined ? here : `${here}?${new URLSearchParams({ agent: id })}`);
   const [form, setForm] = useState<Start>();
   const own = agents.filter((agent) => !agent.isBuiltIn);
   const builtIn = agents.filter((agent) => agent.isBuiltIn);
@@ -34,7 +36,7 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
         <p className="muted">
           {isFacilitator
             ? "Who leads a discussion: chooses who speaks next, and writes the conclusion."
-            : "Who takes part: a persona, and the model by which it speaks."}
+            : "Who takes part: a persona and a model."}
         </p>
         <div className="library-tools">
           <TextField
@@ -59,7 +61,7 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
       )}
       {list.isSuccess && agents.length === 0 && (
         <Empty action={q === "" ? create : undefined}>
-          {q === "" ? "There is nobody here yet." : "Nobody fits. Search for fewer words."}
+          {q === "" ? "There is nobody here yet." : "No agents match. Try fewer words."}
         </Empty>
       )}
       {shown !== null && form === undefined && (

@@ -48,7 +48,7 @@ function shelfOf(name: (typeof SHELVES)[number]["name"] | undefined) {
       return <Models />;
     case undefined:
       return (
-        <Empty action={<Link href="/library/useAgents">Go to the agents</Link>}>
+        <Empty action={<Link href="/library/agents">Go to the agents</Link>}>
           The library has no such shelf.
         </Empty>
       );

@@ -14,7 +14,7 @@ export function ModelOptions({ models, chosen, prefix = "" }: Props) {
   const isKnown = !chosen || models.some((model) => model.name === chosen);
   return (
     <>
-      {!isKnown && <option value={`${prefix}${chosen}`}>{chosen} (not there now)</option>}
+      {!isKnown && <option value={`${prefix}${chosen}`}>{chosen} (not available)</option>}
       {providers.map((provider) => (
         <optgroup key={provider} label={provider}>
           {models

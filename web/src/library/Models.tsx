@@ -31,7 +31,7 @@ export function Models() {
             : "Which models can be used now."}
         </p>
         <Button icon="retry" disabled={isLooking} onClick={lookAgain}>
-          {isLooking ? "Looking…" : "Look again"}
+          {isLooking ? "Refreshing…" : "Refresh"}
         </Button>
       </div>
       <Wrong error={providers.error ?? tiers.error} onRetry={lookAgain} />

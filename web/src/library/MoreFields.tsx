@@ -30,12 +30,12 @@ export function MoreFields({ draft, problem, onChange }: Props) {
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>
-        More <span className="muted">model, formats, bounds, workspace</span>
+        More <span className="muted">model, formats, limits, workspace</span>
       </summary>
       <div className="stack">
         <SpeaksBy draft={draft} problem={problem} onChange={onChange} />
         <div className="stack tight" role="group" aria-label="Formats that it suits">
-          <p className="legend">Suits best</p>
+          <p className="legend">Best for</p>
           <div className="row">
             {FORMATS.map((format) => (
               <label key={format} className="choice">
@@ -118,7 +118,7 @@ function SpeaksBy({ draft, problem, onChange }: Props) {
   const chosen = draft.speaksBy.startsWith("model:") ? draft.speaksBy.slice(6) : undefined;
   return (
     <SelectField
-      label="Speaks by"
+      label="Model"
       value={draft.speaksBy}
       wrong={problem?.field("model") ?? problem?.field("tier")}
       onChange={(event) => onChange({ speaksBy: event.target.value })}

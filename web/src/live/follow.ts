@@ -25,17 +25,14 @@ export interface Following {
 
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 8_000;
-/** A browser has six connections per server for all its tabs: one that nobody looks at gives its own back. */
-const HIDDEN_MS = 20_000;
 
-/** Follows until the returned function is called. */
+/** Reads one stream, for this tab or for all of them, until the returned function is called. */
 export function follow(following: Following): () => void {
   let last = following.after;
   let wait = FIRST_WAIT_MS;
   let ended = false;
   let current: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let hidden: ReturnType<typeof setTimeout> | undefined;
 
   const tell = (connection: Connection) => {
     if (!ended) following.onConnection?.(connection);
@@ -62,7 +59,12 @@ export function follow(following: Following): () => void {
       for await (const frame of frames(response.body)) {
         if (controller.signal.aborted) return;
         if (frame.id !== undefined) last = frame.id;
-        following.onFrame(frame);
+        try {
+          following.onFrame(frame);
+        } catch (error) {
+          // A mistake of the page's own is no broken stream.
+          reportError(error);
+        }
       }
     } catch {
       // Whatever broke it, the answer is the same: try again.
@@ -74,27 +76,11 @@ export function follow(following: Following): () => void {
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   }
 
-  function pause(): void {
-    current?.abort();
-    current = undefined;
-    clearTimeout(timer);
-  }
-
-  function watchVisibility(): void {
-    clearTimeout(hidden);
-    if (document.visibilityState === "hidden") hidden = setTimeout(pause, HIDDEN_MS);
-    else if (!current) void connect();
-  }
-
-  document.addEventListener("visibilitychange", watchVisibility);
   void connect();
-  // A tab may have been opened behind another one.
-  watchVisibility();
   return () => {
     ended = true;
-    document.removeEventListener("visibilitychange", watchVisibility);
-    clearTimeout(hidden);
-    pause();
+    current?.abort();
+    clearTimeout(timer);
   };
 }
 

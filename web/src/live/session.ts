@@ -4,9 +4,9 @@
 
 import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { follow, type Connection, type Frame } from "./follow";
-import { claim } from "./news";
+import type { Connection, Frame } from "./follow";
 import { renewal } from "./renewal";
+import { share } from "./shared";
 import { Texts, type Delta } from "./texts";
 
 /** A durable event, as it comes: `event.type` names it. */
@@ -109,8 +109,7 @@ export function useLiveSession(options: Options): LiveSession {
     };
     const known = seen.current?.stream === stream ? seen.current.id : undefined;
     const after = known ?? latest.current.after;
-    const unclaim = claim();
-    const end = follow({
+    const end = share({
       url,
       ...(after !== undefined && { after: String(after) }),
       ...(agentToken !== undefined && { headers: { "Agent-Token": agentToken } }),
@@ -123,7 +122,6 @@ export function useLiveSession(options: Options): LiveSession {
     });
     return () => {
       end();
-      unclaim();
       renewing.end();
     };
   }, [url, agentToken, queries, texts, reasonings, round]);

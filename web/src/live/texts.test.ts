@@ -70,6 +70,14 @@ describe("a text that is written", () => {
     expect(texts.of("advisor/1#1").text).toBe("second try");
   });
 
+  it("knows which attempt it is", () => {
+    const texts = new Texts();
+    texts.add(delta(0, "first try"));
+    expect(texts.of("advisor/1#1").attempt).toBe(1);
+    texts.add({ ...delta(0, "second"), attempt: 2 });
+    expect(texts.of("advisor/1#1").attempt).toBe(2);
+  });
+
   it("of a call that nothing is known of needs its beginning", () => {
     expect(new Texts().add(delta(12, "middle"))).toBe(false);
   });

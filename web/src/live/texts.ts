@@ -20,6 +20,8 @@ export class GrowingText {
   shown = "";
   text = "";
   length = 0;
+  /** From 1; more where a request failed, or the server was killed, and it is written again. */
+  attempt = 1;
   private listeners = new Set<() => void>();
 
   subscribe = (listener: () => void): (() => void) => {
@@ -55,6 +57,7 @@ export class Texts {
   add(delta: Delta): boolean {
     const text = this.of(delta.callId);
     if (delta.offset === 0) {
+      text.attempt = delta.attempt;
       text.text = delta.text;
       text.length = bytes.encode(delta.text).length;
     } else if (delta.offset === text.length) {
@@ -91,4 +94,10 @@ export class Texts {
 
 export function useText(text: GrowingText): string {
   return useSyncExternalStore(text.subscribe, text.read);
+}
+
+export const BEGUN_AGAIN = "An earlier attempt was interrupted. The answer begins again.";
+
+export function useBegunAgain(text: GrowingText): boolean {
+  return useSyncExternalStore(text.subscribe, () => text.attempt > 1);
 }

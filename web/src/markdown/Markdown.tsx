@@ -159,8 +159,8 @@ function One({ token, place }: { token: Token; place: Place }): ReactNode {
     }
     case "escape":
       return (token as Tokens.Escape).text;
+    // The item that it belongs to shows it.
     case "checkbox":
-      return (token as unknown as { checked: boolean }).checked ? "☑ " : "☐ ";
     case "space":
     case "def":
       return null;
@@ -171,12 +171,8 @@ function One({ token, place }: { token: Token; place: Place }): ReactNode {
 
 function List({ list, place }: { list: Tokens.List; place: Place }) {
   const items = list.items.map((item, index) => (
-    <li key={index}>
-      {item.task && !item.tokens.some((token) => token.type === "checkbox")
-        ? item.checked
-          ? "☑ "
-          : "☐ "
-        : null}
+    <li key={index} className={item.task ? "task" : undefined}>
+      {item.task && (item.checked ? "☑ " : "☐ ")}
       {all(item.tokens, place)}
     </li>
   ));

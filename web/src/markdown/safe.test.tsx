@@ -97,7 +97,7 @@ const ELEMENTS = new Set(
 );
 /** An attribute, and what it may say. */
 const ATTRIBUTES: Record<string, RegExp> = {
-  class: /^(?:markdown(?: serif)?|block|table)$/,
+  class: /^(?:markdown(?: serif)?|block|table|task)$/,
   href: /^(?:https?:\/\/|mailto:)/i,
   target: /^_blank$/,
   rel: /^noreferrer noopener nofollow$/,

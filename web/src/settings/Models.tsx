@@ -19,7 +19,7 @@ export function Providers() {
           disabled={providers.isFetching}
           onClick={() => void providers.refetch()}
         >
-          Look again
+          Refresh
         </Button>
       </div>
       <Wrong error={providers.data ? null : providers.error} />

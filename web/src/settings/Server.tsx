@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { tokenIsWanted } from "../api/access";
 import { asked, client } from "../api/client";
+import { forgetAllBut } from "../stored";
 import { Button } from "../ui/Button";
 import { Wrong } from "../ui/Notice";
+import { SINGLE_KEYS } from "../ui/shortcuts";
 
 export function Server() {
   const queries = useQueryClient();
@@ -14,8 +16,9 @@ export function Server() {
   const leaving = useMutation({
     mutationFn: () => asked(client.DELETE("/api/access")),
     onSuccess: () => {
-      // Nothing that was read stays behind for whoever comes next.
+      // Nothing that was read, written or proven stays behind for whoever comes next.
       queries.clear();
+      forgetAllBut("theme", SINGLE_KEYS);
       tokenIsWanted();
     },
   });
@@ -29,14 +32,17 @@ export function Server() {
       </p>
       {access.data?.tokenWanted === true && (
         <div className="row">
-          <p>You came in with the server's token. It is kept in a cookie of this browser.</p>
+          <p>
+            You are signed in with the server’s token, which this browser keeps in a cookie. Signing
+            out also forgets your drafts, and the tokens of agents that you act as.
+          </p>
           <Button disabled={leaving.isPending} onClick={() => leaving.mutate()}>
             Sign out
           </Button>
         </div>
       )}
       {access.data?.tokenWanted === false && (
-        <p className="muted">It wants no token: it listens on this machine only.</p>
+        <p className="muted">No access token is required: it listens on this machine only.</p>
       )}
       <Wrong error={leaving.error} />
     </section>

@@ -23,6 +23,7 @@ const WORDS = [
   "interjection.1",
   "reply.1.2",
   "turn.1.call.text",
+  "key.board.draft",
 ];
 const LAYOUT = ["board.layout", "board.map", "council-charter.wide", "council-members.narrow"];
 

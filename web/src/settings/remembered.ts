@@ -19,6 +19,9 @@ interface Group {
   warning?: string;
 }
 
+/** Under which words were sent whose answer got lost; they are there as well. */
+const KEY = /^key\./;
+
 /** Where the pages keep what is being written until it is sent. */
 const UNSENT: readonly RegExp[] = [
   /^home\.prompt$/,
@@ -28,6 +31,7 @@ const UNSENT: readonly RegExp[] = [
   /^council-(new$|draft\.|summary\.)/,
   /^agent-draft\./,
   /^draft\.whiteboard/,
+  KEY,
 ];
 
 const GROUPS: readonly Group[] = [
@@ -58,7 +62,7 @@ const GROUPS: readonly Group[] = [
   {
     title: "Words that you have not sent yet",
     holds: (name) => UNSENT.some((place) => place.test(name)),
-    found: (names) => some(names.length, "draft"),
+    found: (names) => some(names.filter((name) => !KEY.test(name)).length, "draft"),
     warning: "What you were writing is only here.",
   },
   {

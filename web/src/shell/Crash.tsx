@@ -17,7 +17,7 @@ export class Crash extends Component<{ children: ReactNode }, { error?: Error }>
       <div className="page">
         <Notice
           look="bad"
-          action={<Button onClick={() => window.location.reload()}>Load again</Button>}
+          action={<Button onClick={() => window.location.reload()}>Reload</Button>}
         >
           <p>This page has broken. Your sessions are safe: they run on the server.</p>
           <p className="mono">{error.message}</p>

@@ -6,6 +6,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { asked, client } from "../api/client";
+import { Announcer } from "../ui/announce";
 import { Icon } from "../ui/icons";
 import { isComposing, Key } from "../ui/keys";
 import { useAllShortcuts } from "../ui/shortcuts";
@@ -133,6 +134,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <p className="palette-none" role="status">
         {commands.length === 0 && (isSearching ? "Searching…" : `Nothing matches “${typed}”.`)}
       </p>
+      <Announcer />
     </dialog>
   );
 }

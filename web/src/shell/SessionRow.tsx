@@ -1,11 +1,11 @@
 import { Link } from "wouter";
+import { Age } from "../ui/Age";
 import { Icon, isIcon } from "../ui/icons";
-import { ago, moment } from "../ui/time";
 import { kindName, pageOf, waitsFor, type Session } from "./sessions";
 import { StatusBadge } from "./status";
 
 /** One session in a list: what it is, where it stands, how old it is. */
-export function SessionRow({ session, now }: { session: Session; now: number }) {
+export function SessionRow({ session }: { session: Session }) {
   const kind = kindName(session.kind);
   const about = [session.name, session.project].filter(Boolean).join(" · ");
   return (
@@ -20,9 +20,7 @@ export function SessionRow({ session, now }: { session: Session; now: number }) 
       </span>
       {session.imported && <span className="badge">Imported</span>}
       <SessionBadge session={session} />
-      <time className="age number" dateTime={session.updatedAt} title={moment(session.updatedAt)}>
-        {ago(session.updatedAt, now)}
-      </time>
+      <Age className="age number" at={session.updatedAt} />
     </Link>
   );
 }
@@ -30,7 +28,7 @@ export function SessionRow({ session, now }: { session: Session; now: number }) 
 /** Whom it waits for says more than its status. */
 function SessionBadge({ session }: { session: Session }) {
   const names = waitsFor(session);
-  if (names.length === 0) return <StatusBadge status={session.status} />;
+  if (names.length === 0) return <StatusBadge status={session.status} kind={session.kind} />;
   return (
     <span className="badge warn" data-status={session.status}>
       <Icon name="person" size={12} />

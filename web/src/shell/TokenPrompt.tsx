@@ -10,7 +10,7 @@ import { useTitle } from "./title";
 
 /** Stands in place of the page until the server's token is given. It is kept in a cookie that no script can read. */
 export function TokenPrompt() {
-  useTitle("Token");
+  useTitle("Sign in");
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const [token, setToken] = useState("");
@@ -44,7 +44,7 @@ export function TokenPrompt() {
         <span className="mark">
           <Mark size={28} />
         </span>
-        <h1>This server wants a token</h1>
+        <h1>Access token required</h1>
         {/* Password managers keep a password under a name. */}
         <input
           type="text"
@@ -55,7 +55,7 @@ export function TokenPrompt() {
           hidden
         />
         <TextField
-          label="Token"
+          label="Access token"
           name="password"
           type="password"
           autoComplete="current-password"
@@ -71,7 +71,7 @@ export function TokenPrompt() {
           look="primary"
           disabled={isAsking || waitMs > 0 || token.trim() === ""}
         >
-          {waitMs > 0 ? `Wait ${Math.ceil(waitMs / 1_000)} s` : "Come in"}
+          {waitMs > 0 ? `Wait ${Math.ceil(waitMs / 1_000)} s` : "Sign in"}
         </Button>
       </form>
     </main>

@@ -87,7 +87,10 @@ export function sessionCommands(
       id: `session ${session.id}`,
       label: session.title,
       icon: isIcon(session.kind) ? session.kind : "file",
-      note: names.length > 0 ? `Waits for ${names.join(", ")}` : statusOf(session.status).word,
+      note:
+        names.length > 0
+          ? `Waits for ${names.join(", ")}`
+          : statusOf(session.status, session.kind).word,
       run: () => go(pageOf(session)),
     };
   });

@@ -17,7 +17,7 @@ it("comes in", async () => {
 it("says that the token is wrong", async () => {
   expect(await answered(new Response("{}", { status: 401 }))).toEqual({
     admitted: false,
-    wrong: "This is not the token of this server.",
+    wrong: "That is not this server’s access token.",
   });
 });
 

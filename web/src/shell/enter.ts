@@ -19,7 +19,7 @@ export async function enter(token: string): Promise<Answer> {
     return refused("The server does not answer. Is it still running?");
   }
   if (response.ok) return { admitted: true };
-  if (response.status === 401) return refused("This is not the token of this server.");
+  if (response.status === 401) return refused("That is not this server’s access token.");
   if (response.status === 429) {
     const seconds = Number(response.headers.get("Retry-After"));
     const waitMs = seconds > 0 ? seconds * 1_000 : WAIT_WHEN_UNSAID_MS;

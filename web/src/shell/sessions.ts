@@ -15,6 +15,7 @@ const PLACES: Record<string, string> = {
   discussion: "discussions",
   whiteboard: "whiteboards",
   council: "councils",
+  workflow: "runs",
 };
 
 /** The page of a session. */

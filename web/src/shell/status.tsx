@@ -10,7 +10,7 @@ const STATUSES: Record<string, Shown> = {
   answering: { word: "Advisors are writing", look: "good", live: true },
   synthesizing: { word: "Writing the verdict", look: "good", live: true },
   balloting: { word: "Advisors are voting", look: "good", live: true },
-  closed: { word: "Closed", look: "" },
+  closed: { word: "Done", look: "" },
   stopped: { word: "Stopped", look: "warn" },
   failed: { word: "Failed", look: "bad" },
   draft: { word: "Draft", look: "" },
@@ -25,6 +25,11 @@ const STATUSES: Record<string, Shown> = {
   debate: { word: "Debate", look: "accent" },
   resolve: { word: "Resolve", look: "accent" },
   archived: { word: "Archived", look: "" },
+  running: { word: "Running", look: "good", live: true },
+  done: { word: "Done", look: "accent" },
+  cancelled: { word: "Cancelled", look: "warn" },
+  skipped: { word: "Skipped", look: "" },
+  waiting: { word: "Waiting", look: "" },
 };
 
 /** The statuses that sessions of a form can have, in the order in which they come. */
@@ -33,14 +38,23 @@ export const STATUSES_OF: Record<string, readonly string[]> = {
   discussion: ["draft", "active", "pausing", "paused", "concluded", "stopped", "failed"],
   whiteboard: ["blind", "read", "validate", "debate", "resolve", "archived"],
   council: ["open", "closed"],
+  workflow: ["running", "done", "failed", "cancelled"],
 };
 
-export function statusOf(status: string): Shown {
+/** A board is done by itself; a council is closed by somebody. */
+export function statusOf(status: string, kind?: string): Shown {
+  if (kind === "council" && status === "closed") return { word: "Closed", look: "" };
   return STATUSES[status] ?? { word: status, look: "" };
 }
 
-export function StatusBadge({ status, word }: { status: string; word?: string }) {
-  const shown = statusOf(status);
+interface Props {
+  status: string;
+  kind?: string;
+  word?: string | undefined;
+}
+
+export function StatusBadge({ status, kind, word }: Props) {
+  const shown = statusOf(status, kind);
   return (
     <span className={`badge ${shown.look}`} data-status={status}>
       {shown.live && <span className="dot live" />}

@@ -2,6 +2,7 @@
 // focus back.
 
 import { useEffect, useId, useRef, type ReactNode } from "react";
+import { Announcer } from "./announce";
 import { IconButton } from "./Button";
 
 interface Props {
@@ -11,10 +12,12 @@ interface Props {
   children: ReactNode;
   /** Buttons, at the end. */
   foot?: ReactNode;
+  /** Makes it a form, which a button of type `submit` sends. */
+  onSubmit?: () => void;
 }
 
 /** Open as long as it is rendered. */
-export function Dialog({ title, onClose, wide = false, children, foot }: Props) {
+export function Dialog({ title, onClose, wide = false, children, foot, onSubmit }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -22,6 +25,12 @@ export function Dialog({ title, onClose, wide = false, children, foot }: Props) 
     if (element && !element.open) element.showModal();
     return () => element?.close();
   }, []);
+  const inside = (
+    <>
+      {children}
+      {foot && <div className="dialog-foot">{foot}</div>}
+    </>
+  );
   return (
     <dialog
       ref={dialog}
@@ -39,8 +48,22 @@ export function Dialog({ title, onClose, wide = false, children, foot }: Props) 
         <h2 id={heading}>{title}</h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
-      {children}
-      {foot && <div className="dialog-foot">{foot}</div>}
+      {onSubmit ? (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            // In React's tree, though not in the page's, another form may be around this one.
+            event.stopPropagation();
+            onSubmit();
+          }}
+        >
+          {inside}
+        </form>
+      ) : (
+        inside
+      )}
+      {/* Everything behind the dialog is out of reach, also for those who listen. */}
+      <Announcer />
     </dialog>
   );
 }

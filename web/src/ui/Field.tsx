@@ -3,10 +3,13 @@ import {
   useLayoutEffect,
   useRef,
   type InputHTMLAttributes,
+  type KeyboardEvent,
   type ReactNode,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
 } from "react";
+import { Inline } from "./Inline";
+import { isSendingLong } from "./keys";
 
 interface Common {
   label: string;
@@ -50,11 +53,17 @@ export function Field({
       )}
       {wrong && (
         <span className="wrong" id={`${id}-wrong`} role="alert">
-          {wrong}
+          <Inline text={inWords(label, wrong)} />
         </span>
       )}
     </div>
   );
+}
+
+/** What the server says of a field is the end of a sentence that begins with its name. */
+function inWords(label: string, wrong: string): string {
+  if (!/^\p{Ll}/u.test(wrong)) return wrong;
+  return `${label.replace(/ \([^)]*\)$/, "")} ${wrong.replace(/\.$/, "")}.`;
 }
 
 export function TextField({
@@ -109,8 +118,10 @@ export function TextArea({
   );
 }
 
+/** In a form, Ctrl or Command with Enter sends it. */
 export function GrowingArea({
   value,
+  onKeyDown,
   ...rest
 }: TextareaHTMLAttributes<HTMLTextAreaElement> & { value: string }) {
   const area = useRef<HTMLTextAreaElement>(null);
@@ -129,7 +140,15 @@ export function GrowingArea({
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return <textarea ref={area} value={value} {...rest} />;
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    onKeyDown?.(event);
+    if (event.defaultPrevented || !isSendingLong(event)) return;
+    const button = event.currentTarget.form?.querySelector<HTMLButtonElement>("[type=submit]");
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  };
+  return <textarea ref={area} value={value} onKeyDown={press} {...rest} />;
 }
 
 function fit(element: HTMLTextAreaElement): void {

@@ -1,4 +1,12 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import {
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from "react";
 import { Icon, type IconName } from "./icons";
 
 export interface MenuItem {
@@ -9,6 +17,8 @@ export interface MenuItem {
   href?: string;
   /** The name under which the link's target is kept. */
   download?: string;
+  /** Of several that exclude each other: whether this one holds. */
+  isChosen?: boolean;
 }
 
 interface Props {
@@ -17,12 +27,14 @@ interface Props {
   /** In place of the label, for a button that is only a drawing. */
   face?: ReactNode;
   items: MenuItem[];
-  align?: "start" | "end";
   className?: string;
 }
 
-/** A button that opens a list of things to do. Arrows move, Escape closes. */
-export function Menu({ label, icon, face, items, align = "end", className = "button" }: Props) {
+/**
+ * A button that opens a list of things to do. Arrows move, Escape closes. The list lies above
+ * everything, so that no box cuts it off, and inside the window, wherever its button is.
+ */
+export function Menu({ label, icon, face, items, className = "button" }: Props) {
   const [isOpen, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -36,6 +48,20 @@ export function Menu({ label, icon, face, items, align = "end", className = "but
     };
     document.addEventListener("pointerdown", leave);
     return () => document.removeEventListener("pointerdown", leave);
+  }, [isOpen]);
+  useLayoutEffect(() => {
+    const [menu, button] = [list.current, anchor.current];
+    if (!isOpen || !menu || !button) return undefined;
+    menu.showPopover?.();
+    // A page on which somebody writes scrolls by itself.
+    const stay = () => place(menu, button.getBoundingClientRect());
+    stay();
+    document.addEventListener("scroll", stay, { capture: true, passive: true });
+    window.addEventListener("resize", stay);
+    return () => {
+      document.removeEventListener("scroll", stay, { capture: true });
+      window.removeEventListener("resize", stay);
+    };
   }, [isOpen]);
 
   const close = () => {
@@ -77,7 +103,8 @@ export function Menu({ label, icon, face, items, align = "end", className = "but
           ref={list}
           role="menu"
           aria-label={label}
-          className={align === "start" ? "menu start" : "menu"}
+          popover="manual"
+          className="menu"
           onKeyDown={move}
         >
           {items.map((item) =>
@@ -85,13 +112,15 @@ export function Menu({ label, icon, face, items, align = "end", className = "but
               <button
                 key={item.label}
                 type="button"
-                role="menuitem"
+                role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
+                aria-checked={item.isChosen}
                 tabIndex={-1}
                 onClick={() => {
                   close();
                   item.run?.();
                 }}
               >
+                {item.isChosen && <Icon name="check" />}
                 {item.icon && <Icon name={item.icon} />}
                 {item.label}
               </button>
@@ -116,5 +145,23 @@ export function Menu({ label, icon, face, items, align = "end", className = "but
 }
 
 function entries(list: HTMLElement | null): HTMLElement[] {
-  return [...(list?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
+  return [...(list?.querySelectorAll<HTMLElement>("[role^=menuitem]") ?? [])];
+}
+
+const EDGE_PX = 8;
+const GAP_PX = 4;
+
+/** Beneath its button, or above it where there is more room; its right end at the button's. */
+function place(menu: HTMLElement, button: DOMRect): void {
+  const { width } = menu.getBoundingClientRect();
+  const height = menu.scrollHeight;
+  const { clientWidth, clientHeight } = document.documentElement;
+  const below = clientHeight - button.bottom - GAP_PX - EDGE_PX;
+  const above = button.top - GAP_PX - EDGE_PX;
+  const isBelow = height <= below || below >= above;
+  const left = Math.min(button.right - width, clientWidth - width - EDGE_PX);
+  menu.style.left = `${Math.max(EDGE_PX, left)}px`;
+  menu.style.maxHeight = `${isBelow ? below : above}px`;
+  menu.style.top = isBelow ? `${button.bottom + GAP_PX}px` : "auto";
+  menu.style.bottom = isBelow ? "auto" : `${clientHeight - button.top + GAP_PX}px`;
 }

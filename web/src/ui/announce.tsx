@@ -1,14 +1,15 @@
 // One place where milestones are announced ("Critic finished, 2 of 6") and one for short
 // confirmations that everybody sees ("Copied").
 
-import { useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 
 interface Said {
-  announced: string;
+  /** The number tells two of the same words apart. */
+  announced: { id: number; text: string };
   toasts: readonly { id: number; text: string }[];
 }
 
-let said: Said = { announced: "", toasts: [] };
+let said: Said = { announced: { id: 0, text: "" }, toasts: [] };
 let count = 0;
 const listeners = new Set<() => void>();
 const TOAST_MS = 2_500;
@@ -20,14 +21,15 @@ function change(next: Said): void {
 
 /** For assistive technology only. */
 export function announce(text: string): void {
-  change({ ...said, announced: text });
+  count += 1;
+  change({ ...said, announced: { id: count, text } });
 }
 
 /** For everybody, and gone after a moment. */
 export function toast(text: string): void {
-  count += 1;
+  announce(text);
   const id = count;
-  change({ announced: text, toasts: [...said.toasts.slice(-2), { id, text }] });
+  change({ ...said, toasts: [...said.toasts.slice(-2), { id, text }] });
   setTimeout(
     () => change({ ...said, toasts: said.toasts.filter((one) => one.id !== id) }),
     TOAST_MS,
@@ -58,7 +60,9 @@ function copyMarked(text: string): boolean {
   return isDone;
 }
 
+/** Says what is announced from now on. Once in the shell, and once in each dialog. */
 export function Announcer() {
+  const [since] = useState(() => count);
   const { announced, toasts } = useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
@@ -69,7 +73,8 @@ export function Announcer() {
   return (
     <>
       <div role="status" aria-live="polite" className="unseen" data-testid="announcer">
-        {announced}
+        {/* Words that come again are new all the same. */}
+        {announced.id > since && <p key={announced.id}>{announced.text}</p>}
       </div>
       <div className="toasts no-print" aria-hidden="true">
         {toasts.map((one) => (

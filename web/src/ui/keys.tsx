@@ -3,7 +3,6 @@
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 const NAMES: Record<string, string> = {
-  " ": "Space",
   ArrowUp: "↑",
   ArrowDown: "↓",
   ArrowLeft: "←",
@@ -24,13 +23,29 @@ export function keyName(key: string): string {
 
 /** As `aria-keyshortcuts` wants it. */
 export function ariaKey(key: string): string {
-  return key.replace("Mod", IS_APPLE ? "Meta" : "Control").replace(/^ $/, "Space");
+  return key.replace("Mod", IS_APPLE ? "Meta" : "Control");
+}
+
+interface Pressed {
+  nativeEvent: KeyboardEvent;
 }
 
 /** Whether the key belongs to an input method that composes a word. */
-export function isComposing({ nativeEvent: event }: { nativeEvent: KeyboardEvent }): boolean {
+export function isComposing({ nativeEvent: event }: Pressed): boolean {
   // Safari ends the composing before the Enter that ended it; only the old code tells.
   return event.isComposing || event.keyCode === 229;
+}
+
+/** Enter sends, alone or with Ctrl or Command; with Shift it begins a line. */
+export function isSending(pressed: Pressed): boolean {
+  const { key, shiftKey } = pressed.nativeEvent;
+  return key === "Enter" && !shiftKey && !isComposing(pressed);
+}
+
+/** Where Enter begins a line, Ctrl or Command with it sends. */
+export function isSendingLong(pressed: Pressed): boolean {
+  const { ctrlKey, metaKey } = pressed.nativeEvent;
+  return (ctrlKey || metaKey) && isSending(pressed);
 }
 
 export function Key({ of }: { of: string }) {

@@ -68,12 +68,6 @@ export function useShortcutKeys(): void {
       if (single && (isTyping(event.target) || !remembered(SINGLE_KEYS, true))) return;
       // A dialog has the page's attention.
       if (document.querySelector("dialog[open]")) return;
-      // The space bar presses a button that has the focus.
-      if (
-        event.key === " " &&
-        (event.target as HTMLElement).closest("button, a, summary, [role=tab]")
-      )
-        return;
       const found = all.flat().findLast((one) => matches(one, event));
       if (!found) return;
       event.preventDefault();

@@ -36,12 +36,12 @@ export function Acting({ board, identities, canJoin }: Props) {
   const items: MenuItem[] = [
     ...all.map((one) => ({
       label: `${one.name}, ${roleName(one.role).toLowerCase()}`,
-      ...(one.name === me?.name && { icon: "check" as const }),
+      isChosen: one.name === me?.name,
       run: () => become(one.name),
     })),
     {
       label: "Nobody, just looking",
-      ...(!me && { icon: "check" as const }),
+      isChosen: !me,
       run: () => become(undefined),
     },
     ...(canJoin || all.length > 0

@@ -1,8 +1,9 @@
 // Taking part: by a new name, or by the token of an agent that joined elsewhere.
 
 import { useMutation } from "@tanstack/react-query";
-import { useRef, useState, type FormEvent } from "react";
-import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { useState, type FormEvent } from "react";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { useWrite } from "../api/write";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
@@ -54,26 +55,22 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
   const [role, setRole] = useState<Role>("specialist");
   const [domain, setDomain] = useState("");
   const [invitation, setInvitation] = useState("");
-  const key = useRef(writeKey());
-  const join = useMutation({
-    mutationFn: (body: Schemas["NewAgent"]) =>
-      asked(
-        client.POST("/api/whiteboards/{board}/agents", {
-          params: { path: { board }, header: key.current },
-          body,
-        }),
-      ),
-    onSuccess: (joined) =>
-      onJoined({ name: joined.agentName, role: joined.role, token: joined.agentToken }),
-  });
+  const join = useWrite(
+    (body: Schemas["NewAgent"], header) => {
+      const params = { path: { board }, header };
+      return asked(client.POST("/api/whiteboards/{board}/agents", { params, body }));
+    },
+    {
+      // A token that got lost on its way is given out again for the same words.
+      place: `draft.whiteboard/${encodeURIComponent(board)}/join`,
+      onSent: (joined) =>
+        onJoined({ name: joined.agentName, role: joined.role, token: joined.agentToken }),
+    },
+  );
   const problem = join.error instanceof Problem ? join.error : undefined;
   const isTaken = problem?.code === "not-your-agent";
   // Most boards ask nobody for one.
   const wantsInvitation = problem?.code === "not-invited" || invitation !== "";
-  const change = (act: () => void) => {
-    key.current = writeKey();
-    act();
-  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     join.mutate({
@@ -95,7 +92,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
           (isTaken ? "Somebody has this name already. Take another one." : undefined) ??
           problem?.field("agentName")
         }
-        onChange={(event) => change(() => setName(event.target.value))}
+        onChange={(event) => setName(event.target.value)}
       />
       <fieldset className="choices">
         <legend className="legend">As</legend>
@@ -106,7 +103,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
               name="role"
               value={one.role}
               checked={role === one.role}
-              onChange={() => change(() => setRole(one.role))}
+              onChange={() => setRole(one.role)}
             />
             <span>
               {roleName(one.role)} <span className="muted small">{one.about}</span>
@@ -119,7 +116,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
         placeholder="databases, security, documentation…"
         value={domain}
         wrong={problem?.field("domain")}
-        onChange={(event) => change(() => setDomain(event.target.value))}
+        onChange={(event) => setDomain(event.target.value)}
       />
       {wantsInvitation && (
         <TextField
@@ -128,7 +125,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
           spellCheck={false}
           value={invitation}
           wrong={problem?.field("invitation")}
-          onChange={(event) => change(() => setInvitation(event.target.value))}
+          onChange={(event) => setInvitation(event.target.value)}
         />
       )}
       {!isTaken && (problem?.fields.length ?? 0) === 0 && <Wrong error={join.error} />}

@@ -3,13 +3,13 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
-import { forgetSent } from "../api/once";
-import { useStored } from "../stored";
+import { forgetSent } from "../api/write";
+import { useKeptText } from "../stored";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextArea } from "../ui/Field";
 import { Notice, Wrong } from "../ui/Notice";
-import { draftPlace, useBoardPage, useWrite } from "./board";
+import { draftPlace, useBoardPage, useWriteHere } from "./board";
 import { WhyNot } from "./Stepper";
 import { becomesVisible, ends, phaseName, skipped, WAYS_ON, words, type Phase } from "./phases";
 
@@ -22,10 +22,11 @@ export function Move({ onClose }: { onClose: () => void }) {
   const ways = WAYS_ON[from];
   const [to, setTo] = useState<Phase>(ways[0] ?? "archived");
   const place = draftPlace(looking, "note", from);
-  const [note, setNote] = useStored(place, "");
+  const [note, setNote] = useKeptText(place);
   const isArchiving = to === "archived";
-  const move = useWrite(
+  const move = useWriteHere(
     looking,
+    place,
     (body: Schemas["Move"], header) => {
       const params = { path: { board: looking.board }, header };
       if (body.targetPhase !== "archived") {

@@ -3,8 +3,8 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { Problem } from "../api/client";
-import { forgetSent } from "../api/once";
-import { remembered, useStored } from "../stored";
+import { forgetSent } from "../api/write";
+import { remembered, useKeptText } from "../stored";
 import { copy, toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { TextArea } from "../ui/Field";
@@ -95,9 +95,9 @@ function placeOf(looking: Looking, { postId, type, challengeId }: Noted): string
 export function NoteForm({ postId, type, challengeId, isLate, onClose }: Props) {
   const { looking } = useBoardPage();
   const place = placeOf(looking, { postId, type, challengeId });
-  const [body, setBody] = useStored(place, "");
+  const [body, setBody] = useKeptText(place);
   const [result, setResult] = useState<Finding>();
-  const send = useAnnotate(looking, (sent) =>
+  const send = useAnnotate(looking, place, (sent) =>
     forgetSent<string>(placeOf(looking, sent), (kept) => kept === sent.body),
   );
   const problem = send.error instanceof Problem ? send.error : undefined;

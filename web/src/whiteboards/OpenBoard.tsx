@@ -1,16 +1,16 @@
 // Opening a board: its question, its address, who opens it, and how long phases last.
 
-import { useMutation } from "@tanstack/react-query";
-import { useRef, useState, type FormEvent } from "react";
+import { useState, type FormEvent } from "react";
 import { useLocation } from "wouter";
-import { asked, client, Problem, writeKey, type Schemas } from "../api/client";
+import { asked, client, Problem, type Schemas } from "../api/client";
+import { useWrite } from "../api/write";
 import { useStored } from "../stored";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
 import { keepIdentity, usualName } from "./identity";
-import { BOARD_ID_RULE, boardIdFrom, nameProblem } from "./names";
+import { BOARD_ID_RULE, boardIdFrom, nameProblem, roomName, roomNameHint } from "./names";
 import { PHASES, phaseName, type Phase } from "./phases";
 
 type Timed = Exclude<Phase, "archived">;
@@ -18,6 +18,8 @@ const TIMED = PHASES.filter((phase): phase is Timed => phase !== "archived");
 
 const UNITS = { minutes: 60, hours: 3_600, days: 86_400 } as const;
 type Unit = keyof typeof UNITS;
+
+const DRAFT = "draft.whiteboard";
 
 interface Draft {
   topic: string;
@@ -73,37 +75,36 @@ function request(draft: Draft, boardId: string, openedBy: string): Schemas["NewW
 
 export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => void }) {
   const [, go] = useLocation();
-  const [stored, setDraft] = useStored<Draft>("draft.whiteboard", EMPTY);
+  const [stored, setDraft] = useStored<Draft>(DRAFT, EMPTY);
   const [sample] = useState(topic);
   const draft = stored.topic === "" && sample !== "" ? { ...stored, topic: sample } : stored;
   const [usual] = useState(usualName);
   const boardId = draft.boardId ?? boardIdFrom(draft.topic);
   const openedBy = draft.openedBy ?? usual;
-  const key = useRef(writeKey());
-  const change = (part: Partial<Draft>) => {
-    key.current = writeKey();
-    setDraft({ ...draft, ...part });
-  };
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
 
-  const open = useMutation({
-    mutationFn: (body: Schemas["NewWhiteboard"]) =>
-      asked(client.POST("/api/whiteboards", { params: { header: key.current }, body })),
-    onSuccess: (opened) => {
-      const { boardId: board, agentName: name, role, agentToken: token } = opened;
-      keepIdentity(board, { name, role, token });
-      setDraft(undefined);
-      go(`/whiteboards/${encodeURIComponent(board)}`);
+  const open = useWrite(
+    (body: Schemas["NewWhiteboard"], header) =>
+      asked(client.POST("/api/whiteboards", { params: { header }, body })),
+    {
+      place: DRAFT,
+      onSent: (opened) => {
+        const { boardId: board, agentName: name, role, agentToken: token } = opened;
+        keepIdentity(board, { name, role, token });
+        setDraft(undefined);
+        go(`/whiteboards/${encodeURIComponent(board)}`);
+      },
     },
-  });
+  );
   const problem = open.error instanceof Problem ? open.error : undefined;
   const taken = problem?.code === "taken" ? problem.message : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    open.mutate(request(draft, boardId, openedBy));
+    open.mutate(request(draft, roomName(boardId), openedBy));
   };
   const isReady =
     draft.topic.trim() !== "" &&
-    boardId !== "" &&
+    roomName(boardId) !== "" &&
     openedBy !== "" &&
     nameProblem(openedBy) === undefined &&
     Object.values(draft.deadlines).every((time) => timeProblem(time) === undefined);
@@ -122,7 +123,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
         />
         <TextField
           label="Whiteboard id"
-          hint={BOARD_ID_RULE}
+          hint={roomNameHint(boardId, BOARD_ID_RULE)}
           spellCheck={false}
           value={boardId}
           wrong={taken ?? problem?.field("boardId")}

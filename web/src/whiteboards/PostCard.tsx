@@ -2,9 +2,9 @@
 
 import { useLayoutEffect, useRef, useState } from "react";
 import { Markdown } from "../markdown/Markdown";
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
-import { ago, moment } from "../ui/time";
 import { cardId, useBoardPage, type Post } from "./board";
 import { NoteForm } from "./NoteForm";
 import { Who } from "./People";
@@ -31,9 +31,7 @@ export function PostCard({ post }: { post: Post }) {
         <Badges post={post} />
         <span className="post-when muted small spread">
           <span className="mono">{post.postId}</span>
-          <time dateTime={post.at} title={moment(post.at)}>
-            {ago(post.at)}
-          </time>
+          <Age at={post.at} />
         </span>
       </header>
       <h3 id={`${id}-title`}>{post.title}</h3>
@@ -56,7 +54,7 @@ function Badges({ post }: { post: Post }) {
   const { view } = useBoardPage();
   const type = typeOf(post.type);
   const standing = standingOf(post.standing);
-  // Before anything was checked, every post survives.
+  // Before anything was checked, no post can be refuted.
   const hasStanding = PHASES.indexOf(view.phase) >= PHASES.indexOf("validate");
   return (
     <>
@@ -159,7 +157,7 @@ function useWays(post: Post): { ways: Way[]; canVote: boolean } {
     { type: "validation", label: "Validate", mine: false },
     { type: "challenge", label: "Challenge", mine: false },
     { type: "corroboration", label: "Corroborate", mine: false },
-    { type: "rebuttal", label: "Rebut in general", mine: true },
+    { type: "rebuttal", label: "Reply to all challenges", mine: true },
     { type: "withdrawal", label: "Withdraw", mine: true },
   ];
   const ways = offered.filter((way) => way.mine === isMine && can(`annotate ${way.type}`));

@@ -2,14 +2,14 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
-import { forgetSent } from "../api/once";
+import { forgetSent } from "../api/write";
 import { remembered, useStored } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
-import { draftPlace, useBoardPage, useWrite } from "./board";
+import { draftPlace, useBoardPage, useWriteHere } from "./board";
 import { TooLate } from "./NoteForm";
 import {
   POST_TYPES,
@@ -99,8 +99,9 @@ function WholeForm({ isWanted, onSend }: WholeProps) {
     can(one === "informational" ? "post informational" : "post"),
   );
   const type = types.includes(draft.type) ? draft.type : (types[0] ?? "informational");
-  const send = useWrite(
+  const send = useWriteHere(
     looking,
+    place,
     (body: Schemas["NewPost"], header) =>
       asked(
         client.POST("/api/whiteboards/{board}/posts", {

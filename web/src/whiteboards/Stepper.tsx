@@ -1,9 +1,10 @@
 // The phase stepper: where the board is, who sees and can do what, since when and until when,
 // and whether it is time to move on.
 
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
-import { ago, duration, moment, useNow } from "../ui/time";
+import { duration, moment, useNow } from "../ui/time";
 import { useBoardPage, type BoardView } from "./board";
 import { PHASES, phaseName, words, type Phase } from "./phases";
 import { inWords } from "./reasons";
@@ -76,22 +77,20 @@ export function Stepper({ onMove }: { onMove: () => void }) {
 const LAST_MINUTES_MS = 5 * 60_000;
 
 function Times({ view }: { view: BoardView }) {
-  const now = useNow(view.phase !== "archived", view.deadline ? 1_000 : 30_000);
+  const now = useNow(view.deadline !== undefined);
   const step = view.steps.at(-1);
   const left = view.deadline ? Date.parse(view.deadline) - now : undefined;
   return (
     <p className="muted small phase-times">
       <span>
         {view.phase === "archived" ? "Archived " : "Began "}
-        <time dateTime={view.since} title={moment(view.since)}>
-          {ago(view.since, now)}
-        </time>
+        <Age at={view.since} />
         {step && (step.by ? `, by ${step.by}` : ", by the clock")}
       </span>
       {view.deadline && left !== undefined && (
         <span className={left < LAST_MINUTES_MS ? "deadline-near" : undefined} role="timer">
           <Icon name="clock" size={12} />
-          {left > 0 ? `Goes on by itself in ${duration(left)}` : "Goes on by itself now"}
+          {left > 0 ? `Moves on automatically in ${duration(left)}` : "Moves on now"}
           <span className="unseen"> ({moment(view.deadline)})</span>
         </span>
       )}

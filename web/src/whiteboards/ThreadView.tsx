@@ -2,8 +2,8 @@
 
 import { useState } from "react";
 import { Markdown } from "../markdown/Markdown";
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
-import { ago, moment } from "../ui/time";
 import { useBoardPage, type Annotation, type Post } from "./board";
 import { NoteForm } from "./NoteForm";
 import { Who } from "./People";
@@ -73,9 +73,7 @@ function NoteView({
           </span>
         )}
         {state && <span className={`badge ${STATE_LOOKS[state]}`}>{state}</span>}
-        <time className="muted small spread" dateTime={note.at} title={moment(note.at)}>
-          {ago(note.at)}
-        </time>
+        <Age className="muted small spread" at={note.at} />
       </p>
       {note.body && <Markdown text={note.body} under={3} />}
     </div>

@@ -2,14 +2,14 @@
 
 import { useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
-import { forgetSent } from "../api/once";
+import { forgetSent } from "../api/write";
 import { remembered, useStored } from "../stored";
 import { toast } from "../ui/announce";
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { TextArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
-import { ago, moment } from "../ui/time";
-import { draftPlace, focusCard, useBoardPage, useWrite, type Post } from "./board";
+import { draftPlace, focusCard, useBoardPage, useWriteHere, type Post } from "./board";
 import { Who } from "./People";
 import { voteOf, VOTES, VoteSign, type Vote } from "./wording";
 
@@ -43,9 +43,7 @@ export function Votes({ post }: { post: Post }) {
               <p className="note-head">
                 <Who name={vote.by} />
                 <span className="muted">{voteOf(vote.vote).verb}</span>
-                <time className="muted small spread" dateTime={vote.at} title={moment(vote.at)}>
-                  {ago(vote.at)}
-                </time>
+                <Age className="muted small spread" at={vote.at} />
               </p>
               {vote.reason && <p className="vote-reason">{vote.reason}</p>}
             </div>
@@ -64,8 +62,9 @@ export function VoteBox({ post }: { post: Post }) {
   const place = draftPlace(looking, post.postId, "vote");
   const [reason, setReason] = useStored<string | null>(place, null);
   const shownReason = reason ?? mine?.reason ?? "";
-  const cast = useWrite(
+  const cast = useWriteHere(
     looking,
+    place,
     (body: Schemas["NewVote"], header) =>
       asked(
         client.POST("/api/whiteboards/{board}/votes", {

@@ -7,11 +7,12 @@ import { asked, client, whole } from "../api/client";
 import { pageOf, type Session } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { StatusBadge } from "../shell/status";
+import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
 import { SelectField, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
-import { ago, moment, some } from "../ui/time";
+import { some } from "../ui/time";
 import { knownIdentities } from "./identity";
 import { OpenBoard } from "./OpenBoard";
 import { PHASES, phaseName, type Phase } from "./phases";
@@ -159,9 +160,7 @@ function Row({ board }: { board: Session }) {
           <span className="mono">{name}</span>
           {board.project && <span>{board.project}</span>}
           {opener && <span>opened by {opener}</span>}
-          <time dateTime={board.createdAt} title={moment(board.createdAt)}>
-            {ago(board.createdAt)}
-          </time>
+          <Age at={board.createdAt} />
           {mine.length > 0 && <span className="mine">you are {mine.join(", ")} here</span>}
         </span>
       </span>

@@ -4,7 +4,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import { asked, client, whole, type Schemas } from "../api/client";
-import { useOnce, type WriteKey } from "../api/once";
+import { useWrite, type WriteKey } from "../api/write";
 import type { Identity } from "./identity";
 
 const BLIND_MS = 3_000;
@@ -118,17 +118,18 @@ export function useRecord(looking: Looking) {
 export type WriteHeader = AgentHeader & WriteKey;
 
 /**
- * A write that is carried out once, however often the same thing is sent again after a
- * failure. It is under way until what it changed is shown. `onSent` comes also when the form
- * was left meanwhile.
+ * A write as this viewer. It is under way until what it changed is shown. `onSent` comes also
+ * when the form was left meanwhile. `place` is where its words are kept.
  */
-export function useWrite<Body, Result>(
+export function useWriteHere<Body, Result>(
   { board, me }: Looking,
+  place: string,
   send: (body: Body, header: WriteHeader) => Promise<Result>,
   onSent: (body: Body) => void,
 ) {
   const queries = useQueryClient();
-  return useOnce((body: Body, key) => send(body, { ...agentHeader(me), ...key }), {
+  return useWrite((body: Body, key) => send(body, { ...agentHeader(me), ...key }), {
+    place,
     onSent: (_, body) => {
       onSent(body);
       return queries.invalidateQueries({ queryKey: ["whiteboards", board] });
@@ -136,9 +137,14 @@ export function useWrite<Body, Result>(
   });
 }
 
-export function useAnnotate(looking: Looking, onSent: (body: Schemas["NewAnnotation"]) => void) {
-  return useWrite(
+export function useAnnotate(
+  looking: Looking,
+  place: string,
+  onSent: (body: Schemas["NewAnnotation"]) => void,
+) {
+  return useWriteHere(
     looking,
+    place,
     (body: Schemas["NewAnnotation"], header) =>
       asked(
         client.POST("/api/whiteboards/{board}/annotations", {

@@ -23,6 +23,19 @@ export function boardIdFrom(topic: string): string {
   return id || (words[0]?.slice(0, BOARD_ID_WANTED) ?? "");
 }
 
+/** As the server takes it: what is a name already, or one that is made from it. */
+export function roomName(text: string): string {
+  const name = text.trim();
+  return /^[a-z0-9][a-z0-9._-]{0,79}$/.test(name) ? name : boardIdFrom(name);
+}
+
+/** What a room will be called, where that is not what was typed. */
+export function roomNameHint(text: string, rule: string): string {
+  const name = roomName(text);
+  if (text.trim() === "" || name === text) return rule;
+  return name === "" ? "It needs a Latin letter or a digit." : `It will be called ${name}.`;
+}
+
 /** What is wrong with somebody's name, with one that would do. Nothing while it is empty. */
 export function nameProblem(name: string): string | undefined {
   if (name === "" || /^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$/.test(name)) return undefined;

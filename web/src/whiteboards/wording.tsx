@@ -41,7 +41,7 @@ export function severityOf(severity: Severity) {
 export const STANDINGS: readonly Standing[] = ["surviving", "excluded", "withdrawn"];
 
 const STANDING_LOOKS: Record<Standing, { word: string; look: Look; about: string }> = {
-  surviving: { word: "Surviving", look: "good", about: "Nobody has refuted it." },
+  surviving: { word: "Not refuted", look: "good", about: "Nobody has refuted it." },
   excluded: { word: "Excluded", look: "bad", about: "Somebody has refuted it." },
   withdrawn: { word: "Withdrawn", look: "", about: "Its author has taken it back." },
 };
