@@ -1,4 +1,4 @@
-"""Many discussions at once in one process, and what they cost.
+"""Many discussions or runs at once in one process, and what they cost.
 
 The peers get the best conditions that their usual client allows: a connection for
 each discussion, no limit of time on a request, and few discussions to a client,
@@ -35,7 +35,7 @@ Made = TypeVar("Made")
 def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--url", required=True, help="where the scripted model server is")
-    parser.add_argument("--discussions", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600, help="after which it gives up")
     parser.add_argument("--conclusion", required=True, help="words of the right conclusion")
     parser.add_argument("--stream", action="store_true", help="answers come token by token")
@@ -54,7 +54,7 @@ def shared(make: Callable[[httpx2.AsyncClient], Made]) -> Callable[[int], Made]:
 
 
 async def measure(given: argparse.Namespace, hold: Callable[[int], Awaitable[str]]) -> None:
-    """Holds all discussions at once and prints what came of it, as one line of JSON.
+    """Holds all at once and prints what came of it, as one line of JSON.
 
     `hold` returns the conclusion of a discussion. What is imported and made before
     is not counted, only what it holds in memory.
@@ -76,7 +76,7 @@ async def measure(given: argparse.Namespace, hold: Callable[[int], Awaitable[str
         else:
             problems.append(f"a wrong conclusion: {conclusion[:200]!r}")
 
-    tasks = [asyncio.create_task(one(nth)) for nth in range(given.discussions)]
+    tasks = [asyncio.create_task(one(nth)) for nth in range(given.at_once)]
     _, unfinished = await asyncio.wait(tasks, timeout=given.seconds)
     figures = {
         "seconds": seconds,

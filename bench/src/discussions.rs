@@ -2,23 +2,20 @@
 //! the frameworks that one would otherwise take, against one scripted server.
 
 mod bare;
-mod held;
-mod peers;
 mod prompts;
 mod serve;
 mod talk;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 
 use crate::Outcome;
-use crate::process::{machine_cpu, own_cpu, to_the_end};
+use crate::held::{HEAD, Others, printed};
+use crate::peers::{Peer, Python, Work, python};
 use crate::scripted::Scripted;
 pub use bare::BareTalk;
-use held::{HEAD, Held};
-use peers::{Peer, Python};
 pub use prompts::Prompts;
 pub use talk::Talk;
 
@@ -77,7 +74,7 @@ impl Discussions {
         if !self.peers {
             holders.push(Holder::Plenary);
         }
-        let peers = Peer::all().flat_map(|peer| Some(Holder::Peer(peer, python?)));
+        let peers = Peer::all().into_iter().flat_map(|peer| Some(Holder::Peer(peer, python?)));
         holders.extend(peers);
         holders
     }
@@ -92,25 +89,28 @@ impl Discussions {
     ) -> Outcome<()> {
         let url = &scripted.url;
         let asked = scripted.requests().await?;
-        let (start, machine) = (Instant::now(), machine_cpu()?);
-        let known = own_cpu()? + scripted.process.cpu()?;
+        let others = Others::watch(&scripted.process)?;
         let (held, cpu) = match holder {
             Holder::Bare => printed(&mut bare_command(url, at_once)?)?,
             Holder::Plenary => {
                 let limit = Duration::from_secs(self.seconds);
-                let held = serve::hold(url, at_once, limit).await?;
-                let cpu = Duration::from_secs_f64(held.cpu_seconds);
-                (held, cpu)
+                serve::hold(url, at_once, limit).await?.with_cpu()
             }
             Holder::Peer(peer, python) => {
                 let folder = tempfile::tempdir()?;
-                let seconds = self.seconds;
-                printed(&mut python.command(*peer, url, at_once, seconds, folder.path()))?
+                let work = Work {
+                    kind: "discussion",
+                    url,
+                    conclusion: talk::CONCLUSION,
+                    at_once,
+                    seconds: self.seconds,
+                    folder: folder.path(),
+                    also: &[],
+                };
+                printed(&mut python.command(*peer, &work))?
             }
         };
-        let known = own_cpu()? + scripted.process.cpu()? + cpu - known;
-        let others = (machine_cpu()? - machine).saturating_sub(known);
-        let others = others.as_secs_f64() / start.elapsed().as_secs_f64();
+        let others = others.cores(&scripted.process, cpu)?;
         println!("{}", held.row(at_once, &holder.name(), ideal, others));
         if let Some(problem) = &held.first_problem {
             println!("  the first that failed: {problem}");
@@ -135,20 +135,6 @@ impl Holder<'_> {
     }
 }
 
-/// Without peers the rest is still worth measuring.
-fn python() -> Option<Python> {
-    match Python::ready() {
-        Ok(python) => Some(python),
-        Err(problem) => {
-            println!(
-                "AutoGen and LangGraph are left out, because they could not be installed. They \
-                 need python3 with venv, and PyPI to be reached:\n{problem}\n"
-            );
-            None
-        }
-    }
-}
-
 /// Seconds of one discussion that is asked bare: what nobody can do without.
 fn held_by_nobody(scripted: &Scripted) -> Outcome<f64> {
     let (held, _) = printed(&mut bare_command(&scripted.url, 1)?)?;
@@ -157,12 +143,6 @@ fn held_by_nobody(scripted: &Scripted) -> Outcome<f64> {
 
 fn bare_command(url: &str, at_once: usize) -> Outcome<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["bare-talk", "--url", url, "--discussions", &at_once.to_string()]);
+    command.args(["bare-talk", "--url", url, "--at-once", &at_once.to_string()]);
     Ok(command)
-}
-
-/// Runs a child that prints what it held, and tells all processor time it took.
-fn printed(command: &mut Command) -> Outcome<(Held, Duration)> {
-    let (printed, cpu) = to_the_end(command)?;
-    Ok((serde_json::from_str(&printed)?, cpu))
 }

@@ -13,9 +13,11 @@ mod crash;
 mod discussions;
 mod figures;
 mod frames;
+mod held;
 mod idle;
 mod load;
 mod memory;
+mod peers;
 mod plenary;
 mod posts;
 mod process;
@@ -24,6 +26,7 @@ mod reads;
 mod scripted;
 mod store;
 mod watch;
+mod workflows;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -69,6 +72,8 @@ enum What {
     Conflicts(conflicts::Conflicts),
     /// Many discussions at once, against AutoGen and LangGraph
     Discussions(discussions::Discussions),
+    /// Many runs of a workflow at once and one of very many steps, against LangGraph
+    Workflows(workflows::Workflows),
     /// How much of each prompt of a discussion a model has read before
     Prompts(discussions::Prompts),
     /// The peer of `board`, in a process of its own
@@ -89,6 +94,12 @@ enum What {
     /// The limit of discussions, in a process of its own
     #[command(hide = true)]
     BareTalk(discussions::BareTalk),
+    /// The model server of workflows
+    #[command(hide = true)]
+    Graph(workflows::Graph),
+    /// The limit of workflows, in a process of its own
+    #[command(hide = true)]
+    BareGraph(workflows::BareGraph),
 }
 
 #[tokio::main]
@@ -113,10 +124,13 @@ async fn main() -> ExitCode {
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),
         What::Discussions(discussions) => discussions.run().await,
+        What::Workflows(workflows) => workflows.run().await,
         What::Prompts(prompts) => prompts.run().await,
         What::Bare(bare) => bare.run().await,
         What::Scripted(pace) => scripted::serve(pace.script()).await,
         What::BareTalk(bare) => bare.run().await,
+        What::BareGraph(bare) => bare.run().await,
+        What::Graph(graph) => scripted::serve(graph.script()).await,
         What::Talk(talk) => scripted::serve(talk.script()).await,
     };
     match outcome {

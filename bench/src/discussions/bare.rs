@@ -7,10 +7,10 @@ use clap::Args;
 use futures::future::join_all;
 use reqwest::Client;
 
-use super::held::Held;
 use super::talk::{CONCLUSION, FACILITATOR, PARTICIPANT, TURNS};
 use crate::Outcome;
 use crate::bare::{ask, client};
+use crate::held::Held;
 use crate::plenary::PROMPT;
 use crate::process::{own_cpu, own_memory};
 
@@ -20,14 +20,14 @@ pub struct BareTalk {
     #[arg(long)]
     url: String,
     #[arg(long)]
-    discussions: usize,
+    at_once: usize,
 }
 
 impl BareTalk {
     pub async fn run(self) -> Outcome<()> {
         let client = client()?;
         let (start, cpu, before) = (Instant::now(), own_cpu()?, own_memory()?);
-        let each = (0..self.discussions).map(|_| {
+        let each = (0..self.at_once).map(|_| {
             let (client, url) = (client.clone(), self.url.clone());
             tokio::spawn(async move { discuss(&client, &url).await })
         });

@@ -1,72 +1,23 @@
 //! The same discussions in a running `plenary serve`, over REST.
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use super::held::Held;
 use super::talk::{CONCLUSION, FACILITATOR, PARTICIPANT, TURNS};
 use crate::Outcome;
-use crate::frames::{self, Frames};
-use crate::plenary::{Api, PROMPT, Place};
+use crate::held::{self, Held};
+use crate::plenary::{Api, PROMPT};
 
 /// The events by which a discussion comes to rest.
 const ENDS: [&str; 3] = ["concluded", "stopped", "failed"];
 
-/// Starts all at once, and reads the events of all of them on one connection.
 pub async fn hold(url: &str, at_once: usize, limit: Duration) -> Outcome<Held> {
-    let place = Place::new(url)?;
-    let plenary = place.serve()?;
-    let api = &plenary.api;
-    let mut events = Frames::new(api.client.get(format!("{}/api/events", api.url)).send().await?)?;
-    let (before, cpu) = (plenary.process.memory()?, plenary.process.cpu()?);
-    let start = Instant::now();
-
-    let begin = |nth: usize| {
-        let api = api.clone();
-        tokio::spawn(async move { (Instant::now(), begin(&api, nth).await) })
-    };
-    let begun: Vec<_> = (0..at_once).map(begin).collect();
-    let mut ended: HashMap<String, Instant> = HashMap::new();
-    let all = events.each(|frame| {
-        if let Some(id) = ended_session(frame) {
-            ended.insert(id, Instant::now());
-        }
-        ended.len() == at_once
-    });
-    // What has ended by then is counted either way.
-    let _ = timeout(limit, all).await;
-
-    let mut held = Held {
-        wall_seconds: start.elapsed().as_secs_f64(),
-        cpu_seconds: (plenary.process.cpu()? - cpu).as_secs_f64(),
-        before_kb: before.now_kb,
-        peak_kb: plenary.process.memory()?.peak_kb,
-        ..Held::default()
-    };
-    for one in begun {
-        let (began, id) = one.await?;
-        let id = match id {
-            Ok(id) => id,
-            Err(problem) => {
-                held.failed(problem.to_string());
-                continue;
-            }
-        };
-        match (ended.get(&id), fault(api, &id).await?) {
-            (Some(end), None) => held.seconds.push((*end - began).as_secs_f64()),
-            (Some(_), Some(fault)) => held.failed(fault),
-            (None, _) => held.unfinished += 1,
-        }
-    }
-    Ok(held)
+    held::serve(url, at_once, limit, &ENDS, begin, fault).await
 }
 
 /// Makes and starts a discussion, and returns its id.
-async fn begin(api: &Api, nth: usize) -> Outcome<String> {
+async fn begin(api: Api, nth: usize) -> Outcome<String> {
     let model = |name: &str| format!("bench/{name}");
     let body = json!({
         "name": format!("discussion-{nth}"),
@@ -90,20 +41,8 @@ async fn begin(api: &Api, nth: usize) -> Outcome<String> {
     }
 }
 
-/// The session that an event brought to rest.
-fn ended_session(frame: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Event {
-        session_id: String,
-    }
-    ENDS.contains(&frames::name(frame)?).then_some(())?;
-    let event: Event = serde_json::from_str(frames::data(frame)?).ok()?;
-    Some(event.session_id)
-}
-
 /// What is wrong with how a discussion stands, as its record tells.
-async fn fault(api: &Api, id: &str) -> Outcome<Option<String>> {
+async fn fault(api: Api, id: String) -> Outcome<Option<String>> {
     let url = format!("{}/api/discussions/{id}", api.url);
     let reply: Value = api.client.get(url).send().await?.error_for_status()?.json().await?;
     let (status, conclusion) = (&reply["data"]["status"], &reply["data"]["conclusion"]);

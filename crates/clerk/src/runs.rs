@@ -255,7 +255,7 @@ pub async fn decide(clerk: &Clerk, caller: Caller, step: String, new: NewDecisio
         }
     };
     let command = Command::Decide {
-        place: Place(step),
+        place: Place(step.into()),
         decision: new.decision.into(),
         reason: new.reason.unwrap_or_default(),
         fields: new.fields,

@@ -156,19 +156,20 @@ pub struct Took {
     pub prices: Noted,
 }
 
-/// A step in a run: its id, with the item or round around it: `propose/2/post`.
+/// A step in a run: its id, with the item or round around it: `propose/2/post`. The state
+/// has thousands of them and is copied for every decision, so that a copy shares the text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Place(pub String);
+pub struct Place(pub Arc<str>);
 
 impl Place {
     pub fn top(id: &str) -> Self {
-        Place(id.to_owned())
+        Place(id.into())
     }
 
     /// A step in the item or round of this number, from 1.
     pub fn inside(&self, number: u32, id: &str) -> Self {
-        Place(format!("{self}/{number}/{id}"))
+        Place(format!("{self}/{number}/{id}").into())
     }
 
     /// The id of the step.
@@ -180,7 +181,7 @@ impl Place {
     pub fn around(&self) -> Option<(Place, u32)> {
         let (outer, _) = self.0.rsplit_once('/')?;
         let (outer, number) = outer.rsplit_once('/')?;
-        Some((Place(outer.to_owned()), number.parse().ok()?))
+        Some((Place(outer.into()), number.parse().ok()?))
     }
 }
 

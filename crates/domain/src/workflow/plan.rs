@@ -35,7 +35,18 @@ enum Standing {
 enum Course {
     Ahead,
     Begun,
-    Over,
+    /// All of its steps have ended, some of them perhaps badly.
+    Over {
+        failed: bool,
+    },
+}
+
+/// Steps of an item that have begun, and those of them that have ended.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    begun: usize,
+    ended: usize,
+    failed: bool,
 }
 
 impl Block<'_> {
@@ -292,13 +303,16 @@ impl State {
     ) -> Vec<Event> {
         let block =
             |number| Block { around: Some((place, number)), steps: &foreach.steps, stops: true };
+        let courses = self.courses(place, items.len(), foreach.steps.len());
         let (mut events, mut active, mut failed, mut waiting) = (vec![], 0, false, vec![]);
-        for (number, _) in (1..).zip(items) {
+        for (number, course) in (1..).zip(&courses) {
             let block = block(number);
-            match self.course(block) {
+            match course {
                 Course::Ahead => waiting.push(block),
                 // What came of it is put together once, when all have ended.
-                Course::Over => failed |= self.unhandled(block).is_some(),
+                Course::Over { failed: badly } => {
+                    failed |= *badly && self.unhandled(block).is_some();
+                }
                 Course::Begun => match self.standing(block, at) {
                     Standing::Next(next) => {
                         active += 1;
@@ -321,7 +335,8 @@ impl State {
         if !events.is_empty() || active > 0 {
             return events;
         }
-        let told = (1..).zip(items).map(|(number, item)| self.told(block(number), item, at));
+        let told = (1..).zip(items).zip(courses);
+        let told = told.map(|((number, item), course)| self.told(block(number), item, course, at));
         let (place, output) = (place.clone(), Value::Array(told.collect()));
         vec![match too_large(&output) {
             Some(why) => Event::StepFailed { place, why, output: Value::Null, failure: None, at },
@@ -333,28 +348,44 @@ impl State {
         }]
     }
 
-    /// How far the steps of an item are, without what came of them.
-    fn course(&self, block: Block<'_>) -> Course {
-        let statuses = block.steps.iter().map(|step| self.status_of(&block.place(&step.id)));
-        let (mut begun, mut over) = (false, true);
-        for status in statuses {
-            begun |= status.is_some();
-            over &= status.is_some_and(|status| !matches!(status, Status::Running(_)));
+    /// How far each item is, without what came of it. One look at what has begun, because
+    /// this is asked after every event.
+    fn courses(&self, place: &Place, items: usize, steps: usize) -> Vec<Course> {
+        let mut tallies = vec![Tally::default(); items];
+        let inside = format!("{place}/");
+        let begun = self.steps.range(Place(inside.as_str().into())..);
+        for (other, step) in begun.take_while(|(other, _)| other.0.starts_with(&inside)) {
+            let Some((number, id)) = other.0[inside.len()..].split_once('/') else { continue };
+            let item = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let tally = item.and_then(|item| tallies.get_mut(item));
+            let Some(tally) = tally.filter(|_| !id.contains('/')) else { continue };
+            tally.begun += 1;
+            match &step.status {
+                Status::Running(_) => {}
+                Status::Failed { .. } => {
+                    tally.ended += 1;
+                    tally.failed = true;
+                }
+                Status::Done(_) | Status::Skipped { .. } | Status::Cancelled { .. } => {
+                    tally.ended += 1;
+                }
+            }
         }
-        match (begun, over) {
-            (false, _) => Course::Ahead,
-            (true, true) => Course::Over,
-            (true, false) => Course::Begun,
-        }
+        let course = |Tally { begun, ended, failed }| match begun {
+            0 => Course::Ahead,
+            _ if ended == steps => Course::Over { failed },
+            _ => Course::Begun,
+        };
+        tallies.into_iter().map(course).collect()
     }
 
     /// What came of an item, where nothing more comes.
-    fn told(&self, block: Block<'_>, item: &Value, at: Timestamp) -> Value {
+    fn told(&self, block: Block<'_>, item: &Value, course: Course, at: Timestamp) -> Value {
         let number = block.around.map_or(0, |(_, number)| number);
         let key = item.as_str().map_or_else(|| number.to_string(), str::to_owned);
-        let (status, output, error) = match self.course(block) {
+        let (status, output, error) = match course {
             Course::Ahead => ("cancelled", Value::Null, "an earlier item failed".into()),
-            Course::Begun | Course::Over => match self.standing(block, at) {
+            Course::Begun | Course::Over { .. } => match self.standing(block, at) {
                 Standing::Failed(why) => ("failed", Value::Null, why.into()),
                 Standing::Done(outputs) => ("done", outputs.into(), Value::Null),
                 Standing::Next(_) | Standing::Going => ("running", Value::Null, Value::Null),

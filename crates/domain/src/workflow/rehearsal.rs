@@ -335,7 +335,7 @@ impl<'a> Rehearsal<'a> {
 
 /// Whether a step that is named by its id or its place stands at this one.
 fn means(name: &str, place: &Place) -> bool {
-    place.0 == name || place.id() == name
+    *place.0 == *name || place.id() == name
 }
 
 fn words(reject: &Reject) -> String {

@@ -370,7 +370,7 @@ fn view(state: &State, step: &Step, place: &Place, is_finally: bool) -> RunStepV
     });
     let spent = run.map(|run| run.spent).filter(|spent| !spent.is_unknown());
     RunStepView {
-        place: place.0.clone(),
+        place: place.to_string(),
         id: step.id.clone(),
         label: step.label.clone(),
         kind: step.kind_name(),

@@ -66,12 +66,12 @@ pub(super) fn waiting(state: &State) -> Option<String> {
 
 /// All steps that are meant: one place, or every item and round of an id.
 fn steps(name: &str, expected: &ExpectStep, state: &State, faults: &mut Vec<Fault>) {
-    let is_meant = |place: &Place| place.0 == *name || place.id() == name;
+    let is_meant = |place: &Place| *place.0 == *name || place.id() == name;
     let mut found: Vec<(&str, Option<&StepRun>)> = state
         .steps
         .iter()
         .filter(|(place, _)| is_meant(place))
-        .map(|(place, step)| (place.0.as_str(), Some(&**step)))
+        .map(|(place, step)| (&*place.0, Some(&**step)))
         .collect();
     if found.is_empty() {
         found.push((name, None));

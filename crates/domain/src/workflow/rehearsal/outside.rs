@@ -149,7 +149,7 @@ impl<'a> Rehearsal<'a> {
     /// What the case has for this place, and under which key.
     fn replies(&self, place: &Place) -> Option<(&'a String, &'a Replies)> {
         let answers = &self.case.answers;
-        answers.get_key_value(&place.0).or_else(|| answers.get_key_value(place.id()))
+        answers.get_key_value(&*place.0).or_else(|| answers.get_key_value(place.id()))
     }
 
     /// What the case says to this attempt.
@@ -188,7 +188,7 @@ impl<'a> Rehearsal<'a> {
             Some((key, Replies::InTurn(replies))) => {
                 let count = replies.len();
                 let message = format!("needs one more answer; all {count} for `{key}` are taken");
-                (message, place.0.as_str())
+                (message, &*place.0)
             }
             Some((_, Replies::Always(_))) | None => {
                 (format!("this {act} needs an answer, and the case has none"), place.id())

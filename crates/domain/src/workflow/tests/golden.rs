@@ -30,7 +30,7 @@ fn map(value: Value) -> Map<String, Value> {
 }
 
 fn place(place: &str) -> Place {
-    Place(place.to_owned())
+    Place(place.into())
 }
 
 fn failure() -> Failure {

@@ -140,7 +140,7 @@ fn happen(run: &mut Run, what: u8, which: u8) {
     let pick = due.get(which as usize % due.len().max(1)).cloned();
     match (what % 12, pick) {
         (0, _) => {
-            let place = Place(format!("s{}", which % 6));
+            let place = Place(format!("s{}", which % 6).into());
             let _ = run.decide(
                 &place.0,
                 ["ann", "ben", "cem", "eve"][which as usize % 4],
@@ -153,7 +153,7 @@ fn happen(run: &mut Run, what: u8, which: u8) {
             let places: Vec<Place> = run.state.steps.keys().cloned().collect();
             let place = places
                 .get(which as usize % places.len().max(1))
-                .map_or(String::new(), |place| place.0.clone());
+                .map_or(String::new(), |place| place.to_string());
             let decision =
                 [Decision::Approved, Decision::Rejected, Decision::Changes][which as usize % 3];
             let _ = run.decide(&place, "ann", decision, "because", json!({}));

@@ -285,7 +285,7 @@ fn changes_lead_back_where_a_round_asks_for_them() {
 fn who_decides_is_told_what_each_answer_leads_to() {
     let told = |text: &str, place: &str| {
         let run = Run::begin(&steps(text));
-        let all = run.state.leads_to(&Place(place.to_owned())).into_iter();
+        let all = run.state.leads_to(&Place(place.into())).into_iter();
         all.map(|(_, leads)| leads).collect::<Vec<_>>()
     };
     let text = "  a: { approve: { who: [ann] } }\n  b: { set: 1, needs: [a] }\n  c: { set: 1 }";

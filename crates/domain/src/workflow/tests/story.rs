@@ -153,7 +153,7 @@ impl Run {
         reason: &str,
         fields: Value,
     ) -> Result<(), Reject> {
-        let (place, reason) = (Place(place.to_owned()), reason.to_owned());
+        let (place, reason) = (Place(place.into()), reason.to_owned());
         let fields = fields.as_object().cloned().unwrap_or_default();
         let command = Command::Decide { place, decision, reason, fields };
         let events = State::decide(Some(&self.state), command, &moment(self.at, who))?;
@@ -188,17 +188,17 @@ impl Run {
     }
 
     pub fn status(&self, place: &str) -> &'static str {
-        self.state.status_of(&Place(place.to_owned())).map_or("waiting", |status| status.words().0)
+        self.state.status_of(&Place(place.into())).map_or("waiting", |status| status.words().0)
     }
 
     pub fn why(&self, place: &str) -> String {
-        let status = self.state.status_of(&Place(place.to_owned()));
+        let status = self.state.status_of(&Place(place.into()));
         status.and_then(|status| status.words().1).unwrap_or_default().to_owned()
     }
 
     #[track_caller]
     pub fn output(&self, place: &str) -> Value {
-        match self.state.status_of(&Place(place.to_owned())) {
+        match self.state.status_of(&Place(place.into())) {
             Some(Status::Done(output)) => (**output).clone(),
             other => panic!("{place} is {other:?}"),
         }

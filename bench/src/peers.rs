@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::talk::CONCLUSION;
 use crate::Outcome;
 
 /// The programs and what they need.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers");
-const REQUIREMENTS: &str = include_str!("../../peers/requirements.txt");
+const REQUIREMENTS: &str = include_str!("../peers/requirements.txt");
 
 #[derive(Clone, Copy)]
 pub struct Peer {
@@ -27,10 +26,20 @@ enum Framework {
 }
 
 impl Peer {
-    pub fn all() -> impl Iterator<Item = Peer> {
-        [Framework::AutoGen, Framework::LangGraph, Framework::LangGraphSqlite]
-            .into_iter()
-            .flat_map(|framework| [true, false].map(|stream| Peer { framework, stream }))
+    pub fn all() -> Vec<Peer> {
+        Peer::of(&[Framework::AutoGen, Framework::LangGraph, Framework::LangGraphSqlite])
+    }
+
+    /// Those that run a graph of steps.
+    pub fn graphs() -> Vec<Peer> {
+        Peer::of(&[Framework::LangGraph, Framework::LangGraphSqlite])
+    }
+
+    fn of(frameworks: &[Framework]) -> Vec<Peer> {
+        let both = |framework: &Framework| {
+            [true, false].map(|stream| Peer { framework: *framework, stream })
+        };
+        frameworks.iter().flat_map(both).collect()
     }
 
     pub fn name(self) -> String {
@@ -42,10 +51,10 @@ impl Peer {
         format!("{framework}{}", if self.stream { "" } else { ", whole answers" })
     }
 
-    fn program(self) -> &'static str {
+    fn program(self, work: &str) -> String {
         match self.framework {
-            Framework::AutoGen => "discussion_autogen.py",
-            Framework::LangGraph | Framework::LangGraphSqlite => "discussion_langgraph.py",
+            Framework::AutoGen => format!("{work}_autogen.py"),
+            Framework::LangGraph | Framework::LangGraphSqlite => format!("{work}_langgraph.py"),
         }
     }
 }
@@ -74,20 +83,14 @@ impl Python {
         Ok(Python(folder))
     }
 
-    /// `folder` is where a peer that writes does so.
-    pub fn command(
-        &self,
-        peer: Peer,
-        url: &str,
-        at_once: usize,
-        seconds: u64,
-        folder: &Path,
-    ) -> Command {
+    pub fn command(&self, peer: Peer, work: &Work<'_>) -> Command {
         let mut command = Command::new(self.0.join("bin/python"));
         command
-            .arg(Path::new(SOURCES).join(peer.program()))
-            .args(["--url", url, "--conclusion", CONCLUSION])
-            .args(["--discussions", &at_once.to_string(), "--seconds", &seconds.to_string()])
+            .arg(Path::new(SOURCES).join(peer.program(work.kind)))
+            .args(["--url", work.url, "--conclusion", work.conclusion])
+            .args(["--at-once", &work.at_once.to_string()])
+            .args(["--seconds", &work.seconds.to_string()])
+            .args(work.also)
             // Nothing is compiled into the source folder, and nothing told to others.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("LANGSMITH_TRACING", "false");
@@ -97,10 +100,39 @@ impl Python {
         match peer.framework {
             Framework::AutoGen | Framework::LangGraph => {}
             Framework::LangGraphSqlite => {
-                command.arg("--checkpoints").arg(folder.join("checkpoints.db"));
+                command.arg("--checkpoints").arg(work.folder.join("checkpoints.db"));
             }
         }
         command
+    }
+}
+
+/// What a peer is to do.
+pub struct Work<'a> {
+    /// The first part of its program's name.
+    pub kind: &'a str,
+    pub url: &'a str,
+    /// Words of the right conclusion.
+    pub conclusion: &'a str,
+    pub at_once: usize,
+    /// After which it gives up.
+    pub seconds: u64,
+    /// Where a peer that writes does so.
+    pub folder: &'a Path,
+    pub also: &'a [&'a str],
+}
+
+/// Without peers the rest is still worth measuring.
+pub fn python() -> Option<Python> {
+    match Python::ready() {
+        Ok(python) => Some(python),
+        Err(problem) => {
+            println!(
+                "AutoGen and LangGraph are left out, because they could not be installed. They \
+                 need python3 with venv, and PyPI to be reached:\n{problem}\n"
+            );
+            None
+        }
     }
 }
 
