@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::serving::{self, Serving};
 use crate::trust::Trusted;
-use crate::weights;
+use crate::{offers, weights};
 use layers::Ignored;
 
 const FILE: &str = "plenary.toml";
@@ -141,8 +141,11 @@ impl Config {
         let home = set("PLENARY_HOME").map(PathBuf::from).or(settings.home).or(usual_home);
         let home = home.and_then(|home| std::path::absolute(home).ok());
         let home = home.ok_or("no data folder could be found; set PLENARY_HOME")?;
-        let embedded = embedded(env, settings.embedded)?.then(|| weights::embedded(&home));
-        let providers = providers(settings.providers, env, embedded)?;
+        let mut inside = offers::pulled(&home);
+        if embedded(env, settings.embedded)? {
+            inside.push(weights::embedded(&home));
+        }
+        let providers = providers(settings.providers, env, inside)?;
         let currency = set("PLENARY_CURRENCY").or(settings.currency);
         let hosts = set("PLENARY_HOSTS").map(|text| listed(&text)).or(settings.hosts);
         let allowed = set("PLENARY_ALLOWED_ORIGINS").map(|text| listed(&text));
@@ -283,12 +286,12 @@ fn check_database(env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
     }
 }
 
-/// Those in the file first, then those that the environment shows, then the
-/// embedded model.
+/// Those in the file first, then those that the environment shows, then what was pulled
+/// and the embedded model.
 fn providers(
     written: BTreeMap<String, Provider>,
     env: &dyn Fn(&str) -> Option<String>,
-    embedded: Option<LocalModel>,
+    inside: Vec<LocalModel>,
 ) -> Result<Vec<ProviderConfig>, String> {
     let mut all = vec![];
     for (name, settings) in written {
@@ -300,13 +303,16 @@ fn providers(
         check_line(&name).map_err(|problem| wrong(format!("the name {problem}")))?;
         all.push(provider(&name, settings, env).map_err(wrong)?);
     }
-    // The embedded model is the last resort, behind everything that was connected.
+    // Models of this process come behind everything that was connected.
     let mut found = discover(env);
-    if let Some(embedded) = embedded {
-        match all.iter_mut().find(|known: &&mut ProviderConfig| known.kind == Kind::Local) {
-            Some(local) => local.local.push(embedded),
-            None => found.push(ProviderConfig::local("local", vec![embedded])),
+    match all.iter_mut().find(|known: &&mut ProviderConfig| known.kind == Kind::Local) {
+        Some(local) => {
+            let is_new = |model: &LocalModel| local.local.iter().all(|own| own.name != model.name);
+            let new: Vec<LocalModel> = inside.into_iter().filter(is_new).collect();
+            local.local.extend(new);
         }
+        None if inside.is_empty() => {}
+        None => found.push(ProviderConfig::local("local", inside)),
     }
     for found in found {
         if !all.iter().any(|known: &ProviderConfig| known.name == found.name) {
@@ -459,7 +465,7 @@ mod tests {
     fn settled(text: &str, variable: (&str, &str)) -> Result<(Tiers, Prices), String> {
         let env = |name: &str| (name == variable.0).then(|| variable.1.to_owned());
         let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        let providers = providers(file.providers, &env, None)?;
+        let providers = providers(file.providers, &env, vec![])?;
         Ok((tiers(file.tiers, &env)?, prices(file.prices, file.currency, &providers)?))
     }
 
@@ -574,7 +580,7 @@ mod tests {
         let text = "providers.claude = { kind = 'command', preset = 'claude', \
                     folders = ['~/work'], window_tokens = 200000 }";
         let file: File = toml::from_str(text).unwrap();
-        let found = providers(file.providers, &|_| None, None).unwrap();
+        let found = providers(file.providers, &|_| None, vec![]).unwrap();
         let folders = found[0].command.as_ref().unwrap().folders.clone();
         assert_eq!((folders, found[0].window_tokens), (Some(vec!["~/work".into()]), Some(200_000)));
     }

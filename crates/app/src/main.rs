@@ -9,6 +9,7 @@ mod cli;
 mod config;
 mod context;
 mod held;
+mod offers;
 mod prices;
 mod private;
 mod reach;

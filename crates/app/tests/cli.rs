@@ -198,6 +198,49 @@ async fn models_and_doctor() {
     assert!(ran.out.contains("\n  fast      ollama/gemma3:4b  (set)\n"), "{}", ran.out);
 }
 
+#[tokio::test]
+async fn models_are_pulled_by_name_or_from_any_repository() {
+    let home = Home::new(NOWHERE);
+    let wrong: &[&[&str]] = &[
+        &["models", "pull", "--list"],
+        &["models", "pull", "qwen"],
+        &["models", "pull", "hf:nobody"],
+        &["models", "pull", "qwen3-0.6b", "--name", "My model"],
+        &["models", "remove", "local/qwen3-0.6b"],
+    ];
+    assert_snapshot!("models_pull", home.story(wrong).await);
+    let pull = |model: &str, name: &str| {
+        let mut command = home.command(&["models", "pull", model, "--name", name]);
+        command.env("HF_HUB_OFFLINE", "1");
+        command
+    };
+    assert_snapshot!("pull_offline", home.finish(pull("qwen3-0.6b", "q")).await.shown());
+    let mut nowhere = home.command(&["models", "pull", "hf:org/repo"]);
+    nowhere.env("HF_ENDPOINT", "x");
+    let said = home.finish(nowhere).await.err;
+    assert!(said.contains("HF_ENDPOINT"), "{said}");
+
+    // What another tool has brought is taken as it is.
+    let repo = home.path().join(".cache/huggingface/hub/models--org--repo");
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let snapshot = repo.join("snapshots").join(commit);
+    std::fs::create_dir_all(&snapshot).unwrap();
+    std::fs::create_dir_all(repo.join("refs")).unwrap();
+    std::fs::write(repo.join("refs/main"), commit).unwrap();
+    std::fs::write(snapshot.join("m-Q4_K_M.gguf"), "GGUF").unwrap();
+    let pulled = home.finish(pull("hf:org/repo", "mine")).await;
+    assert!(
+        pulled.out.starts_with("local/mine was on this machine already."),
+        "{}",
+        pulled.shown()
+    );
+    let models = home.run(&["models", "--json"]).await.out;
+    assert!(models.contains("\"local\""), "{models}");
+    assert_eq!(home.run(&["models", "remove", "mine"]).await.code, Some(0));
+    let models = home.run(&["models", "--json"]).await.out;
+    assert!(!models.contains("\"local\""), "{models}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn prices_are_imported_and_said_with_their_source() {
     let (home, scripted) = canned().await;

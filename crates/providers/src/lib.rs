@@ -16,6 +16,7 @@ mod failure;
 mod fit;
 mod gemini;
 mod http;
+mod hub;
 mod keeper;
 mod lines;
 #[cfg(feature = "local")]
@@ -47,6 +48,7 @@ use plenary_engine::ports::{Known, ModelError, Models, Piece, ProviderReport, Wi
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
 pub use discover::discover;
 pub use facts::Fact;
+pub use hub::{Hub, HubError, Pulled, Wanted};
 pub use keeper::{KEEPER, keep};
 pub use outside::{AllowedHost, Gateway, OutsideConfig, SecretConfig};
 pub use presets::PRESETS;

