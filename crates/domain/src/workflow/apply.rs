@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::calls::ask_call;
 use super::event::{Copied, Doing, Event, Place, Took};
-use super::kinds::Act;
+use super::kinds::{Act, Does};
 use super::{Acting, Attempt, Cancel, Decided, Running, Stage, State, Status, StepRun};
 use crate::budget::{Allowance, Budget, WhenSpent};
 use crate::call::Failure;
@@ -254,26 +254,7 @@ impl State {
     /// A room that a step has opened stays open, and ends with the run if it is cancelled.
     fn keep_open(&mut self, place: &Place, output: &Value) {
         let Some((act, with)) = self.act(place) else { return };
-        let opens = match act {
-            Act::WhiteboardOpen | Act::CouncilOpen => true,
-            Act::Ask
-            | Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => false,
-        };
+        let opens = matches!(act.spec().does, Does::Opens { .. });
         let keep = with.get("keep") == Some(&Value::Bool(true));
         let session = output.get("id").and_then(Value::as_str).map(str::to_owned);
         self.opened.extend(session.filter(|_| opens && !keep));

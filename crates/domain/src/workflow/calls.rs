@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::begin::later;
 use super::definition::Kind;
 use super::event::{Doing, Place};
-use super::kinds::Act;
+use super::kinds::{Act, Does};
 use super::signal::{NUMBER, Signal};
 use super::{Acting, Attempt, Running, Stage, State, Status, StepRun};
 use crate::call::{Call, Work};
@@ -44,31 +44,9 @@ pub(super) enum What {
 impl Attempt {
     /// What an attempt begins with.
     pub(super) fn first(act: Act, with: &serde_json::Map<String, serde_json::Value>) -> Attempt {
-        match act {
-            Act::Ask => Attempt::Looking,
-            Act::WhiteboardPost | Act::WhiteboardAnnotate | Act::WhiteboardVote
-                if with.contains_key("ask") =>
-            {
-                Attempt::Looking
-            }
-            Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => Attempt::Doing { answer: None },
+        match act.is_asked(with) {
+            true => Attempt::Looking,
+            false => Attempt::Doing { answer: None },
         }
     }
 }
@@ -292,28 +270,18 @@ impl State {
             with.insert("answer".into(), answer.clone());
         }
         let name = act.name();
-        Some(match act {
-            Act::Http => Errand::Request { with, key },
-            Act::Write => Errand::Write { with, key },
-            Act::Boardroom | Act::Discussion => {
-                with.extend(self.left().map(|left| ("budget".to_owned(), left)));
+        Some(match act.spec().does {
+            Does::Requests => Errand::Request { with, key },
+            Does::Writes => Errand::Write { with, key },
+            Does::Awaits => {
+                if act != Act::Workflow {
+                    with.extend(self.left().map(|left| ("budget".to_owned(), left)));
+                }
                 Errand::Open { act: name, with, key, at: step.began_at }
             }
-            Act::Workflow => Errand::Open { act: name, with, key, at: step.began_at },
-            Act::Ask
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose => Errand::Tell { act: name, with, key },
+            Does::Tells | Does::Opens { .. } | Does::Nothing => {
+                Errand::Tell { act: name, with, key }
+            }
         })
     }
 }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::calls::{What, ask_call};
 use super::event::{Place, Seat};
 use super::fits::misfit;
-use super::kinds::{Act, POSTS, SEVERITIES};
+use super::kinds::{Act, Answer, Asks, POSTS, SEVERITIES};
 use super::{Attempt, State};
-use crate::call::{Answer, Ask, Message, Patience, Shape, Speaker};
+use crate::call::{self, Ask, Message, Patience, Shape, Speaker};
 use crate::ids::CallId;
 use crate::quote::{quoted, quoting};
 use crate::spoken;
@@ -29,33 +29,16 @@ impl State {
         );
         let text = |name: &str| with.get(name).and_then(Value::as_str).unwrap_or_default();
         let schema = schema(act, with).map(|schema| about(schema, &seat.posts));
-        let (system, prompt) = match act {
-            Act::Ask => {
+        let (system, prompt) = match act.spec().asks {
+            Asks::Model => {
                 let own = text("system");
                 let system =
                     [seat.system.as_str(), own].into_iter().filter(|part| !part.is_empty());
                 (system.collect::<Vec<_>>().join("\n\n"), text("prompt").to_owned())
             }
-            Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => (
+            Asks::Seat(_) | Asks::Nobody => (
                 self.standing_of(seat, text("as")),
-                self.board_question(seat, act, text("ask"), *asked, so_far),
+                self.board_question(seat, text("ask"), *asked, so_far),
             ),
         };
         let prompt = match &schema {
@@ -85,19 +68,13 @@ impl State {
         )
     }
 
-    fn board_question(
-        &self,
-        seat: &Seat,
-        act: Act,
-        ask: &str,
-        asked: u32,
-        so_far: &Value,
-    ) -> String {
+    /// Only who has not voted on everything is asked again.
+    fn board_question(&self, seat: &Seat, ask: &str, asked: u32, so_far: &Value) -> String {
         let board = quoted("the board as you see it", &seat.view, &self.code);
-        let missing = missing(seat, so_far);
-        let again = match act == Act::WhiteboardVote && asked > 1 {
+        let again = match asked > 1 {
             true => {
-                format!("\n\nYour votes on these posts are still missing: {}.", missing.join(", "))
+                let missing = missing(seat, so_far).join(", ");
+                format!("\n\nYour votes on these posts are still missing: {missing}.")
             }
             false => String::new(),
         };
@@ -105,9 +82,13 @@ impl State {
     }
 
     /// What an answer says: the output of `ask`, or what is written on the board.
-    pub(super) fn read_answer(&self, place: &Place, answer: &Answer) -> Result<Value, String> {
+    pub(super) fn read_answer(
+        &self,
+        place: &Place,
+        answer: &call::Answer,
+    ) -> Result<Value, String> {
         let Some((act, with)) = self.act(place) else { return Err("nothing was asked".into()) };
-        let text = spoken::own(crate::call::Outcome::Answered(answer.clone()), &self.code);
+        let text = spoken::own(call::Outcome::Answered(answer.clone()), &self.code);
         let (text, _) = text.handed_back();
         let found = schema(act, with).map(|schema| json_of(&text, &schema)).transpose()?;
         Ok(match act == Act::Ask {
@@ -123,13 +104,13 @@ impl State {
     }
 
     /// What comes after an answer that could be read: the next question, or the deed.
-    pub(super) fn after_answer(&self, place: &Place, answer: &Answer) -> Option<Attempt> {
+    pub(super) fn after_answer(&self, place: &Place, answer: &call::Answer) -> Option<Attempt> {
         let (act, _) = self.act(place)?;
         let Attempt::Asking { seat, asked, so_far } = self.attempt(place)? else { return None };
         let found = self.read_answer(place, answer).unwrap_or_default();
-        match act {
-            Act::Ask => None,
-            Act::WhiteboardVote => {
+        match act.spec().asks {
+            Asks::Model => None,
+            Asks::Seat(Answer::Votes) => {
                 let votes = merged(seat, so_far, &found);
                 let missing = missing(seat, &votes);
                 Some(match missing.is_empty() || *asked > 1 {
@@ -142,23 +123,9 @@ impl State {
                     }
                 })
             }
-            Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => Some(Attempt::Doing { answer: Some(found) }),
+            Asks::Seat(Answer::Post | Answer::Annotations) | Asks::Nobody => {
+                Some(Attempt::Doing { answer: Some(found) })
+            }
         }
     }
 }
@@ -194,9 +161,9 @@ pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
         of(json!({ name: { "type": "array", "items": item } }), json!([name]))
     };
     let text = json!({ "type": "string" });
-    match act {
-        Act::Ask => with.get("schema").cloned(),
-        Act::WhiteboardPost => Some(of(
+    match act.spec().asks {
+        Asks::Model => with.get("schema").cloned(),
+        Asks::Seat(Answer::Post) => Some(of(
             json!({
                 "title": text, "body": text,
                 "type": { "enum": POSTS },
@@ -205,7 +172,7 @@ pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
             }),
             json!(["title", "body"]),
         )),
-        Act::WhiteboardAnnotate => Some(list(
+        Asks::Seat(Answer::Annotations) => Some(list(
             "annotations",
             of(
                 json!({
@@ -216,28 +183,14 @@ pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
                 json!(["post", "type", "body"]),
             ),
         )),
-        Act::WhiteboardVote => Some(list(
+        Asks::Seat(Answer::Votes) => Some(list(
             "votes",
             of(
                 json!({ "post": text, "vote": { "enum": ["accept", "reject", "defer"] }, "reason": text }),
                 json!(["post", "vote"]),
             ),
         )),
-        Act::Boardroom
-        | Act::Discussion
-        | Act::WhiteboardOpen
-        | Act::WhiteboardRegister
-        | Act::WhiteboardTransition
-        | Act::WhiteboardConflicts
-        | Act::WhiteboardSummarize
-        | Act::WhiteboardArchive
-        | Act::CouncilOpen
-        | Act::CouncilPost
-        | Act::CouncilRead
-        | Act::CouncilClose
-        | Act::Workflow
-        | Act::Http
-        | Act::Write => None,
+        Asks::Nobody => None,
     }
 }
 
