@@ -173,8 +173,8 @@ pub(crate) const POSTS: &[&str] = &["proposal", "claim", "concern", "information
 pub(crate) const SEVERITIES: &[&str] = &["critical", "high", "medium", "low"];
 const ANNOTATIONS: &[&str] =
     &["validation", "challenge", "corroboration", "rebuttal", "withdrawal", "resolution"];
-const VOTES: &[&str] = &["accept", "reject", "defer"];
-const RESULTS: &[&str] = &["confirmed", "refuted", "inconclusive"];
+pub(crate) const VOTES: &[&str] = &["accept", "reject", "defer"];
+pub(crate) const RESULTS: &[&str] = &["confirmed", "refuted", "inconclusive"];
 const ROUNDS: Takes = Takes::Number { least: 1, most: limits::ROUNDS_MOST };
 const DECIDED: &[&str] = &["board", "outcome", "decision", "tally", "dissent", "open", "posts"];
 
@@ -518,6 +518,11 @@ impl Act {
     /// Whether it opens a session of its own and waits for its end.
     pub(crate) fn is_awaited(self) -> bool {
         self.spec().does == Does::Awaits
+    }
+
+    /// Whether it opens a room or a session.
+    pub(crate) fn opens(self) -> bool {
+        matches!(self.spec().does, Does::Awaits | Does::Opens { .. })
     }
 
     /// Whether somebody is asked before it is done.

@@ -53,7 +53,7 @@ impl<'a> Rehearsal<'a> {
                 resumes(*all, signals, &came)?;
                 Some(Outcome::Brought(json!(came)))
             }
-            What::Stop(_) => Some(Outcome::Brought(Value::Null)),
+            What::Stop(_) | What::CalledOff(_) => Some(Outcome::Brought(Value::Null)),
             What::Wake(_)
             | What::TimeOver(_)
             | What::Again(_)
@@ -247,7 +247,7 @@ fn place_of(what: &What) -> Option<&Place> {
         | What::Again(place)
         | What::AttemptLate(place)
         | What::StepLate(place) => Some(place),
-        What::Stop(_) | What::FinallyLate => None,
+        What::Stop(_) | What::CalledOff(_) | What::FinallyLate => None,
     }
 }
 
