@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::models::Names;
-use crate::{Clerk, ClerkError, Result, agents, shelves};
+use crate::{Clerk, ClerkError, Result, agents, runs, shelves};
 
 #[derive(Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -85,9 +85,13 @@ pub async fn foresee(clerk: &Clerk, new: NewForesight) -> Result<Foresight> {
         }
     }
     let foreseen = workflow::foresee(&definition, &inputs);
+    let unwritable = runs::unwritable(clerk, &definition).into_iter();
+    let unwritable =
+        unwritable.map(|(step, problem)| format!("`{}` would fail: {problem}", step.id));
     let mut names = Names::new(clerk);
     let (mut input, mut output) = (Range::default(), Range::default());
     let (mut cost, mut notes) = (Some(MoneyRange::default()), foreseen.notes);
+    notes.extend(unwritable);
     for asks in foreseen.steps.iter().flat_map(|step| &step.asks) {
         input.add(asks.calls, asks.input_tokens);
         output.add(asks.calls, asks.output_tokens);

@@ -1,12 +1,16 @@
 //! Runs of workflows: begin, decide, cancel, go on from a step.
 
-use plenary_domain::workflow::{self, Begin, Checked, Command, Forked, Place, State};
-use plenary_domain::{SessionId, limits, names, room};
+use plenary_domain::budget::Allowance;
+use plenary_domain::workflow::{
+    self, Again, Begin, Checked, Command, Definition, Forked, OnFailure, Place, State, Step, gives,
+};
+use plenary_domain::{Reject, SessionId, Wrong, limits, names, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::budgets::NewAllowance;
 use crate::identity::{Caller, Proven, Standing};
 use crate::shelves::{self, Started};
 use crate::{Clerk, ClerkError, Result, mirror};
@@ -127,7 +131,8 @@ pub async fn begin(clerk: &Clerk, (by, standing): (By, &Standing), new: NewRun) 
     let actor = if standing.is_agent { standing.agents() } else { by.actor };
     let by = By { actor, ..by };
     let id = clerk.engine.clock().new_id();
-    let begin = Begin { run: id, source, inputs, starter, parent: None, fork: None };
+    let most = Allowance::default();
+    let begin = Begin { run: id, source, inputs, starter, parent: None, fork: None, most };
     open(clerk, id, by, begin).await
 }
 
@@ -138,7 +143,8 @@ pub async fn begin_stored(clerk: &Clerk, name: &str, by: By, new: NewStoredRun) 
     let asked = (inputs.clone(), starter.clone(), version);
     let Started { run, source } = shelves::start(clerk, name, &by, asked).await?;
     let source = source.to_string();
-    let begin = Begin { run, source, inputs, starter, parent: None, fork: None };
+    let most = Allowance::default();
+    let begin = Begin { run, source, inputs, starter, parent: None, fork: None, most };
     // The shelf has the key; whoever repeats the request comes to the same run.
     open(clerk, run, By::actor(by.actor), begin).await
 }
@@ -176,7 +182,10 @@ pub(crate) async fn begin_child(
     };
     let parent = parent.room.workflow().map(|run| run.run);
     within_depth(clerk, parent).await?;
-    open(clerk, id, by, Begin { run: id, source, inputs, starter, parent, fork: None }).await
+    let share: Option<NewAllowance> =
+        with.get("budget").and_then(|share| serde_json::from_value(share.clone()).ok());
+    let most = share.map(Allowance::from).unwrap_or_default();
+    open(clerk, id, by, Begin { run: id, source, inputs, starter, parent, fork: None, most }).await
 }
 
 /// Runs that run each other come to an end.
@@ -198,8 +207,44 @@ async fn within_depth(clerk: &Clerk, mut parent: Option<SessionId>) -> Result<()
 
 async fn open(clerk: &Clerk, id: SessionId, by: By, begin: Begin) -> Result {
     check_starter(begin.starter.as_deref())?;
+    // Another process, or this one before a crash, may have begun it.
+    if clerk.opened(Some(id), &by).await?.is_none() {
+        can_write(clerk, &begin.source)?;
+    }
     let command = room::Command::Workflow(Command::Begin(Box::new(begin)));
     clerk.open(Some(id), by, command).await
+}
+
+/// A file that certainly cannot be written is known before anything is paid for. A step
+/// that may be passed over, or whose failure is somebody's matter, is none of these.
+fn can_write(clerk: &Clerk, source: &str) -> Result<()> {
+    if !source.contains("write") {
+        return Ok(());
+    }
+    let Checked { definition: Some(definition), .. } = workflow::check(source) else {
+        return Ok(());
+    };
+    let problems = unwritable(clerk, &definition);
+    let wrong: Vec<Wrong> = problems
+        .into_iter()
+        .filter(|(step, _)| step.when.is_none() && step.on_failure == OnFailure::Stop)
+        .map(|(step, problem)| Wrong::new(format!("steps.{}.write.path", step.id), problem))
+        .collect();
+    if wrong.is_empty() { Ok(()) } else { Err(Reject::Invalid(wrong).into()) }
+}
+
+/// The steps that cannot write their files, and why.
+pub(crate) fn unwritable<'a>(clerk: &Clerk, definition: &'a Definition) -> Vec<(&'a Step, String)> {
+    let steps = definition.all_steps().into_iter();
+    let found = steps.filter_map(|step| {
+        let path = step.written()?;
+        let problem = match &clerk.outside {
+            Some(outside) => outside.may_write(&path).err()?.message,
+            None => "Nothing outside may be reached from here.".to_owned(),
+        };
+        Some((step, problem))
+    });
+    found.collect()
 }
 
 fn check_starter(starter: Option<&str>) -> Result<()> {
@@ -223,17 +268,63 @@ pub async fn fork(clerk: &Clerk, caller: Caller, new: NewFork) -> Result {
     let mut all = (*run.inputs).clone();
     all.extend(inputs);
     let source = source.unwrap_or_else(|| run.source.to_string());
-    // Inputs that another file does not have are not taken over.
     if let Checked { definition: Some(definition), .. } = workflow::check(&source) {
+        rewinds_nothing(clerk, run, &from, &definition).await?;
+        // Inputs that another file does not have are not taken over.
         all.retain(|name, _| {
             let is_known = definition.inputs.iter().any(|input| input.name == *name);
             is_known || !run.inputs.contains_key(name)
         });
     }
     let id = clerk.engine.clock().new_id();
-    let fork = Some(Forked { run: snapshot.id, from, steps });
-    let begin = Begin { run: id, source, inputs: all, starter, parent: None, fork };
+    let (fork, most) = (Some(Forked { run: snapshot.id, from, steps }), Allowance::default());
+    let begin = Begin { run: id, source, inputs: all, starter, parent: None, fork, most };
     open(clerk, id, caller.by, begin).await
+}
+
+/// Rooms go on from where they are: what one does not take any more would fail in the new
+/// run, when much of that is paid for.
+async fn rewinds_nothing(
+    clerk: &Clerk,
+    run: &State,
+    from: &str,
+    definition: &Definition,
+) -> Result<()> {
+    let again = run.again(from, definition);
+    let id_of = |value: &Value| value.get("id").and_then(Value::as_str).map(str::to_owned);
+    let anew: Vec<String> = again.iter().filter_map(|one| id_of(one.output?)).collect();
+    let mut seen = vec![];
+    for Again { step, act, with, .. } in again {
+        let (kind, field) = match act.split_once('.') {
+            Some((kind @ ("whiteboard" | "council"), verb)) if verb != "open" => {
+                (kind, if kind == "council" { "council" } else { "board" })
+            }
+            _ => continue,
+        };
+        let written = with.get(field).and_then(Value::as_str).unwrap_or_default();
+        let id = match written.parse::<SessionId>() {
+            Ok(id) => Ok(id),
+            Err(_) => clerk.engine.named(kind, written).await,
+        };
+        // Only what is done first to a room meets it as it is now.
+        let Ok(id) = id else { continue };
+        if anew.contains(&id.to_string()) || seen.contains(&id) {
+            continue;
+        }
+        seen.push(id);
+        let Ok(room) = clerk.engine.get(id).await else { continue };
+        if let Some(problem) = gives::refuses(&room.room, act, with) {
+            let earlier = run.opener_of(&id.to_string());
+            let earlier = earlier.map_or(String::new(), |step| {
+                format!("; go on from `{step}`, which opens another")
+            });
+            let problem = format!(
+                "`{step}` cannot be done again: {problem}, and a fork does not rewind rooms{earlier}"
+            );
+            return Err(ClerkError::wrong("from", problem));
+        }
+    }
+    Ok(())
 }
 
 /// A person decides. Nobody else decides for them but the operator of the server: whoever

@@ -142,6 +142,18 @@ pub(crate) async fn is_stored(clerk: &Clerk, name: &str, source: &str) -> Result
     }
 }
 
+/// The newest version of a workflow on the shelf, where this file is an earlier one.
+pub async fn newer(clerk: &Clerk, name: &str, source: &str) -> Result<Option<u32>> {
+    let shelf = match found(clerk, name).await {
+        Err(ClerkError::Refused(Reject::Unknown(_))) => return Ok(None),
+        shelf => shelf?,
+    };
+    let state = shelf_of(&shelf)?;
+    let newest = &state.newest;
+    let is_earlier = state.versions().any(|version| *version.source == *source);
+    Ok((is_earlier && *newest.source != *source).then_some(newest.number))
+}
+
 /// A workflow that is on the shelf.
 pub async fn found(clerk: &Clerk, name: &str) -> Result {
     let none = || Reject::Unknown(format!("There is no workflow called {name:?}.")).into();

@@ -79,6 +79,8 @@ pub struct Purse {
     began: Option<Timestamp>,
     is_time_over: bool,
     counted: Amount,
+    /// Kept for sessions that this one has opened.
+    promised: Amount,
     by_seat: BTreeMap<String, Amount>,
 }
 
@@ -223,6 +225,11 @@ impl Budget {
 }
 
 impl Allowance {
+    pub(crate) fn amount(self) -> Amount {
+        let (tokens, cost) = (self.tokens.unwrap_or(0), self.cost.unwrap_or(0.0));
+        Amount { tokens, written: 0, cost }
+    }
+
     pub(crate) fn is_none(&self) -> bool {
         *self == Allowance::default()
     }
@@ -348,6 +355,26 @@ impl Ledger {
         self.purse.counted
     }
 
+    /// What is kept for sessions that this one has opened, and comes back as far as they
+    /// leave it.
+    pub fn promised(&self) -> Amount {
+        self.purse.promised
+    }
+
+    pub(crate) fn promise(&mut self, amount: Amount) {
+        self.purse.promised = amount;
+    }
+
+    /// What of the budget nobody has spent or keeps.
+    pub(crate) fn free(&self, held: Amount) -> Option<Allowance> {
+        let most = self.budget()?.most;
+        let taken = self.counted().plus(self.promised()).plus(held);
+        Some(Allowance {
+            tokens: most.tokens.map(|tokens| tokens.saturating_sub(taken.tokens)),
+            cost: most.cost.map(|cost| (cost - taken.cost).max(0.0)),
+        })
+    }
+
     pub fn counted_of(&self, seat: &str) -> Amount {
         self.purse.by_seat.get(seat).copied().unwrap_or_default()
     }
@@ -462,7 +489,7 @@ impl Ledger {
             }));
         };
         if let Some(budget) = self.budget() {
-            let taken = self.counted().plus(held).plus(need.taken);
+            let taken = self.counted().plus(self.promised()).plus(held).plus(need.taken);
             add(budget.most, taken, "The budget", true);
         }
         if let Some((seat, allowance)) = &need.claim.seat {

@@ -14,7 +14,9 @@ mod event;
 mod expression;
 mod fits;
 mod foresight;
+mod fork;
 pub mod gives;
+mod grants;
 mod graph;
 mod kinds;
 mod plan;
@@ -44,8 +46,9 @@ pub use definition::{
     Approve, AtDeadline, Budget, Definition, Foreach, Input, Kind, Missed, Need, OnFailure, Output,
     Overlap, Repeat, Retry, Step, Trigger, Type, Wait,
 };
-pub use event::{Copied, Decision, Doing, End, Ending, Event, Forked, Place, Seat, Took};
+pub use event::{Copied, Decision, Doing, End, Ending, Event, Forked, MayNote, Place, Seat, Took};
 pub use foresight::{Asks, Counts, Foreseen, ForeseenStep, Span, Whom, foresee};
+pub use fork::Again;
 pub use graph::mermaid;
 pub use kinds::Act;
 pub use problem::{Problem, Severity};
@@ -56,6 +59,7 @@ pub(crate) use signal::written;
 pub use signal::{AT, BY, NUMBER, Signal, is_among, is_of_rooms, matches, resumes, room_of};
 pub(crate) use size::too_large;
 
+use crate::budget::Allowance;
 use crate::call::{Ask, Call, Outcome};
 use crate::errand::Errand;
 use crate::form::{Form, Moment, Report, Ruling};
@@ -88,6 +92,11 @@ pub struct State {
     opened: BTreeSet<String>,
     /// Those that are being ended.
     pub stopping: BTreeSet<String>,
+    /// Openings that nobody wants any more, by who wanted them. They may have been carried
+    /// out: each is carried through, so that what it has opened can be ended.
+    called_off: BTreeMap<Place, Opening>,
+    /// What sessions may spend that the run has opened or is about to, by their ids.
+    granted: BTreeMap<String, (Place, Allowance)>,
     /// Questions that were broken off and have not said yet what they took.
     cut: BTreeMap<CallId, ModelName>,
     pub ledger: Ledger,
@@ -157,6 +166,8 @@ pub struct Acting {
     pub attempt_at: Timestamp,
     /// Sessions that earlier attempts have opened.
     pub sessions: u32,
+    /// An attempt was given up whose opening may have been carried out.
+    pub gave_up: bool,
     pub attempt: Attempt,
 }
 
@@ -172,6 +183,15 @@ pub enum Attempt {
     Watching { session: String },
     /// The next attempt begins then.
     Pausing { until: Timestamp },
+}
+
+/// An opening that may be under way, or done without the run having heard of it.
+#[derive(Clone, PartialEq, Debug)]
+struct Opening {
+    call: CallId,
+    errand: Errand,
+    /// What it opens, where the id is known before.
+    session: String,
 }
 
 /// What a person has decided.
@@ -213,6 +233,8 @@ pub struct Begin {
     pub starter: Option<String>,
     pub parent: Option<SessionId>,
     pub fork: Option<Forked>,
+    /// What it may spend at most, whatever its file says: its share of another run's budget.
+    pub most: Allowance,
 }
 
 // ---------------------------------------------------------------------------
@@ -309,8 +331,9 @@ pub fn wrong(problems: Vec<Problem>) -> Vec<Wrong> {
 
 impl State {
     fn begin(begin: Begin, moment: &Moment) -> Ruling<Event> {
-        let Begin { run, source, inputs, starter, parent, fork } = begin;
-        let definition = sound(&source)?;
+        let Begin { run, source, inputs, starter, parent, fork, most } = begin;
+        let mut definition = sound(&source)?;
+        definition.spend_at_most(most);
         let inputs = definition.fill(&inputs).map_err(Reject::Invalid)?;
         // What another file does not have any more is not taken over.
         let forked = fork.map(|mut fork| {
@@ -349,39 +372,6 @@ impl State {
             Stage::Finally { .. } => Err(self.not_now("This run is ending already.")),
             Stage::Ended { .. } => Err(self.not_now("This run has ended.")),
         }
-    }
-
-    /// What is taken over into a run that goes on from this step of this one: what was
-    /// settled and does not depend on it.
-    pub fn before(&self, from: &str) -> Result<Vec<Copied>, Reject> {
-        let steps = &self.definition.steps;
-        if !steps.iter().any(|step| step.id == from) {
-            let near = problem::near(from, steps.iter().map(|step| step.id.as_str()));
-            let near =
-                near.first().map_or(String::new(), |near| format!(" Did you mean {near:?}?"));
-            return Err(Reject::Unknown(format!("There is no step {from:?} to go on from.{near}")));
-        }
-        let before = check::all_before(steps);
-        let is_later =
-            |id: &str| id == from || before.get(id).is_some_and(|before| before.contains(from));
-        let copied = self.steps.iter().filter_map(|(place, step)| {
-            let top = place.0.split('/').next().unwrap_or_default();
-            let outer = self.steps.get(&Place::top(top))?;
-            let is_settled = matches!(outer.status, Status::Done(_) | Status::Skipped { .. });
-            let is_main = steps.iter().any(|step| step.id == top);
-            if is_later(top) || !is_settled || !is_main {
-                return None;
-            }
-            let output = match &step.status {
-                Status::Done(output) => Some((**output).clone()),
-                Status::Skipped { .. } => None,
-                Status::Running(_) | Status::Failed { .. } | Status::Cancelled { .. } => {
-                    return None;
-                }
-            };
-            Some(Copied { place: place.clone(), output })
-        });
-        Ok(copied.collect())
     }
 
     /// What steps have done outside, by name, with the values that they did it with.

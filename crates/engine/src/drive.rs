@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use plenary_domain::room::{Command, Room};
 use plenary_domain::{
-    Amount, Ask, Call, CallId, Failure, FailureKind, Outcome, SessionId, Taken, Timestamp, Usage,
-    Work, limits,
+    Amount, Ask, Call, CallId, Failure, FailureKind, Ledger, Outcome, SessionId, Taken, Timestamp,
+    Usage, Work, limits,
 };
 use tokio::task::JoinHandle;
 
@@ -432,9 +432,7 @@ impl Held {
                 let words = Words::Rendered(Box::new(ask));
                 return Ok(Admitted::Now(Doing::Asking(words), reserved));
             }
-            Err(_) if self.work.running.values().any(|task| task.kind == Kind::Ask) => {
-                return Ok(Admitted::Later);
-            }
+            Err(_) if self.may_come_back(state) => return Ok(Admitted::Later),
             Err(shortage) => shortage.in_words(),
         };
         self.work.cut_off.remove(call);
@@ -442,6 +440,13 @@ impl Held {
         let outcome = Outcome::Failed { failure, partial };
         let command = Command::Settle { call: call.clone(), outcome };
         Ok(Admitted::Never(Box::new(Step { command, attempt: left.end(call) })))
+    }
+
+    /// Whether others keep something of the budget that they may not need.
+    fn may_come_back(&self, state: &Room) -> bool {
+        let promised = state.ledger().map(Ledger::promised).unwrap_or_default();
+        promised != Amount::default()
+            || self.work.running.values().any(|task| task.kind == Kind::Ask)
     }
 
     /// Reserves another request of a call that has taken this much already.

@@ -494,6 +494,9 @@ pub trait Outside: Send + Sync {
     /// the step gives.
     fn run(&self, errand: Errand) -> BoxFuture<'static, Result<serde_json::Value, Failure>>;
 
+    /// Whether a file could be written there, as far as that can be told before.
+    fn may_write(&self, path: &str) -> Result<(), Failure>;
+
     /// A secret that the operator has set for errands. It is never shown.
     fn secret(&self, name: &str) -> Option<String>;
 }

@@ -82,6 +82,11 @@ impl Outside for Gateway {
         })
     }
 
+    fn may_write(&self, path: &str) -> Result<(), Failure> {
+        let allowed = write::may_write(&self.config.folders, path);
+        allowed.map_err(|failure| self.hidden(failure))
+    }
+
     fn secret(&self, name: &str) -> Option<String> {
         self.known(name).ok()
     }

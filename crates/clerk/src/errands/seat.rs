@@ -67,10 +67,15 @@ impl Run<'_> {
             "whiteboard.annotate" => gives::standing_posts(board, &agent),
             _ => vec![],
         };
+        let notes = match act {
+            "whiteboard.annotate" => gives::annotatable(board, &agent),
+            _ => vec![],
+        };
         let view = gives::seen(board, &agent);
         let prices = self.clerk.noted([&model]);
         Ok(json!({
-            "model": model, "system": system, "view": view, "posts": posts, "prices": prices,
+            "model": model, "system": system, "view": view, "posts": posts, "notes": notes,
+            "prices": prices,
         }))
     }
 

@@ -95,12 +95,24 @@ impl Run<'_> {
         if new.get("role").is_none() {
             new["role"] = "specialist".into();
         }
-        let new: NewAgent = request(new)?;
-        let (agent, role, domain) = (new.agent_name.clone(), new.role, new.domain.clone());
+        let NewAgent { agent_name: agent, role, domain, .. } = request(new)?;
         let shown = self.lead(&room, &agent, role, key).await?;
-        let proven = self.proven(&room, &AgentName(agent.clone()), with).await?;
-        let caller = self.caller(room.id, key, proven);
-        whiteboards::register(self.clerk, caller, shown, new).await.map_err(why)?;
+        let register = async |run: &Run<'_>| {
+            let proven = run.proven(&room, &AgentName(agent.clone()), with).await?;
+            let caller = run.caller(room.id, key, proven);
+            let (agent_name, domain) = (agent.clone(), domain.clone());
+            let new = NewAgent { agent_name, role, domain, invitation: None };
+            let registered = whiteboards::register(run.clerk, caller, shown, new).await;
+            Ok::<_, ErrandError>(registered.map(|_| ()))
+        };
+        // Another step of the run may have registered it in this moment.
+        match register(self).await? {
+            Err(lost) if is_name_lost(&lost) => {
+                register(&self.as_of_now().await.map_err(why)?).await?
+            }
+            registered => registered,
+        }
+        .map_err(why)?;
         Ok(json!({ "agent": agent, "role": role, "domain": domain }))
     }
 
@@ -127,7 +139,8 @@ impl Run<'_> {
         let room = self.board(with).await.map_err(why)?;
         // What the answer leaves out, the step says.
         let mut given = with.clone();
-        given.extend(with.get("answer").and_then(Value::as_object).cloned().unwrap_or_default());
+        let answer = with.get("answer").and_then(Value::as_object).cloned().unwrap_or_default();
+        given.extend(answer.into_iter().filter(|(_, value)| !value.is_null()));
         given.entry("type").or_insert_with(|| "proposal".into());
         let mut told = taken(&given, &POST.map(|(from, _)| (from, from)));
         let new: NewPost = request(taken(&given, &POST))?;

@@ -167,6 +167,11 @@ impl State {
         Reject::Forbidden(format!("{agent} is not registered on this board{how}"))
     }
 
+    /// Whether anybody may do this now.
+    pub(crate) fn is_time_for(&self, action: Action) -> bool {
+        action.who(self.phase) != Who::Nobody
+    }
+
     /// For what needs no registration.
     pub(super) fn gate_newcomer(&self) -> Result<(), Reject> {
         self.gate_anyone(Action::Register)

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::calls::ask_call;
 use super::event::{Copied, Doing, Event, Place, Took};
-use super::kinds::Act;
+use super::kinds::{Act, Does};
 use super::{Acting, Attempt, Cancel, Decided, Running, Stage, State, Status, StepRun};
-use crate::budget::{Allowance, Budget, WhenSpent};
+use crate::budget::{Allowance, Amount, Budget, WhenSpent};
 use crate::call::Failure;
 use crate::ids::ModelName;
 use crate::ledger::{Ended, Ledger, Settled, Usage};
@@ -74,6 +74,8 @@ impl State {
             cancel: None,
             opened: BTreeSet::new(),
             stopping: BTreeSet::new(),
+            called_off: BTreeMap::new(),
+            granted: BTreeMap::new(),
             cut: BTreeMap::new(),
             ledger: budgeted(definition.budget, *at),
             code: nonce.clone(),
@@ -90,6 +92,7 @@ impl State {
                         tries: 1,
                         attempt_at: *at,
                         sessions: 0,
+                        gave_up: false,
                         attempt: Attempt::first(*act, with),
                     }),
                     Doing::Sleep { .. } => Running::Sleep,
@@ -110,14 +113,31 @@ impl State {
                 self.changed_at = *at;
             }
             Event::SessionOpened { place, session, at } => {
+                let opening = self.called_off.remove(place);
+                let asked_for = opening.as_ref().map(|opening| opening.session.clone());
+                let asked_for = asked_for.or_else(|| Some(self.to_open(place)?.to_string()));
+                if let Some(grant) = asked_for.and_then(|id| self.granted.remove(&id)) {
+                    self.granted.insert(session.clone(), grant);
+                }
                 if let Some(step) = self.steps.get_mut(place) {
                     Arc::make_mut(step).session = Some(session.clone());
                 }
                 self.acting(place, *at, |acting| {
                     acting.sessions += 1;
+                    acting.gave_up = false;
                     acting.attempt = Attempt::Watching { session: session.clone() };
                 });
+                if opening.is_some() {
+                    self.unwanted(place, session);
+                }
+                self.changed_at = *at;
             }
+            Event::NotOpened { place, at } => {
+                self.called_off.remove(place);
+                self.release(place);
+                self.changed_at = *at;
+            }
+            Event::Granted { place, most, .. } => self.grant(place, *most),
             Event::SeatFound { place, seat, at } => {
                 self.ledger.note(&seat.prices);
                 self.acting(place, *at, |acting| {
@@ -150,9 +170,13 @@ impl State {
             Event::AttemptFailed { place, failure, again_at, at } => {
                 self.account(place, Some(failure));
                 self.let_go(place);
+                // Whoever failed to open a session has opened none; the clock cannot tell.
+                let is_late = failure.attempts == 0;
                 self.acting(place, *at, |acting| {
+                    acting.gave_up |= is_late && matches!(acting.attempt, Attempt::Doing { .. });
                     acting.attempt = Attempt::Pausing { until: *again_at };
                 });
+                self.release(place);
             }
             Event::AttemptBegan { place, at } => {
                 let doing = self.steps.get(place).and_then(|step| step.doing.clone());
@@ -167,6 +191,7 @@ impl State {
             Event::StepDone { place, output, at } => {
                 self.keep_open(place, output);
                 self.end(place, Status::Done(Arc::new(output.clone())), *at);
+                self.release(place);
             }
             Event::StepSkipped { place, why, at } => {
                 self.end(place, Status::Skipped { why: why.clone() }, *at);
@@ -174,18 +199,20 @@ impl State {
             Event::StepFailed { place, why, output, failure, at } => {
                 self.account(place, failure.as_ref());
                 self.let_go(place);
-                // Whoever failed to open a session has opened none; the clock cannot tell.
-                if failure.as_ref().is_some_and(|failure| failure.attempts == 0) {
+                let is_late = failure.as_ref().is_some_and(|failure| failure.attempts == 0);
+                if is_late || self.gave_up(place) {
                     self.call_off(place);
                 }
                 let (why, output) = (why.clone(), Arc::new(output.clone()));
                 self.end(place, Status::Failed { why, output }, *at);
+                self.release(place);
             }
             Event::StepCancelled { place, why, at } => {
                 self.account(place, None);
                 self.let_go(place);
                 self.call_off(place);
                 self.end(place, Status::Cancelled { why: why.clone() }, *at);
+                self.release(place);
             }
             Event::CancelAsked { by, reason, at } => {
                 let (by, reason) = (by.clone(), reason.clone());
@@ -201,6 +228,10 @@ impl State {
             Event::SessionSpent { session, took } => self.absorb(session, took),
             Event::SessionEnded { session, at } => {
                 self.stopping.remove(session);
+                // Logs that are older than openings that are carried through.
+                self.called_off.retain(|_, opening| opening.session != *session);
+                self.granted.remove(session);
+                self.promise();
                 self.changed_at = *at;
             }
             Event::FinallyBegan { ending, until, at } => {
@@ -254,26 +285,7 @@ impl State {
     /// A room that a step has opened stays open, and ends with the run if it is cancelled.
     fn keep_open(&mut self, place: &Place, output: &Value) {
         let Some((act, with)) = self.act(place) else { return };
-        let opens = match act {
-            Act::WhiteboardOpen | Act::CouncilOpen => true,
-            Act::Ask
-            | Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => false,
-        };
+        let opens = matches!(act.spec().does, Does::Opens { .. });
         let keep = with.get("keep") == Some(&Value::Bool(true));
         let session = output.get("id").and_then(Value::as_str).map(str::to_owned);
         self.opened.extend(session.filter(|_| opens && !keep));
@@ -288,10 +300,52 @@ impl State {
         }
     }
 
-    /// A session that a step was about to open may be there already, and is not waited for.
+    /// What a step was about to open may be there already, and is not waited for.
     fn call_off(&mut self, place: &Place) {
-        let session = self.to_open(place).filter(|_| !self.is_kept(place));
-        self.stopping.extend(session.map(|session| session.to_string()));
+        let opening = self.opening(place).filter(|_| !self.is_kept(place));
+        self.called_off.extend(opening.map(|opening| (place.clone(), opening)));
+    }
+
+    /// An opening was carried through that had been called off. Rooms stay, as those of
+    /// other steps do, unless the run was cancelled.
+    fn unwanted(&mut self, place: &Place, session: &str) {
+        let stays = self.act(place).is_some_and(|(act, _)| !act.is_awaited());
+        match stays && self.cancel.is_none() {
+            true => self.opened.insert(session.to_owned()),
+            false => self.stopping.insert(session.to_owned()),
+        };
+    }
+
+    fn gave_up(&self, place: &Place) -> bool {
+        let status = self.steps.get(place).map(|step| &step.status);
+        matches!(status, Some(Status::Running(Running::Act(Acting { gave_up: true, .. }))))
+    }
+
+    /// What a session may spend is kept for it. A council is not waited for, and nobody
+    /// tells what it takes: its share counts as spent.
+    fn grant(&mut self, place: &Place, most: Allowance) {
+        let Some(session) = self.to_open(place) else { return };
+        if self.act(place).is_some_and(|(act, _)| !act.is_awaited()) {
+            self.ledger.count(None, most.amount());
+        }
+        self.granted.insert(session.to_string(), (place.clone(), most));
+        self.promise();
+    }
+
+    /// What a step keeps for a session comes back when that has ended, or was not opened.
+    fn release(&mut self, place: &Place) {
+        let is_open = self.called_off.contains_key(place) || self.gave_up(place);
+        let stopping = &self.stopping;
+        self.granted
+            .retain(|session, (own, _)| own != place || is_open || stopping.contains(session));
+        self.promise();
+    }
+
+    fn promise(&mut self) {
+        let is_awaited = |place: &Place| self.act(place).is_some_and(|(act, _)| act.is_awaited());
+        let kept = self.granted.values().filter(|(place, _)| is_awaited(place));
+        let kept = kept.fold(Amount::default(), |sum, (_, most)| sum.plus(most.amount()));
+        self.ledger.promise(kept);
     }
 
     fn is_kept(&self, place: &Place) -> bool {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::definition::{Approve, Kind, Step};
 use super::event::{Doing, Place};
 use super::expression;
-use super::kinds::{Act, Field, Takes};
+use super::kinds::{Act, Does, Field, Takes};
 use super::signal::Signal;
 use super::size::too_large;
 use super::{State, time};
@@ -177,27 +177,7 @@ impl State {
     /// Rooms are not rewound with a run that goes on from another: those that it opens
     /// anew get names of their own.
     fn suffix(&self, act: Act, with: &mut Map<String, Value>) {
-        let field = match act {
-            Act::WhiteboardOpen => "board_id",
-            Act::CouncilOpen => "name",
-            Act::Ask
-            | Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => return,
-        };
+        let Does::Opens { named: field } = act.spec().does else { return };
         let id = self.run.to_string();
         let short = id.get(id.len().saturating_sub(8)..).unwrap_or_default();
         if let (Some(_), Some(Value::String(name))) = (&self.forked, with.get_mut(field))

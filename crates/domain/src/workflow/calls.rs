@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use super::begin::later;
 use super::definition::Kind;
 use super::event::{Doing, Place};
-use super::kinds::Act;
+use super::kinds::{Act, Does};
 use super::signal::{NUMBER, Signal};
-use super::{Acting, Attempt, Running, Stage, State, Status, StepRun};
+use super::{Acting, Attempt, Opening, Running, Stage, State, Status, StepRun};
+use crate::budget::{Allowance, Amount};
 use crate::call::{Call, Work};
 use crate::errand::Errand;
 use crate::ids::{CallId, SessionId};
@@ -37,6 +38,8 @@ pub(super) enum What {
     /// The whole step has.
     StepLate(Place),
     Stop(String),
+    /// What this step was about to open, though nobody wants it any more.
+    CalledOff(Place),
     /// `finally` has.
     FinallyLate,
 }
@@ -44,31 +47,9 @@ pub(super) enum What {
 impl Attempt {
     /// What an attempt begins with.
     pub(super) fn first(act: Act, with: &serde_json::Map<String, serde_json::Value>) -> Attempt {
-        match act {
-            Act::Ask => Attempt::Looking,
-            Act::WhiteboardPost | Act::WhiteboardAnnotate | Act::WhiteboardVote
-                if with.contains_key("ask") =>
-            {
-                Attempt::Looking
-            }
-            Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => Attempt::Doing { answer: None },
+        match act.is_asked(with) {
+            true => Attempt::Looking,
+            false => Attempt::Doing { answer: None },
         }
     }
 }
@@ -101,6 +82,10 @@ impl State {
             let call = Call { id: CallId::new("stop").of(session), work: Work::Errand };
             wanted.push(Wanted { call, what: What::Stop(session.clone()) });
         }
+        for (place, opening) in &self.called_off {
+            let call = Call { id: opening.call.clone(), work: Work::Errand };
+            wanted.push(Wanted { call, what: What::CalledOff(place.clone()) });
+        }
         match &self.stage {
             Stage::Ended { .. } => return wanted,
             Stage::Finally { until, .. } => {
@@ -126,6 +111,7 @@ impl State {
         match (running, step.doing.as_deref()) {
             (Running::Act(acting), _) => {
                 let tries = acting.tries;
+                let is_due = !self.waits_for_room(place);
                 let (id, work, what) = match &acting.attempt {
                     Attempt::Looking => (call("look", place, tries), Work::Errand, What::Look(own)),
                     Attempt::Asking { .. } => (ask_call(place, step), Work::Ask, What::Ask(own)),
@@ -139,7 +125,9 @@ impl State {
                         (call("again", place, tries), sleep(*until), What::Again(own))
                     }
                 };
-                want(id, work, what);
+                if is_due {
+                    want(id, work, what);
+                }
                 let timeout_ms = self.definition.step(place.id()).and_then(|step| step.timeout_ms);
                 if let (Some(ms), false) =
                     (timeout_ms, matches!(acting.attempt, Attempt::Pausing { .. }))
@@ -191,6 +179,7 @@ impl State {
                 Some(Errand::Look { act: act.name(), with: with.clone() })
             }
             What::Do(place) => self.deed(&place),
+            What::CalledOff(place) => Some(self.called_off.get(&place)?.errand.clone()),
             What::Watch(place) => match self.attempt(&place)? {
                 Attempt::Watching { session } => {
                     let act = self.act(&place)?.0.name();
@@ -262,21 +251,37 @@ impl State {
         }
     }
 
-    /// The session that a step is about to open: whoever opens it derives the same id.
+    /// The session that a step is about to open: whoever opens one that is waited for
+    /// derives the same id.
     pub(super) fn to_open(&self, place: &Place) -> Option<SessionId> {
         let step = self.steps.get(place)?;
         let Status::Running(Running::Act(acting)) = &step.status else { return None };
-        let is_opening = matches!(acting.attempt, Attempt::Doing { .. });
-        let opens = is_opening && self.act(place)?.0.is_awaited();
+        let is_opening = matches!(acting.attempt, Attempt::Doing { .. }) || acting.gave_up;
+        let opens = is_opening && self.act(place)?.0.opens();
         opens.then(|| SessionId::derived(&self.key(place, acting), step.began_at))
     }
 
-    /// What is left of the run's budget, for a session that it opens.
-    fn left(&self) -> Option<Value> {
-        let (most, spent) = (self.ledger.budget()?.most, self.ledger.counted());
-        let tokens = most.tokens.map(|tokens| tokens.saturating_sub(spent.tokens));
-        let cost = most.cost.map(|cost| (cost - spent.cost).max(0.0));
-        (tokens.is_some() || cost.is_some()).then(|| json!({ "tokens": tokens, "cost": cost }))
+    /// What a step is about to open, or has perhaps opened when it was given up.
+    pub(super) fn opening(&self, place: &Place) -> Option<Opening> {
+        // One that has no share yet has not begun.
+        let session = self.to_open(place).filter(|_| !self.wants(place))?.to_string();
+        let Status::Running(Running::Act(acting)) = &self.steps.get(place)?.status else {
+            return None;
+        };
+        let errand = self.deed_of(place, acting, None)?;
+        Some(Opening { call: call("do", place, acting.tries), errand, session })
+    }
+
+    /// What a session may spend that a step opens: its share of the run's budget; all that
+    /// is left in logs that are older than shares.
+    fn allowance(&self, place: &Place) -> Option<Value> {
+        let granted = self.to_open(place).and_then(|id| self.granted.get(&id.to_string()));
+        let most = match granted {
+            Some((_, most)) => *most,
+            None => self.ledger.free(Amount::default()).filter(|_| self.spends(place))?,
+        };
+        let Allowance { tokens, cost } = most;
+        (!most.is_none()).then(|| json!({ "tokens": tokens, "cost": cost }))
     }
 
     /// The one errand of a step that has an effect. Its key is the same for all attempts,
@@ -285,35 +290,26 @@ impl State {
         let step = self.steps.get(place)?;
         let Status::Running(Running::Act(acting)) = &step.status else { return None };
         let Attempt::Doing { answer } = &acting.attempt else { return None };
+        self.deed_of(place, acting, answer.as_ref())
+    }
+
+    fn deed_of(&self, place: &Place, acting: &Acting, answer: Option<&Value>) -> Option<Errand> {
+        let at = self.steps.get(place)?.began_at;
         let (act, with) = self.act(place)?;
         let key = self.key(place, acting);
         let mut with = with.clone();
         if let Some(answer) = answer {
             with.insert("answer".into(), answer.clone());
         }
+        with.extend(self.allowance(place).map(|most| ("budget".to_owned(), most)));
         let name = act.name();
-        Some(match act {
-            Act::Http => Errand::Request { with, key },
-            Act::Write => Errand::Write { with, key },
-            Act::Boardroom | Act::Discussion => {
-                with.extend(self.left().map(|left| ("budget".to_owned(), left)));
-                Errand::Open { act: name, with, key, at: step.began_at }
+        Some(match act.spec().does {
+            Does::Requests => Errand::Request { with, key },
+            Does::Writes => Errand::Write { with, key },
+            Does::Awaits => Errand::Open { act: name, with, key, at },
+            Does::Tells | Does::Opens { .. } | Does::Nothing => {
+                Errand::Tell { act: name, with, key }
             }
-            Act::Workflow => Errand::Open { act: name, with, key, at: step.began_at },
-            Act::Ask
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose => Errand::Tell { act: name, with, key },
         })
     }
 }

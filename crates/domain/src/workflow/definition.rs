@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::expression;
 use super::kinds::Act;
 use super::size::too_large;
+use crate::budget::Allowance;
 use crate::limits;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -296,6 +297,15 @@ impl Type {
 }
 
 impl Step {
+    /// The file that it writes. Where the path is worked out later, any file stands for it:
+    /// that nothing can be written at all is known before.
+    pub fn written(&self) -> Option<String> {
+        let Kind::Act { act: Act::Write, with } = &self.kind else { return None };
+        let path = with.get("path")?.as_str()?;
+        let is_known = !path.contains("{{") && !path.contains("{%");
+        Some(if is_known { path.to_owned() } else { "file".to_owned() })
+    }
+
     /// The steps inside of a `foreach` or a `repeat`.
     pub fn inner(&self) -> &[Step] {
         match &self.kind {
@@ -330,6 +340,17 @@ impl Step {
 }
 
 impl Definition {
+    /// Of two limits the narrower holds.
+    pub(super) fn spend_at_most(&mut self, most: Allowance) {
+        if most.is_none() {
+            return;
+        }
+        let own = self.budget.unwrap_or_default();
+        let tokens = own.tokens.into_iter().chain(most.tokens).min();
+        let usd = own.usd.into_iter().chain(most.cost).reduce(f64::min);
+        self.budget = Some(Budget { tokens, usd, ..own });
+    }
+
     /// Every step, those inside of others and those of `finally` included.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut found = vec![];

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::definition::{AtDeadline, Definition};
 use super::kinds::Act;
 use super::signal::Signal;
+use crate::budget::Allowance;
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::prices::Noted;
@@ -46,6 +47,17 @@ pub enum Event {
     SessionOpened {
         place: Place,
         session: String,
+        at: Timestamp,
+    },
+    /// What was about to be opened when nobody wanted it any more was not.
+    NotOpened {
+        place: Place,
+        at: Timestamp,
+    },
+    /// The session that the step is about to open may spend this much.
+    Granted {
+        place: Place,
+        most: Allowance,
         at: Timestamp,
     },
     /// It is known who answers, and what that seat sees.
@@ -177,6 +189,11 @@ impl Place {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
+    /// The step of the file's first level that it stands in, or is.
+    pub fn outermost(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+
     /// The `foreach` or `repeat` around it, and in which item or round it stands.
     pub fn around(&self) -> Option<(Place, u32)> {
         let (outer, _) = self.0.rsplit_once('/')?;
@@ -239,9 +256,24 @@ pub struct Seat {
     /// Posts that it is to vote on, or may annotate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub posts: Vec<String>,
+    /// What it may write about posts, where it is asked for that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<MayNote>,
     /// Of the model, as far as they are known.
     #[serde(default, skip_serializing_if = "is_unpriced")]
     pub prices: Noted,
+}
+
+/// A kind of annotation, and what it may be about.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MayNote {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub posts: Vec<String>,
+    /// The challenges that it can answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub challenges: Vec<String>,
 }
 
 fn is_unpriced(prices: &Noted) -> bool {
@@ -320,6 +352,8 @@ impl Event {
             Event::Begun { .. } => "begun",
             Event::StepBegan { .. } => "stepBegan",
             Event::SessionOpened { .. } => "sessionOpened",
+            Event::NotOpened { .. } => "notOpened",
+            Event::Granted { .. } => "granted",
             Event::SeatFound { .. } => "seatFound",
             Event::Answered { .. } => "answered",
             Event::Decided { .. } => "decided",
@@ -349,6 +383,8 @@ impl Event {
             Event::Decided { reason, .. } | Event::CancelAsked { reason, .. } => reason.clone(),
             Event::StepBegan { .. }
             | Event::SessionOpened { .. }
+            | Event::NotOpened { .. }
+            | Event::Granted { .. }
             | Event::SeatFound { .. }
             | Event::RoundEnded { .. }
             | Event::AttemptFailed { .. }

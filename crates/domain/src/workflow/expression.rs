@@ -250,9 +250,18 @@ fn environment<'source>() -> Environment<'source> {
     env
 }
 
+/// What is not there is no empty list and no `null`.
+fn there(value: &Jinja) -> Result<(), Error> {
+    match value.is_undefined() {
+        true => Err(Error::from(ErrorKind::UndefinedError)),
+        false => Ok(()),
+    }
+}
+
 /// The library's own would take a separator as often as there are items.
 fn join(value: &Jinja, rest: Rest<Jinja>) -> Result<String, Error> {
     let between = rest.first().map(Jinja::to_string).unwrap_or_default();
+    there(value)?;
     let mut joined = String::new();
     for (place, item) in value.try_iter()?.enumerate() {
         if place > 0 {
@@ -278,6 +287,7 @@ fn times(value: f64, factor: f64) -> Jinja {
 
 /// The library's own escapes for HTML, which a prompt is not.
 fn tojson(value: &Jinja) -> Result<String, Error> {
+    there(value)?;
     let mut out = Capped { bytes: vec![] };
     serde_json::to_writer_pretty(&mut out, value)
         .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
@@ -511,6 +521,12 @@ mod tests_of_expressions {
         assert!(render("x {{ inputs.nothing }}", &json!({ "inputs": {} })).is_err());
         assert!(render("{{ inputs.no.more }}", &json!({ "inputs": { "no": null } })).is_err());
         check("{{ inputs.nothing | default('tea') }}", Ok(json!("tea")));
+        let passes = |name: &&&str| {
+            let text = format!("x {{{{ inputs.nothing | {name} }}}}");
+            render(&text, &json!({ "inputs": {} })).is_ok()
+        };
+        let all: Vec<&&str> = FILTERS.iter().filter(passes).collect();
+        assert_eq!(all, [&"d", &"default"]);
     }
 
     #[test]

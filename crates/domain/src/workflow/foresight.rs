@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::definition::{Definition, Kind, OnFailure, Step};
 use super::expression::{self, is_template};
-use super::kinds::Act;
+use super::kinds::{Act, Does};
 use crate::boardroom::estimate as board;
 use crate::discussion::estimate as talk;
 use crate::limits;
@@ -349,22 +349,11 @@ const fn same(count: u64) -> Span {
 /// often it is tried; a session that failed is opened anew.
 fn outside(act: Act, times: Span, tried: Span) -> Counts {
     let nothing = Counts::default();
-    match act {
-        Act::Boardroom | Act::Discussion | Act::Workflow => Counts { rooms: tried, ..nothing },
-        Act::WhiteboardOpen | Act::CouncilOpen => Counts { rooms: times, ..nothing },
-        Act::Http => Counts { requests: tried, ..nothing },
-        Act::Write => Counts { files: times, ..nothing },
-        Act::Ask
-        | Act::WhiteboardRegister
-        | Act::WhiteboardPost
-        | Act::WhiteboardAnnotate
-        | Act::WhiteboardVote
-        | Act::WhiteboardTransition
-        | Act::WhiteboardConflicts
-        | Act::WhiteboardSummarize
-        | Act::WhiteboardArchive
-        | Act::CouncilPost
-        | Act::CouncilRead
-        | Act::CouncilClose => nothing,
+    match act.spec().does {
+        Does::Awaits => Counts { rooms: tried, ..nothing },
+        Does::Opens { .. } => Counts { rooms: times, ..nothing },
+        Does::Requests => Counts { requests: tried, ..nothing },
+        Does::Writes => Counts { files: times, ..nothing },
+        Does::Tells | Does::Nothing => nothing,
     }
 }

@@ -3,10 +3,10 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Stage as RunStage;
-use super::event::{End, Took};
+use super::event::{End, MayNote, Took};
 use super::signal::{AT, NUMBER, Signal};
 use crate::boardroom::{self, ballot};
 use crate::council;
@@ -18,7 +18,7 @@ use crate::room::Room;
 use crate::view::{self, Board, Seen, Viewer};
 
 use crate::whiteboard::{
-    self, Choice, Finding, Note, Outcome, PostKind, Standing, Summary, summarize,
+    self, Action, Choice, Finding, Note, Outcome, PostKind, Standing, Summary, summarize,
 };
 
 /// What is told of a session that a step has opened: what it took, and what came of it.
@@ -85,7 +85,7 @@ fn ended(room: &Room) -> Option<Result<Value, String>> {
             | discussion::Stage::Paused(_) => None,
         },
         Room::Workflow(run) => match &run.stage {
-            RunStage::Ended { .. } if !run.stopping.is_empty() => None,
+            RunStage::Ended { .. } if !run.is_over() => None,
             RunStage::Ended { ending, .. } => Some(match ending.status {
                 End::Done => Ok(json!({ "status": "done", "outputs": ending.outputs })),
                 End::Failed | End::Cancelled => {
@@ -273,6 +273,80 @@ pub fn standing_posts(state: &whiteboard::State, agent: &AgentName) -> Vec<Strin
     let board = view::board(state, &Viewer::Agent(agent.clone()));
     let posts = board.posts.iter().map(|seen| seen.post).filter(|post| !post.withdrawn);
     posts.map(|post| post.id.0.clone()).collect()
+}
+
+/// What an agent may write about which posts now, the most usual first.
+pub fn annotatable(state: &whiteboard::State, agent: &AgentName) -> Vec<MayNote> {
+    let board = view::board(state, &Viewer::Agent(agent.clone()));
+    let allowed = state.allowed(state.member(agent));
+    let mut notes: Vec<MayNote> = vec![];
+    let mut may = |kind: &str, post: &str, challenge: Option<&str>| {
+        if !allowed.contains(&format!("annotate {kind}").as_str()) {
+            return;
+        }
+        let place = notes.iter().position(|note| note.kind == kind).unwrap_or(notes.len());
+        if place == notes.len() {
+            notes.push(MayNote { kind: kind.to_owned(), posts: vec![], challenges: vec![] });
+        }
+        let note = &mut notes[place];
+        if !note.posts.iter().any(|other| other == post) {
+            note.posts.push(post.to_owned());
+        }
+        note.challenges.extend(challenge.map(str::to_owned));
+    };
+    let standing = || board.posts.iter().filter(|seen| !seen.post.withdrawn);
+    for kind in ["validation", "challenge", "corroboration"] {
+        for seen in standing().filter(|seen| seen.post.author != *agent) {
+            may(kind, &seen.post.id.0, None);
+        }
+    }
+    for seen in standing() {
+        let is_own = seen.post.author == *agent;
+        for challenge in seen.annotations.iter().filter(|note| note.is_open_challenge()) {
+            let (post, id) = (&seen.post.id.0, Some(challenge.id.0.as_str()));
+            if is_own {
+                may("rebuttal", post, id);
+            } else if challenge.by != *agent {
+                may("resolution", post, id);
+            }
+        }
+    }
+    notes
+}
+
+/// Why a room cannot take this from anybody any more, if it cannot.
+pub fn refuses(room: &Room, act: &str, with: &Map<String, Value>) -> Option<String> {
+    let to = with.get("to").and_then(Value::as_str);
+    match room {
+        Room::Whiteboard(board) => {
+            let goes_to = |to: &str| board.phase().next().iter().any(|next| next.name() == to);
+            let takes = |actions: &[Action]| actions.iter().any(|one| board.is_time_for(*one));
+            let is_taken = match act {
+                "whiteboard.register" => takes(&[Action::Register]),
+                "whiteboard.post" => takes(&[Action::Propose, Action::Inform]),
+                "whiteboard.annotate" => {
+                    takes(&[Action::Validate, Action::Challenge, Action::Resolve])
+                }
+                "whiteboard.vote" => takes(&[Action::Vote]),
+                "whiteboard.transition" => to.is_none_or(goes_to),
+                "whiteboard.archive" => goes_to("archived"),
+                _ => true,
+            };
+            let (name, phase) = (board.name(), board.phase().name());
+            (!is_taken).then(|| format!("the whiteboard {name:?} is in its {phase} phase"))
+        }
+        Room::Council(council) => {
+            let is_closed = matches!(council.stage, council::Stage::Closed { .. });
+            let speaks = act == "council.post" && is_closed;
+            speaks.then(|| format!("the council {:?} is closed", council.name))
+        }
+        Room::Boardroom(_)
+        | Room::Discussion(_)
+        | Room::Workflow(_)
+        | Room::Library(_)
+        | Room::Signals(_)
+        | Room::Shelf(_) => None,
+    }
 }
 
 /// The posts that an agent may vote on.

@@ -2,6 +2,7 @@
 //! schema for editors and the rules of a run read the same table.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::limits;
 
@@ -62,6 +63,46 @@ pub(crate) struct Spec {
     pub gives: Gives,
     /// The field that names the room that it writes to.
     pub writes: Option<&'static str>,
+    pub asks: Asks,
+    pub does: Does,
+    /// What nobody could guess of what it gives. Where there is nothing of that kind, the
+    /// step does as it is told.
+    pub open: &'static [&'static str],
+}
+
+/// Who is asked before anything is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asks {
+    Nobody,
+    /// A model; its answer is what the step gives.
+    Model,
+    /// A seat at a whiteboard, where the step says what it is asked.
+    Seat(Answer),
+}
+
+/// What a seat writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Post,
+    Annotations,
+    Votes,
+}
+
+/// What is done outside, when everything is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Does {
+    /// To ask is all.
+    Nothing,
+    /// A room is told something, or read.
+    Tells,
+    /// A room is opened, and stays open; the field has its name.
+    Opens {
+        named: &'static str,
+    },
+    /// A session is opened, and its end waited for.
+    Awaits,
+    Requests,
+    Writes,
 }
 
 pub(crate) struct Field {
@@ -117,6 +158,9 @@ const NOTHING_ELSE: Spec = Spec {
     with: &[],
     gives: Gives::Anything,
     writes: None,
+    asks: Asks::Nobody,
+    does: Does::Tells,
+    open: &[],
 };
 
 const TIERS: &[&str] = &["fast", "balanced", "strong"];
@@ -129,8 +173,8 @@ pub(crate) const POSTS: &[&str] = &["proposal", "claim", "concern", "information
 pub(crate) const SEVERITIES: &[&str] = &["critical", "high", "medium", "low"];
 const ANNOTATIONS: &[&str] =
     &["validation", "challenge", "corroboration", "rebuttal", "withdrawal", "resolution"];
-const VOTES: &[&str] = &["accept", "reject", "defer"];
-const RESULTS: &[&str] = &["confirmed", "refuted", "inconclusive"];
+pub(crate) const VOTES: &[&str] = &["accept", "reject", "defer"];
+pub(crate) const RESULTS: &[&str] = &["confirmed", "refuted", "inconclusive"];
 const ROUNDS: Takes = Takes::Number { least: 1, most: limits::ROUNDS_MOST };
 const DECIDED: &[&str] = &["board", "outcome", "decision", "tally", "dissent", "open", "posts"];
 
@@ -151,6 +195,8 @@ pub(crate) const SPECS: [Spec; 19] = [
         ],
         at_most_one_of: &[&["agent", "model", "tier"]],
         gives: Gives::Fields(&["text", "json", "model", "cut"]),
+        asks: Asks::Model,
+        does: Does::Nothing,
         ..NOTHING_ELSE
     },
     Spec {
@@ -170,6 +216,8 @@ pub(crate) const SPECS: [Spec; 19] = [
         ],
         at_most_one_of: &[&["board", "advisors"]],
         gives: Gives::Fields(&["id", "verdict", "points", "votes", "absent", "degraded"]),
+        does: Does::Awaits,
+        open: &["verdict"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -185,6 +233,8 @@ pub(crate) const SPECS: [Spec; 19] = [
             may("keep", Takes::Flag, "It goes on when the run is cancelled."),
         ],
         gives: Gives::Fields(&["id", "status", "conclusion", "rounds"]),
+        does: Does::Awaits,
+        open: &["conclusion"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -199,6 +249,7 @@ pub(crate) const SPECS: [Spec; 19] = [
             may("keep", Takes::Flag, "It stays open when the run is cancelled."),
         ],
         gives: Gives::Fields(&["id", "board", "phase"]),
+        does: Does::Opens { named: "board_id" },
         ..NOTHING_ELSE
     },
     Spec {
@@ -243,6 +294,7 @@ pub(crate) const SPECS: [Spec; 19] = [
             "severity",
         ]),
         writes: Some("board"),
+        asks: Asks::Seat(Answer::Post),
         ..NOTHING_ELSE
     },
     Spec {
@@ -263,6 +315,7 @@ pub(crate) const SPECS: [Spec; 19] = [
         with: &[("post", "type"), ("post", "body")],
         gives: Gives::Fields(&["annotations", "left_out"]),
         writes: Some("board"),
+        asks: Asks::Seat(Answer::Annotations),
         ..NOTHING_ELSE
     },
     Spec {
@@ -282,6 +335,7 @@ pub(crate) const SPECS: [Spec; 19] = [
         with: &[("post", "vote")],
         gives: Gives::Fields(&["votes", "abstained", "left_out"]),
         writes: Some("board"),
+        asks: Asks::Seat(Answer::Votes),
         ..NOTHING_ELSE
     },
     Spec {
@@ -304,6 +358,7 @@ pub(crate) const SPECS: [Spec; 19] = [
         about: "Find posts that collide.",
         fields: &[must("board", Takes::Text, "The board.")],
         gives: Gives::Fields(&["conflicts", "count"]),
+        open: &["conflicts"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -312,6 +367,7 @@ pub(crate) const SPECS: [Spec; 19] = [
         about: "Count what a whiteboard has come to.",
         fields: &[must("board", Takes::Text, "The board.")],
         gives: Gives::Fields(DECIDED),
+        open: &["outcome"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -325,6 +381,7 @@ pub(crate) const SPECS: [Spec; 19] = [
         ],
         gives: Gives::Fields(DECIDED),
         writes: Some("board"),
+        open: &["outcome"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -339,6 +396,7 @@ pub(crate) const SPECS: [Spec; 19] = [
             may("keep", Takes::Flag, "It stays open when the run is cancelled."),
         ],
         gives: Gives::Fields(&["id", "council"]),
+        does: Does::Opens { named: "name" },
         ..NOTHING_ELSE
     },
     Spec {
@@ -374,6 +432,7 @@ pub(crate) const SPECS: [Spec; 19] = [
             may("limit", Takes::Number { least: 1, most: limits::PAGE_MOST }, "Posts at most."),
         ],
         gives: Gives::Fields(&["posts", "last"]),
+        open: &["posts"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -398,6 +457,8 @@ pub(crate) const SPECS: [Spec; 19] = [
             may("keep", Takes::Flag, "It goes on when this run is cancelled."),
         ],
         gives: Gives::Fields(&["id", "status", "outputs"]),
+        does: Does::Awaits,
+        open: &["outputs"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -417,6 +478,8 @@ pub(crate) const SPECS: [Spec; 19] = [
         one_of: &[&METHODS],
         at_most_one_of: &[&["json", "body"]],
         gives: Gives::Fields(&["status", "body", "json"]),
+        does: Does::Requests,
+        open: &["status"],
         ..NOTHING_ELSE
     },
     Spec {
@@ -431,6 +494,7 @@ pub(crate) const SPECS: [Spec; 19] = [
         one_of: &[&["text", "json"]],
         gives: Gives::Fields(&["path", "bytes", "sha256"]),
         writes: Some("path"),
+        does: Does::Writes,
         ..NOTHING_ELSE
     },
 ];
@@ -453,24 +517,20 @@ impl Act {
 
     /// Whether it opens a session of its own and waits for its end.
     pub(crate) fn is_awaited(self) -> bool {
-        match self {
-            Act::Boardroom | Act::Discussion | Act::Workflow => true,
-            Act::Ask
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Http
-            | Act::Write => false,
+        self.spec().does == Does::Awaits
+    }
+
+    /// Whether it opens a room or a session.
+    pub(crate) fn opens(self) -> bool {
+        matches!(self.spec().does, Does::Awaits | Does::Opens { .. })
+    }
+
+    /// Whether somebody is asked before it is done.
+    pub(crate) fn is_asked(self, with: &Map<String, Value>) -> bool {
+        match self.spec().asks {
+            Asks::Nobody => false,
+            Asks::Model => true,
+            Asks::Seat(_) => with.contains_key("ask"),
         }
     }
 }
@@ -489,6 +549,16 @@ mod tests {
             assert!(groups.copied().all(has), "{}", spec.name);
             assert!(spec.with.iter().all(|(a, b)| has(a) && has(b)), "{}", spec.name);
             assert!(spec.writes.is_none_or(has), "{}", spec.name);
+            let given = |name: &&str| match spec.gives {
+                Gives::Fields(fields) => fields.contains(name),
+                Gives::Anything => true,
+            };
+            assert!(spec.open.iter().all(given), "{}", spec.name);
+            match (spec.does, spec.asks) {
+                (Does::Opens { named }, _) => assert!(has(named), "{}", spec.name),
+                (_, Asks::Seat(_)) => assert!(has("ask") && has("as"), "{}", spec.name),
+                (_, Asks::Nobody | Asks::Model) => {}
+            }
         }
     }
 }

@@ -89,7 +89,7 @@ impl State {
                 let block = Block { around: None, steps: &definition.steps, stops: true };
                 match self.standing(block, at) {
                     Standing::Next(events) => events,
-                    Standing::Going => vec![],
+                    Standing::Going => self.grants(at),
                     Standing::Failed(why) => self.wind_up(End::Failed, why, at),
                     Standing::Done(_) => match self.outputs() {
                         Ok(outputs) => {
@@ -104,7 +104,7 @@ impl State {
                 let block = Block { around: None, steps: &definition.finally, stops: false };
                 match self.standing(block, at) {
                     Standing::Next(events) => events,
-                    Standing::Going => vec![],
+                    Standing::Going => self.grants(at),
                     Standing::Failed(_) | Standing::Done(_) => {
                         vec![Event::Ended { ending: self.after_finally(ending), at }]
                     }

@@ -20,6 +20,7 @@ use super::event::{Doing, Event, Place};
 use super::problem::{At, Problem, Severity};
 use super::signal::{AT, NUMBER, Signal, is_of_rooms};
 use super::{Begin, Command, Running, Stage, State, Status, check};
+use crate::budget::Allowance;
 use crate::call::{Call, Outcome, Work};
 use crate::form::{Form, Moment, Ruling};
 use crate::ids::{CallId, Nonce, SessionId};
@@ -108,6 +109,7 @@ impl<'a> Rehearsal<'a> {
             starter: None,
             parent: None,
             fork: None,
+            most: Allowance::default(),
         };
         let moment = moment(now, &case.starter);
         let begun = State::decide(None, Command::Begin(Box::new(begin)), &moment);

@@ -32,7 +32,8 @@ impl Report for State {
     }
 
     fn is_over(&self) -> bool {
-        matches!(self.stage, Stage::Ended { .. }) && self.stopping.is_empty()
+        let is_clear = self.stopping.is_empty() && self.called_off.is_empty();
+        matches!(self.stage, Stage::Ended { .. }) && is_clear
     }
 
     /// The steps of the file, each once.

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use super::calls::{What, ask_call};
-use super::event::{Place, Seat};
+use super::event::{MayNote, Place, Seat};
 use super::fits::misfit;
-use super::kinds::{Act, POSTS, SEVERITIES};
+use super::kinds::{Act, Answer, Asks, POSTS, RESULTS, SEVERITIES, VOTES};
 use super::{Attempt, State};
-use crate::call::{Answer, Ask, Message, Patience, Shape, Speaker};
+use crate::call::{self, Ask, Message, Patience, Shape, Speaker};
 use crate::ids::CallId;
 use crate::quote::{quoted, quoting};
 use crate::spoken;
@@ -28,34 +28,17 @@ impl State {
             Some(call)
         );
         let text = |name: &str| with.get(name).and_then(Value::as_str).unwrap_or_default();
-        let schema = schema(act, with).map(|schema| about(schema, &seat.posts));
-        let (system, prompt) = match act {
-            Act::Ask => {
+        let schema = schema(act, with).map(|schema| about(schema, seat));
+        let (system, prompt) = match act.spec().asks {
+            Asks::Model => {
                 let own = text("system");
                 let system =
                     [seat.system.as_str(), own].into_iter().filter(|part| !part.is_empty());
                 (system.collect::<Vec<_>>().join("\n\n"), text("prompt").to_owned())
             }
-            Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardVote
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => (
+            Asks::Seat(_) | Asks::Nobody => (
                 self.standing_of(seat, text("as")),
-                self.board_question(seat, act, text("ask"), *asked, so_far),
+                self.board_question(seat, text("ask"), *asked, so_far),
             ),
         };
         let prompt = match &schema {
@@ -85,19 +68,13 @@ impl State {
         )
     }
 
-    fn board_question(
-        &self,
-        seat: &Seat,
-        act: Act,
-        ask: &str,
-        asked: u32,
-        so_far: &Value,
-    ) -> String {
+    /// Only who has not voted on everything is asked again.
+    fn board_question(&self, seat: &Seat, ask: &str, asked: u32, so_far: &Value) -> String {
         let board = quoted("the board as you see it", &seat.view, &self.code);
-        let missing = missing(seat, so_far);
-        let again = match act == Act::WhiteboardVote && asked > 1 {
+        let again = match asked > 1 {
             true => {
-                format!("\n\nYour votes on these posts are still missing: {}.", missing.join(", "))
+                let missing = missing(seat, so_far).join(", ");
+                format!("\n\nYour votes on these posts are still missing: {missing}.")
             }
             false => String::new(),
         };
@@ -105,9 +82,13 @@ impl State {
     }
 
     /// What an answer says: the output of `ask`, or what is written on the board.
-    pub(super) fn read_answer(&self, place: &Place, answer: &Answer) -> Result<Value, String> {
+    pub(super) fn read_answer(
+        &self,
+        place: &Place,
+        answer: &call::Answer,
+    ) -> Result<Value, String> {
         let Some((act, with)) = self.act(place) else { return Err("nothing was asked".into()) };
-        let text = spoken::own(crate::call::Outcome::Answered(answer.clone()), &self.code);
+        let text = spoken::own(call::Outcome::Answered(answer.clone()), &self.code);
         let (text, _) = text.handed_back();
         let found = schema(act, with).map(|schema| json_of(&text, &schema)).transpose()?;
         Ok(match act == Act::Ask {
@@ -123,13 +104,13 @@ impl State {
     }
 
     /// What comes after an answer that could be read: the next question, or the deed.
-    pub(super) fn after_answer(&self, place: &Place, answer: &Answer) -> Option<Attempt> {
+    pub(super) fn after_answer(&self, place: &Place, answer: &call::Answer) -> Option<Attempt> {
         let (act, _) = self.act(place)?;
         let Attempt::Asking { seat, asked, so_far } = self.attempt(place)? else { return None };
         let found = self.read_answer(place, answer).unwrap_or_default();
-        match act {
-            Act::Ask => None,
-            Act::WhiteboardVote => {
+        match act.spec().asks {
+            Asks::Model => None,
+            Asks::Seat(Answer::Votes) => {
                 let votes = merged(seat, so_far, &found);
                 let missing = missing(seat, &votes);
                 Some(match missing.is_empty() || *asked > 1 {
@@ -142,23 +123,9 @@ impl State {
                     }
                 })
             }
-            Act::Boardroom
-            | Act::Discussion
-            | Act::WhiteboardOpen
-            | Act::WhiteboardRegister
-            | Act::WhiteboardPost
-            | Act::WhiteboardAnnotate
-            | Act::WhiteboardTransition
-            | Act::WhiteboardConflicts
-            | Act::WhiteboardSummarize
-            | Act::WhiteboardArchive
-            | Act::CouncilOpen
-            | Act::CouncilPost
-            | Act::CouncilRead
-            | Act::CouncilClose
-            | Act::Workflow
-            | Act::Http
-            | Act::Write => Some(Attempt::Doing { answer: Some(found) }),
+            Asks::Seat(Answer::Post | Answer::Annotations) | Asks::Nobody => {
+                Some(Attempt::Doing { answer: Some(found) })
+            }
         }
     }
 }
@@ -194,63 +161,82 @@ pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
         of(json!({ name: { "type": "array", "items": item } }), json!([name]))
     };
     let text = json!({ "type": "string" });
-    match act {
-        Act::Ask => with.get("schema").cloned(),
-        Act::WhiteboardPost => Some(of(
+    // What need not be there can be nothing: who has to fill it in makes it up.
+    let perhaps = json!({ "type": ["string", "null"] });
+    let one_of = |known: &[&str]| {
+        let known = known.iter().map(|word| Value::from(*word));
+        json!({ "enum": known.chain([Value::Null]).collect::<Vec<_>>() })
+    };
+    match act.spec().asks {
+        Asks::Model => with.get("schema").cloned(),
+        Asks::Seat(Answer::Post) => Some(of(
             json!({
                 "title": text, "body": text,
                 "type": { "enum": POSTS },
-                "target_file": text, "target_location": text,
-                "severity": { "enum": SEVERITIES },
+                "target_file": perhaps, "target_location": perhaps,
+                "severity": one_of(SEVERITIES),
             }),
             json!(["title", "body"]),
         )),
-        Act::WhiteboardAnnotate => Some(list(
+        Asks::Seat(Answer::Annotations) => Some(list(
             "annotations",
             of(
                 json!({
                     "post": text, "body": text,
                     "type": { "enum": ["validation", "challenge", "corroboration", "rebuttal", "resolution"] },
-                    "result": { "enum": ["confirmed", "refuted", "inconclusive"] },
+                    "result": one_of(RESULTS), "challenge": perhaps,
                 }),
                 json!(["post", "type", "body"]),
             ),
         )),
-        Act::WhiteboardVote => Some(list(
+        Asks::Seat(Answer::Votes) => Some(list(
             "votes",
             of(
-                json!({ "post": text, "vote": { "enum": ["accept", "reject", "defer"] }, "reason": text }),
+                json!({ "post": text, "vote": { "enum": VOTES }, "reason": perhaps }),
                 json!(["post", "vote"]),
             ),
         )),
-        Act::Boardroom
-        | Act::Discussion
-        | Act::WhiteboardOpen
-        | Act::WhiteboardRegister
-        | Act::WhiteboardTransition
-        | Act::WhiteboardConflicts
-        | Act::WhiteboardSummarize
-        | Act::WhiteboardArchive
-        | Act::CouncilOpen
-        | Act::CouncilPost
-        | Act::CouncilRead
-        | Act::CouncilClose
-        | Act::Workflow
-        | Act::Http
-        | Act::Write => None,
+        Asks::Nobody => None,
     }
 }
 
-/// Where posts are answered, they are named as they are called: a small model that is held
-/// to the schema cannot name one that is not there.
-fn about(mut schema: Value, posts: &[String]) -> Value {
+/// Where posts are answered, they are named as they are called, and nothing is offered that
+/// the board would not take: a small model that is held to the schema cannot name a post
+/// that is not there, and cannot challenge where facts are checked.
+fn about(mut schema: Value, seat: &Seat) -> Value {
+    let items = |list: &str| format!("/properties/{list}/items");
+    if let Some(note) = schema.pointer_mut(&items("annotations")).filter(|_| !seat.notes.is_empty())
+    {
+        let mut kinds: Vec<Value> = seat.notes.iter().map(noted).collect();
+        *note = if kinds.len() == 1 { kinds.remove(0) } else { json!({ "anyOf": kinds }) };
+        return schema;
+    }
     for list in ["annotations", "votes"] {
-        let path = format!("/properties/{list}/items/properties/post");
-        if let Some(post) = schema.pointer_mut(&path).filter(|_| !posts.is_empty()) {
-            *post = json!({ "enum": posts });
+        let path = format!("{}/properties/post", items(list));
+        if let Some(post) = schema.pointer_mut(&path).filter(|_| !seat.posts.is_empty()) {
+            *post = json!({ "enum": seat.posts });
         }
     }
+    if let Some(votes) = schema.pointer_mut("/properties/votes").filter(|_| !seat.posts.is_empty())
+    {
+        votes["maxItems"] = seat.posts.len().into();
+    }
     schema
+}
+
+fn noted(may: &MayNote) -> Value {
+    let mut fields = json!({ "post": { "enum": may.posts }, "type": { "enum": [may.kind] } });
+    let mut required = vec!["post", "type", "body"];
+    if !may.challenges.is_empty() {
+        fields["challenge"] = json!({ "enum": may.challenges });
+        required.push("challenge");
+    }
+    if may.kind == "validation" {
+        fields["result"] = json!({ "enum": RESULTS });
+        required.push("result");
+    }
+    fields["body"] = json!({ "type": "string" });
+    json!({ "type": "object", "properties": fields, "required": required })
 }
 
 /// The first JSON in a text that follows the schema.
@@ -273,16 +259,51 @@ pub(super) fn json_of(text: &str, schema: &Value) -> Result<Value, String> {
 mod tests {
     use super::*;
 
+    fn seat(posts: &[&str], notes: Vec<MayNote>) -> Seat {
+        let posts: Vec<&str> = posts.to_vec();
+        let seat = json!({ "model": "m/x", "posts": posts, "notes": notes });
+        serde_json::from_value(seat).unwrap()
+    }
+
     #[test]
-    fn votes_and_annotations_can_only_name_posts_that_are_there() {
-        let posts = ["ann/1".to_owned(), "ben/1".to_owned()];
-        for (act, list) in
-            [(Act::WhiteboardVote, "votes"), (Act::WhiteboardAnnotate, "annotations")]
-        {
-            let schema = schema(act, &Map::new()).unwrap();
-            let path = format!("/properties/{list}/items/properties/post");
-            assert_eq!(about(schema.clone(), &[]), schema);
-            assert_eq!(about(schema, &posts).pointer(&path), Some(&json!({ "enum": posts })));
-        }
+    fn votes_can_only_name_posts_that_are_there() {
+        let votes = schema(Act::WhiteboardVote, &Map::new()).unwrap();
+        assert_eq!(about(votes.clone(), &seat(&[], vec![])), votes);
+        let held = about(votes, &seat(&["ann/1", "ben/1"], vec![]));
+        let post = held.pointer("/properties/votes/items/properties/post");
+        assert_eq!(post, Some(&json!({ "enum": ["ann/1", "ben/1"] })));
+        assert_eq!(held.pointer("/properties/votes/maxItems"), Some(&json!(2)));
+    }
+
+    #[test]
+    fn an_annotation_can_only_be_one_that_the_board_takes() {
+        let may = |kind: &str, challenges: &[&str]| MayNote {
+            kind: kind.into(),
+            posts: vec!["ann/1".into()],
+            challenges: challenges.iter().map(|id| (*id).to_owned()).collect(),
+        };
+        let notes = schema(Act::WhiteboardAnnotate, &Map::new()).unwrap();
+        let item = |notes_of: Vec<MayNote>| {
+            let held = about(notes.clone(), &seat(&["ann/1"], notes_of));
+            held.pointer("/properties/annotations/items").cloned().unwrap()
+        };
+        let fits = |schema: &Value, note: Value| misfit(&note, schema).is_none();
+        let facts = item(vec![may("validation", &[])]);
+        let note = json!({ "post": "ann/1", "type": "validation", "body": "So it is." });
+        assert!(!fits(&facts, note.clone()), "what was found is missing");
+        let with = |field: &str, value: &str| {
+            let mut note = note.clone();
+            note[field] = value.into();
+            note
+        };
+        assert!(fits(&facts, with("result", "confirmed")));
+        assert!(!fits(&facts, json!({ "post": "ann/1", "type": "challenge", "body": "No." })));
+        let debate = item(vec![may("challenge", &[]), may("rebuttal", &["ben/a1"])]);
+        assert!(fits(&debate, json!({ "post": "ann/1", "type": "challenge", "body": "No." })));
+        assert!(!fits(&debate, json!({ "post": "eve/1", "type": "challenge", "body": "No." })));
+        assert!(!fits(&debate, json!({ "post": "ann/1", "type": "rebuttal", "body": "Yes." })));
+        let rebuttal =
+            json!({ "post": "ann/1", "type": "rebuttal", "challenge": "ben/a1", "body": "Yes." });
+        assert!(fits(&debate, rebuttal));
     }
 }

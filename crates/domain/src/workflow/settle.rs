@@ -86,6 +86,19 @@ impl State {
                     Err(Reject::Stale)
                 }
             },
+            What::CalledOff(place) => match outcome {
+                Outcome::Brought(value) => {
+                    let session = value.get("id").and_then(Value::as_str).map(str::to_owned);
+                    Ok(vec![match session {
+                        Some(session) => Event::SessionOpened { place, session, at },
+                        None => Event::NotOpened { place, at },
+                    }])
+                }
+                Outcome::Failed { .. } => Ok(vec![Event::NotOpened { place, at }]),
+                Outcome::Answered(_) | Outcome::Stopped { .. } | Outcome::Elapsed => {
+                    Err(Reject::Stale)
+                }
+            },
             What::Wake(place) => {
                 elapsed(&outcome)?;
                 let until = self.steps.get(&place).and_then(|step| match step.doing.as_deref() {
@@ -201,7 +214,7 @@ impl State {
     }
 
     /// Another attempt, where that can help and there is one left.
-    fn attempt_failed(&self, place: Place, failure: Failure, at: Timestamp) -> Event {
+    pub(super) fn attempt_failed(&self, place: Place, failure: Failure, at: Timestamp) -> Event {
         let step = self.definition.step(place.id());
         let tries = match self.status_of(&place) {
             Some(Status::Running(Running::Act(acting))) => acting.tries,

@@ -1,3 +1,4 @@
+mod budgets;
 mod definitions;
 mod editors;
 mod foresight;

@@ -22,6 +22,8 @@ use crate::workspace::at_home;
 /// Of new folders and files, less what the user's own mask takes away.
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
+/// How folders are opened.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Names for the unfinished file that are tried.
 const NAMES: usize = 64;
 
@@ -35,6 +37,11 @@ pub(super) fn write(folders: &[PathBuf], written: &str, bytes: &[u8]) -> Result<
     let place = Place::find(folders, written)?;
     place.open()?.replace(bytes)?;
     Ok(place.whole().to_string_lossy().into_owned())
+}
+
+/// Whether a path is in a folder that is allowed and there. Nothing is made.
+pub(super) fn may_write(folders: &[PathBuf], written: &str) -> Result<(), Failure> {
+    Place::find(folders, written)?.root().map(|_| ())
 }
 
 /// Where a file is to be: its path from an allowed folder on.
@@ -104,20 +111,23 @@ impl Place {
         folder.join(&self.name)
     }
 
-    /// Opens the folder, and makes what is missing below the one that is allowed. That one
-    /// may be a link itself: the operator has named it.
-    fn open(&self) -> Result<Opened, Failure> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut path = self.root.clone();
-        let mut folder = rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| {
-            let shown = path.display();
+    fn root(&self) -> Result<OwnedFd, Failure> {
+        rustix::fs::open(&self.root, FOLDER, Mode::empty()).map_err(|error| {
+            let shown = self.root.display();
             match error {
                 Errno::NOENT | Errno::NOTDIR => wrong(format!(
                     "The folder {shown}, which `folders` of [workflows] names, is not there."
                 )),
-                other => cannot(&path, "opened", other),
+                other => cannot(&self.root, "opened", other),
             }
-        })?;
+        })
+    }
+
+    /// Opens the folder, and makes what is missing below the one that is allowed. That one
+    /// may be a link itself: the operator has named it.
+    fn open(&self) -> Result<Opened, Failure> {
+        let mut path = self.root.clone();
+        let mut folder = self.root()?;
         for part in &self.above {
             path.push(part);
             folder = enter(&folder, part).map_err(|error| match error {

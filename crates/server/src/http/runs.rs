@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_clerk::runs::{self, Cancelling, KIND, NewDecision, NewFork, NewRun};
+use plenary_clerk::shelves;
 use plenary_domain::{Report, SessionId};
 use plenary_engine::Snapshot;
 use serde::Serialize;
@@ -52,7 +53,7 @@ async fn begin(
     Stands(standing): Stands,
     Change { by, body }: Change<NewRun>,
 ) -> Result<impl IntoResponse, Problem> {
-    created(&app, &runs::begin(&app.clerk, (by, &standing), body).await?)
+    created(&app, &runs::begin(&app.clerk, (by, &standing), body).await?).await
 }
 
 /// A run with all its steps: what each does, how far it is and what came of it.
@@ -60,7 +61,7 @@ async fn begin(
     params(("id" = uuid::Uuid, Path, description = "The run.")),
     responses((status = 200, body = Reply<RunView>), ReadProblems))]
 async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
-    show(&app, &look(&app, &id).await?)
+    show(&app, &look(&app, &id).await?).await
 }
 
 /// Cancels a run: nothing but `finally` is done from now on, and the sessions that it has
@@ -71,7 +72,7 @@ async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl Into
     responses((status = 200, body = Reply<RunView>), WriteProblems))]
 async fn cancel(asking: Asking, on: On<Cancelling>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, run_id(&on.app, &on.at).await?, on.by).await?;
-    show(&on.app, &runs::cancel(&on.app.clerk, caller, on.body).await?)
+    show(&on.app, &runs::cancel(&on.app.clerk, caller, on.body).await?).await
 }
 
 /// Begins a new run that takes over what was settled before a step of this one, so that
@@ -82,7 +83,7 @@ async fn cancel(asking: Asking, on: On<Cancelling>) -> Result<impl IntoResponse,
     responses((status = 201, body = Reply<RunView>), WriteProblems))]
 async fn fork(asking: Asking, on: On<NewFork>) -> Result<impl IntoResponse, Problem> {
     let caller = asking.about(&on.app, run_id(&on.app, &on.at).await?, on.by).await?;
-    created(&on.app, &runs::fork(&on.app.clerk, caller, on.body).await?)
+    created(&on.app, &runs::fork(&on.app.clerk, caller, on.body).await?).await
 }
 
 /// Decides on a step that waits for people. Whoever decides shows the token that the
@@ -100,7 +101,7 @@ async fn approve(
 ) -> Result<impl IntoResponse, Problem> {
     let (id, step) = on.at;
     let caller = asking.about(&on.app, run_id(&on.app, &id).await?, on.by).await?;
-    show(&on.app, &runs::decide(&on.app.clerk, caller, step, on.body).await?)
+    show(&on.app, &runs::decide(&on.app.clerk, caller, step, on.body).await?).await
 }
 
 /// Tokens for everybody who is asked to decide, to be handed to them. For the operator of
@@ -142,7 +143,7 @@ async fn export(
                 format: "plenary.run",
                 format_version: 1,
                 source: state.source.to_string(),
-                run: view(&app, &snapshot)?,
+                run: view(&app, &snapshot).await?,
             };
             json_document(&format!("{id}.json"), &exported)
         }
@@ -187,16 +188,17 @@ async fn look(app: &App, text: &str) -> Result<Snapshot, Problem> {
 }
 
 /// A new run, and where it is.
-pub fn created(app: &App, begun: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+pub async fn created(app: &App, begun: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/runs/{}", begun.id))];
-    Ok((StatusCode::CREATED, place, reply(view(app, begun)?)))
+    Ok((StatusCode::CREATED, place, reply(view(app, begun).await?)))
 }
 
-fn show(app: &App, snapshot: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
-    Ok(reply(view(app, snapshot)?))
+async fn show(app: &App, snapshot: &Snapshot) -> Result<impl IntoResponse + use<>, Problem> {
+    Ok(reply(view(app, snapshot).await?))
 }
 
-fn view(app: &App, snapshot: &Snapshot) -> Result<RunView, Problem> {
+async fn view(app: &App, snapshot: &Snapshot) -> Result<RunView, Problem> {
     let state = runs::run(snapshot)?;
-    Ok(views::runs::run(snapshot.id, snapshot.version, state, &app.clerk))
+    let newer = shelves::newer(&app.clerk, &state.definition.name, &state.source).await?;
+    Ok(views::runs::run(snapshot.id, snapshot.version, state, newer, &app.clerk))
 }

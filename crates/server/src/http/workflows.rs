@@ -198,7 +198,7 @@ async fn remove(Stands(standing): Stands, on: On<Empty>) -> Result<impl IntoResp
     responses((status = 201, body = Reply<RunView>), WriteProblems))]
 async fn start(on: On<NewStoredRun>) -> Result<impl IntoResponse, Problem> {
     let run = runs::begin_stored(&on.app.clerk, &on.at, on.by, on.body).await?;
-    created(&on.app, &run)
+    created(&on.app, &run).await
 }
 
 /// Something comes to the webhook of a workflow, signed as Standard Webhooks has it:

@@ -22,6 +22,10 @@ pub struct RunView {
     version: u64,
     /// What the workflow is called.
     workflow: String,
+    /// The newest version of it that is stored, where the run keeps to an earlier one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    newer_version: Option<u32>,
     title: String,
     status: RunStatus,
     /// Why it ended so, if it did not end well.
@@ -257,7 +261,13 @@ impl From<&plenary_domain::workflow::Problem> for ProblemView {
     }
 }
 
-pub fn run(id: SessionId, version: u64, state: &State, clerk: &Clerk) -> RunView {
+pub fn run(
+    id: SessionId,
+    version: u64,
+    state: &State,
+    newer_version: Option<u32>,
+    clerk: &Clerk,
+) -> RunView {
     let (ended_at, ending) = match &state.stage {
         Stage::Ended { ending, at } => (Some(*at), Some(ending)),
         Stage::Running | Stage::Finally { .. } => (None, None),
@@ -273,6 +283,7 @@ pub fn run(id: SessionId, version: u64, state: &State, clerk: &Clerk) -> RunView
         id: id.0,
         version,
         workflow: state.definition.name.clone(),
+        newer_version,
         title: state.title.clone(),
         status,
         reason: reason.filter(|reason| !reason.is_empty()),

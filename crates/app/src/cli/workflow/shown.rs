@@ -34,6 +34,9 @@ struct Run {
     ended_at: Option<plenary_domain::Timestamp>,
     #[serde(default)]
     forked_from: Option<ForkedFrom>,
+    #[serde(default)]
+    newer_version: Option<u32>,
+    workflow: String,
     steps: Vec<Step>,
 }
 
@@ -250,7 +253,13 @@ impl Run {
             format!(" (goes on from {} of {})", clean(&from.step), short(&clean(&from.run)))
         });
         let (title, id) = (ink.bold(&clean(&self.title)), ink.dim(&clean(&self.id)));
-        format!("{title}  {id}{}", forked.unwrap_or_default())
+        let newer = self.newer_version.map(|version| {
+            format!(
+                "\n  Version {version} of {} is stored; this run keeps to its own.",
+                clean(&self.workflow)
+            )
+        });
+        format!("{title}  {id}{}{}", forked.unwrap_or_default(), newer.unwrap_or_default())
     }
 
     /// What a fork takes over had ended when it began, and needs nothing of what is its own.

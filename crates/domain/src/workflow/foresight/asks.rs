@@ -8,7 +8,6 @@ use crate::discussion::estimate as talk;
 use crate::limits;
 use crate::workflow::definition::{Kind, Step};
 use crate::workflow::kinds::Act;
-use crate::workflow::rehearsal::given::is_asked;
 
 type Called = fn(String) -> Whom;
 
@@ -32,7 +31,7 @@ impl Foresight<'_> {
                 vec![Asks { whom, calls: ONCE, input_tokens, output_tokens }]
             }
             Act::WhiteboardPost | Act::WhiteboardAnnotate | Act::WhiteboardVote
-                if is_asked(act, with) =>
+                if act.is_asked(with) =>
             {
                 // Who has not voted on everything is asked once more.
                 let calls = if act == Act::WhiteboardVote { span(1, 2) } else { ONCE };

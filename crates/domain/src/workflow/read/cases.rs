@@ -15,7 +15,6 @@ use crate::workflow::rehearsal::case::{
     Approval, Cancelling, Case, Coming, DECISIONS, Expect, ExpectStep, FAILURES, OUTCOMES,
     RUN_STATUSES, Replies, Reply, STEP_STATUSES,
 };
-use crate::workflow::rehearsal::given::{is_asked, open};
 use crate::workflow::signal::Signal;
 use crate::workflow::yaml::{Data, Key, Node};
 
@@ -225,7 +224,7 @@ impl Reader<'_> {
             }
             return Reply::Hangs;
         }
-        if !is_asked(act, with) {
+        if !act.is_asked(with) {
             self.giving(act, node, path);
         }
         Reply::Gives(node.json())
@@ -260,7 +259,7 @@ impl Reader<'_> {
             let path = join(path, &key.name);
             self.problems.unknown(key.at, &path, message, &key.name, fields.iter().copied());
         }
-        for field in open(act).iter().filter(|field| !entries.has(field)) {
+        for field in act.spec().open.iter().filter(|field| !entries.has(field)) {
             let message = format!("`{name}` gives `{field}`; the case has to say what it is");
             self.problems.error(node.at, path, message);
         }

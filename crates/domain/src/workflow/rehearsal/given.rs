@@ -4,56 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::workflow::kinds::Act;
 
-/// Whether a model is asked, so that a case says what it answers.
-pub(crate) fn is_asked(act: Act, with: &Map<String, Value>) -> bool {
-    match act {
-        Act::Ask => true,
-        Act::WhiteboardPost | Act::WhiteboardAnnotate | Act::WhiteboardVote => {
-            with.contains_key("ask")
-        }
-        Act::Boardroom
-        | Act::Discussion
-        | Act::WhiteboardOpen
-        | Act::WhiteboardRegister
-        | Act::WhiteboardTransition
-        | Act::WhiteboardConflicts
-        | Act::WhiteboardSummarize
-        | Act::WhiteboardArchive
-        | Act::CouncilOpen
-        | Act::CouncilPost
-        | Act::CouncilRead
-        | Act::CouncilClose
-        | Act::Workflow
-        | Act::Http
-        | Act::Write => false,
-    }
-}
-
-/// What nobody could guess of what a step gives. Where there is nothing of that kind, the
-/// step does as it is told, and a case need not say a word.
-pub(crate) fn open(act: Act) -> &'static [&'static str] {
-    match act {
-        Act::Boardroom => &["verdict"],
-        Act::Discussion => &["conclusion"],
-        Act::WhiteboardConflicts => &["conflicts"],
-        Act::WhiteboardSummarize | Act::WhiteboardArchive => &["outcome"],
-        Act::CouncilRead => &["posts"],
-        Act::Workflow => &["outputs"],
-        Act::Http => &["status"],
-        Act::Ask
-        | Act::WhiteboardOpen
-        | Act::WhiteboardRegister
-        | Act::WhiteboardPost
-        | Act::WhiteboardAnnotate
-        | Act::WhiteboardVote
-        | Act::WhiteboardTransition
-        | Act::CouncilOpen
-        | Act::CouncilPost
-        | Act::CouncilClose
-        | Act::Write => &[],
-    }
-}
-
 /// What a step gives, with what a case says of it put in. `session` names what it opens,
 /// `number` counts what it writes.
 pub(crate) fn given(
@@ -67,26 +17,10 @@ pub(crate) fn given(
     let said = reply.as_object().cloned().unwrap_or_default();
     // What can be counted is counted, unless a case says otherwise.
     let count = |name: &str| said.get(name).and_then(Value::as_array).map(Vec::len);
-    match act {
-        Act::WhiteboardConflicts => output["count"] = count("conflicts").unwrap_or(0).into(),
-        Act::CouncilRead => output["last"] = count("posts").unwrap_or(0).into(),
-        Act::Ask
-        | Act::Boardroom
-        | Act::Discussion
-        | Act::WhiteboardOpen
-        | Act::WhiteboardRegister
-        | Act::WhiteboardPost
-        | Act::WhiteboardAnnotate
-        | Act::WhiteboardVote
-        | Act::WhiteboardTransition
-        | Act::WhiteboardSummarize
-        | Act::WhiteboardArchive
-        | Act::CouncilOpen
-        | Act::CouncilPost
-        | Act::CouncilClose
-        | Act::Workflow
-        | Act::Http
-        | Act::Write => {}
+    for (list, counted) in [("conflicts", "count"), ("posts", "last")] {
+        if act.spec().open.contains(&list) {
+            output[counted] = count(list).unwrap_or(0).into();
+        }
     }
     if let Value::Object(output) = &mut output {
         output.extend(said);

@@ -4,7 +4,7 @@ use crate::workflow::gives::Ended;
 use serde_json::{Map, Value, json};
 
 use super::case::{self, Replies, Reply};
-use super::given::{flow, given, heard, is_asked, open, sample};
+use super::given::{flow, given, heard, sample};
 use super::{Fault, Rehearsal};
 use crate::call::{Answer, Failure, FailureKind, Outcome, Work};
 use crate::ledger::Usage;
@@ -53,7 +53,7 @@ impl<'a> Rehearsal<'a> {
                 resumes(*all, signals, &came)?;
                 Some(Outcome::Brought(json!(came)))
             }
-            What::Stop(_) => Some(Outcome::Brought(Value::Null)),
+            What::Stop(_) | What::CalledOff(_) => Some(Outcome::Brought(Value::Null)),
             What::Wake(_)
             | What::TimeOver(_)
             | What::Again(_)
@@ -96,7 +96,8 @@ impl<'a> Rehearsal<'a> {
             return Some(Outcome::Brought(json!({ "id": self.attempt(place) })));
         }
         // A seat's words were heard; the deed follows from them.
-        let follows = is_asked(act, with) || open(act).is_empty() && self.replies(place).is_none();
+        let follows =
+            act.is_asked(with) || act.spec().open.is_empty() && self.replies(place).is_none();
         let reply = if follows { Reply::Gives(Value::Null) } else { self.reply(place)? };
         self.outcome_of(place, reply)
     }
@@ -209,7 +210,7 @@ fn posts(vote: &Value) -> Vec<Value> {
 
 /// What a case would say for such a step.
 fn wanted(act: Act, with: &Map<String, Value>) -> Value {
-    if is_asked(act, with) {
+    if act.is_asked(with) {
         return seat::schema(act, with).map_or_else(|| "…".into(), |schema| sample(&schema));
     }
     let field = |name: &&str| {
@@ -222,7 +223,7 @@ fn wanted(act: Act, with: &Map<String, Value>) -> Value {
         };
         ((*name).to_owned(), value)
     };
-    Value::Object(open(act).iter().map(field).collect())
+    Value::Object(act.spec().open.iter().map(field).collect())
 }
 
 fn answered(text: String) -> Outcome {
@@ -246,7 +247,7 @@ fn place_of(what: &What) -> Option<&Place> {
         | What::Again(place)
         | What::AttemptLate(place)
         | What::StepLate(place) => Some(place),
-        What::Stop(_) | What::FinallyLate => None,
+        What::Stop(_) | What::CalledOff(_) | What::FinallyLate => None,
     }
 }
 

@@ -7,12 +7,14 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::definitions::sound;
+use crate::budget::Allowance;
 use crate::call::{Answer, Failure, FailureKind, Usage};
 use crate::golden::{self, samples};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::prices::Noted;
 use crate::workflow::{
-    Act, AtDeadline, Copied, Decision, Doing, End, Ending, Event, Forked, Place, Seat, Took,
+    Act, AtDeadline, Copied, Decision, Doing, End, Ending, Event, Forked, MayNote, Place, Seat,
+    Took,
 };
 
 const GOLDEN: &str =
@@ -45,6 +47,17 @@ fn failure() -> Failure {
 
 fn began(doing: Doing) -> Event {
     Event::StepBegan { place: place("a"), doing, at: at(2) }
+}
+
+fn seat(notes: Vec<MayNote>) -> Seat {
+    Seat {
+        model: ModelName("m/x".into()),
+        system: "You are x.".into(),
+        view: "p1".into(),
+        posts: vec!["p1".into()],
+        notes,
+        prices: Noted::default(),
+    }
 }
 
 samples! {
@@ -98,17 +111,18 @@ samples! {
         began(Doing::Repeat {}),
     ],
     SessionOpened => [Event::SessionOpened { place: place("a"), session: "s1".into(), at: at(2) }],
-    SeatFound => [Event::SeatFound {
-        place: place("a/1/b"),
-        seat: Seat {
-            model: ModelName("m/x".into()),
-            system: "You are x.".into(),
-            view: "p1".into(),
-            posts: vec!["p1".into()],
-            prices: Noted::default(),
+    SeatFound => [
+        Event::SeatFound { place: place("a/1/b"), seat: seat(vec![]), at: at(2) },
+        Event::SeatFound {
+            place: place("a/1/b"),
+            seat: seat(vec![MayNote {
+                kind: "rebuttal".into(),
+                posts: vec!["p1".into()],
+                challenges: vec!["a1".into()],
+            }]),
+            at: at(2),
         },
-        at: at(2),
-    }],
+    ],
     Answered => [Event::Answered { place: place("a"), answer: Answer::by_person("Tea.".into()), at: at(2) }],
     Decided => [
         Event::Decided {
@@ -153,6 +167,11 @@ samples! {
             prices: Noted { currency: "EUR".into(), models: Default::default() },
         },
     }],
+    NotOpened => [Event::NotOpened { place: place("a"), at: at(2) }],
+    Granted => [
+        Event::Granted { place: place("a"), most: Allowance { tokens: Some(2_000), cost: None }, at: at(2) },
+        Event::Granted { place: place("a"), most: Allowance { tokens: None, cost: Some(0.5) }, at: at(2) },
+    ],
     SessionEnded => [Event::SessionEnded { session: "s1".into(), at: at(2) }],
     FinallyBegan => [Event::FinallyBegan {
         ending: Ending { status: End::Failed, reason: "`a` failed: why".into(), outputs: Map::new() },

@@ -29,7 +29,7 @@ struct Made {
 
 fn made() -> impl Strategy<Value = Made> {
     let needs = prop::collection::vec(any::<u8>(), 0..3);
-    (0u8..12, needs, any::<bool>(), any::<u8>(), 0u8..5, 0u8..4).prop_map(
+    (0u8..15, needs, any::<bool>(), any::<u8>(), 0u8..5, 0u8..4).prop_map(
         |(kind, needs, any, names, when, on_failure)| Made {
             kind,
             needs,
@@ -42,7 +42,7 @@ fn made() -> impl Strategy<Value = Made> {
 }
 
 /// A file that passes the check: steps need and name only what stands before them.
-fn file(steps: &[Made], with_finally: bool) -> String {
+fn file(steps: &[Made], with_finally: bool, budget: Option<u16>) -> String {
     let mut text = "name: a\ninputs: { list: { type: array, default: [x, y, z] }, yes: { type: boolean, default: true } }\nsteps:\n".to_owned();
     for (number, step) in steps.iter().enumerate() {
         let earlier = |pick: u8| format!("s{}", pick as usize % number.max(1));
@@ -77,6 +77,10 @@ fn file(steps: &[Made], with_finally: bool) -> String {
                  k{number}: {{ approve: {{ who: [ann], deadline: 1h }} }}"
             ),
             10 => "whiteboard.open: { board_id: b, topic: t }".to_owned(),
+            12 => "council.open: { name: c, charter: t, members: [x] }".to_owned(),
+            13 => "workflow: { name: w }\n    timeout: 1m\n    retry: { times: 1 }".to_owned(),
+            14 => "foreach: { in: [1, 2, 3] }\n    steps:\n      q{number}: { discussion: { topic: t } }"
+                .replace("{number}", &number.to_string()),
             _ => format!(
                 "foreach: {{ in: [1, 2] }}\n    steps:\n      \
                  m{number}:\n        repeat: {{ until: '{{{{ round.n{number} }}}}', max: 2 }}\n        steps:\n          \
@@ -106,6 +110,9 @@ fn file(steps: &[Made], with_finally: bool) -> String {
     if with_finally {
         text += "finally:\n  z: { http: { post: 'https://{{ run.status }}' }, timeout: 1m }\n";
     }
+    if let Some(tokens) = budget {
+        text += &format!("budget: {{ tokens: {} }}\n", 1000 + u32::from(tokens % 9000));
+    }
     text + "outputs:\n  first: '{{ steps.s0 }}'\n"
 }
 
@@ -119,7 +126,7 @@ fn brought(run: &Run, errand: &Errand) -> Value {
     match errand {
         Errand::Look { .. } => json!({ "model": "m/x", "posts": [] }),
         Errand::Open { .. } => json!({ "id": format!("s{}", run.log.len()) }),
-        Errand::Tell { act: "whiteboard.open", .. } => {
+        Errand::Tell { act: "whiteboard.open" | "council.open", .. } => {
             json!({ "id": format!("b{}", run.log.len()) })
         }
         Errand::Watch { .. } | Errand::Stop { .. } => {
@@ -206,6 +213,10 @@ fn lawful(run: &Run) -> Result<(), TestCaseError> {
         "nothing will ever happen: {:#?}",
         run.state
     );
+    // Sessions never have more to spend than the run.
+    let ledger = &run.state.ledger;
+    let most = ledger.budget().and_then(|budget| budget.most.tokens);
+    prop_assert!(most.is_none_or(|most| ledger.promised().tokens <= most), "{ledger:?}");
     let ids: BTreeSet<&str> = due.iter().map(|call| call.id.0.as_str()).collect();
     prop_assert_eq!(ids.len(), due.len(), "calls have ids of their own");
     for call in &due {
@@ -255,7 +266,7 @@ fn lawful(run: &Run) -> Result<(), TestCaseError> {
                 last = true;
             }
             Event::Begun { .. }
-            | Event::SessionOpened { .. }
+            | Event::Granted { .. }
             | Event::SeatFound { .. }
             | Event::Answered { .. }
             | Event::Decided { .. }
@@ -263,7 +274,11 @@ fn lawful(run: &Run) -> Result<(), TestCaseError> {
             | Event::AttemptFailed { .. }
             | Event::AttemptBegan { .. }
             | Event::CancelAsked { .. } => prop_assert!(!last, "{event:?}"),
-            Event::CutOff { .. } | Event::SessionSpent { .. } | Event::SessionEnded { .. } => {}
+            Event::SessionOpened { .. }
+            | Event::NotOpened { .. }
+            | Event::CutOff { .. }
+            | Event::SessionSpent { .. }
+            | Event::SessionEnded { .. } => {}
         }
     }
     // What has ended leaves nothing behind.
@@ -314,9 +329,10 @@ proptest! {
     fn any_order_of_events_is_lawful_and_comes_to_an_end(
         steps in prop::collection::vec(made(), 1..7),
         with_finally in any::<bool>(),
+        budget in any::<Option<u16>>(),
         happens in prop::collection::vec((any::<u8>(), any::<u8>()), 0..40),
     ) {
-        let text = file(&steps, with_finally);
+        let text = file(&steps, with_finally, budget);
         let Checked { definition, problems } = check(&text);
         prop_assert!(definition.is_some(), "{problems:#?}\n{text}");
         let mut run = Run::begin(&text);
@@ -343,5 +359,6 @@ proptest! {
         }
         prop_assert!(matches!(run.state.stage, Stage::Ended { .. }), "{:#?}\n{text}", run.state.stage);
         prop_assert!(run.state.due().is_empty() && run.state.is_over());
+        prop_assert_eq!(run.state.ledger.promised().tokens, 0, "{}", text);
     }
 }

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::budget::Allowance;
 use crate::call::{Answer, Ask, Failure, FailureKind, Outcome, Timing, Usage, Work};
 use crate::errand::Errand;
 use crate::form::{Form, Moment, Report};
@@ -70,6 +71,7 @@ impl Run {
             starter: None,
             parent: None,
             fork: None,
+            most: Allowance::default(),
         }
     }
 

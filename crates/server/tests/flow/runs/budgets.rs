@@ -41,3 +41,40 @@ async fn a_board_of_a_run_keeps_to_what_is_left() {
     assert_eq!(budget["tokens"], 4_780, "{board:#}");
     run.ended().await;
 }
+
+/// Boards that are opened at once share what is left, and a run of a run has a share too.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_opens_at_once_never_spends_more_than_the_run_may() {
+    let dear = Reply::text("It is dear.").usage(1_900, 90);
+    let app = TestApp::start(canned().when(When::says("Dear?"), dear)).await;
+    super::store(
+        &app,
+        &super::file(
+            "child",
+            "  one: { ask: { prompt: 'Dear?', model: ollama/a } }\n  two: { ask: { prompt: 'Dear? Again.', model: ollama/a }, needs: [one] }\n  three: { ask: { prompt: 'Dear? Still.', model: ollama/a }, needs: [two] }",
+        ),
+    )
+    .await;
+    let source = "name: shares\nbudget: { tokens: 16000 }\nsteps:\n  boards:\n    foreach: { in: [1, 2, 3] }\n    steps:\n      panel: { boardroom: { prompt: Which?, advisors: [expert=ollama/a], synthesizer: ollama/a }, on_failure: continue }\n  child: { workflow: { name: child }, on_failure: continue }\n";
+    let run = Run::begin(&app, source, json!({})).await;
+    let view = run.ended().await;
+    let mut shares = 0;
+    for item in 1..=3 {
+        let session = of(&view, &format!("boards/{item}/panel"))["session"].clone();
+        let (_, board) = app.get(&format!("/api/boardrooms/{}", session.as_str().unwrap())).await;
+        let tokens = board["data"]["budget"]["tokens"].as_u64().unwrap();
+        assert_eq!(tokens, 4_000, "{board:#}");
+        shares += tokens;
+    }
+    assert!(shares <= 12_000);
+    // A fourth of it was the child's, in which a third question has no room.
+    let child = Run { app: &app, id: of(&view, "child")["session"].as_str().unwrap().to_owned() };
+    let child = child.view().await;
+    assert_eq!(child["status"], "failed", "{child:#}");
+    let reason = of(&child, "three")["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.starts_with("The budget of 4,000 tokens has no room"), "{child:#}");
+    let asked = app.scripted.requests();
+    assert_eq!(asked.iter().filter(|one| one.prompt.contains("Dear?")).count(), 2);
+    // What it took is the run's.
+    assert!(view["usage"]["inputTokens"].as_u64().unwrap() >= 3_800, "{view:#}");
+}

@@ -147,3 +147,35 @@ async fn a_run_that_waits_can_be_cancelled() {
     assert_eq!(sent["data"]["matched"], json!([]));
     app.until_metric("plenary_calls_running", |calls| calls == 0).await;
 }
+
+/// Cancelled at whatever moment: while rooms open, before, and after.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_a_cancelled_run_was_opening_stays_open() {
+    let app = TestApp::start(canned()).await;
+    store(&app, &file("child", "  a: { wait: { any: [ { signal: never } ] } }")).await;
+    let steps = format!(
+        "  board: {{ whiteboard.open: {{ board_id: 'b-{{{{ run.short }}}}', topic: t }} }}\n  talk: {{ council.open: {{ name: 'c-{{{{ run.short }}}}', charter: Talk. }} }}\n  panel: {{ {ASKS} }} }}\n  child: {{ workflow: {{ name: child }} }}\n  sign: {{ approve: {{ who: [ann] }} }}"
+    );
+    for turn in 0..24u32 {
+        let run = Run::begin(&app, &file("opens", &steps), json!({})).await;
+        // Each request lets a little more happen.
+        for _ in 0..turn % 6 {
+            run.view().await;
+        }
+        run.cancel().await;
+        let mut told = session(&app, &run.id).await;
+        while told["over"] != true {
+            let at = format!("/api/sessions/{}/wait?seconds=50", run.id);
+            assert_eq!(app.get(&at).await.0, 200);
+            told = session(&app, &run.id).await;
+        }
+    }
+    for kind in ["whiteboard", "council", "boardroom", "workflow"] {
+        let (_, all) = app.get(&format!("/api/sessions?kind={kind}&limit=200")).await;
+        for one in all["data"].as_array().unwrap() {
+            let status = one["status"].as_str().unwrap();
+            let ended = ["archived", "closed", "stopped", "failed", "cancelled"];
+            assert!(ended.contains(&status), "{kind}: {one:#}");
+        }
+    }
+}

@@ -131,3 +131,26 @@ steps:
     let (_, told) = app.get("/api/councils/guild").await;
     assert_eq!(told["data"]["status"], "closed", "{told:#}");
 }
+
+/// A board goes on from where it is: what it does not take any more is known before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_that_would_rewind_a_room_is_refused_at_once() {
+    let app = TestApp::start(deciding()).await;
+    let run = Run::begin(&app, ADR, json!({ "topic": "Where do jobs wait?" })).await;
+    assert_eq!(run.ended().await["status"], "done");
+    let asked = app.scripted.requests().len();
+    for (from, step) in [("archive", "archive"), ("argue", "argue"), ("read", "read")] {
+        let (status, told) = app.post(&run.at("/fork"), &json!({ "from": from })).await;
+        assert_eq!(status, 422, "{told}");
+        let problem = told["error"]["fields"][0]["problem"].as_str().unwrap().to_owned();
+        assert!(
+            problem.starts_with(&format!("`{step}` cannot be done again: the whiteboard")),
+            "{problem}"
+        );
+        assert!(problem.ends_with("go on from `board`, which opens another"), "{problem}");
+    }
+    assert_eq!(app.scripted.requests().len(), asked);
+    // From where the board is opened it is another one.
+    let second = fork(&app, &run, json!({ "from": "board" })).await.ended().await;
+    assert_eq!(second["outputs"]["outcome"], "accepted", "{second:#}");
+}

@@ -133,8 +133,9 @@ async fn a_request_goes_to_no_host_that_is_not_allowed() {
     let run = Run::begin(&app, &delivers(&recorder.address), json!({})).await;
     let view = run.ended().await;
     assert_eq!((&view["status"], recorder.got().len()), (&json!("failed"), 0), "{view:#}");
-    let up = file("up", "  a: { write: { path: ../a.txt, text: x } }");
-    let view = Run::begin(&app, &up, json!({})).await.ended().await;
+    let up = file("up", "  a: { write: { path: '{{ inputs.path }}', text: x } }")
+        .replace("steps:", "inputs: { path: string }\nsteps:");
+    let view = Run::begin(&app, &up, json!({ "path": "../a.txt" })).await.ended().await;
     assert_eq!(view["status"], "failed", "{view:#}");
 }
 
@@ -224,4 +225,47 @@ async fn the_review_of_a_change_is_written_with_its_conflicts() {
     );
     let report = std::fs::read_to_string(folder.path().join("review.md")).unwrap();
     assert!(report.contains("correctness/1 and security/1 meet in src/a.rs"), "{report}");
+}
+
+/// Nothing is asked and paid for that could only fail in the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_cannot_be_written_is_known_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone = folder.path().join("gone");
+    let asks = "  ask: { ask: { prompt: Which?, model: ollama/a } }\n";
+    let writes = |path: &str, more: &str| {
+        file(
+            "writes",
+            &format!(
+                "{asks}  note: {{ write: {{ path: '{path}', text: '{{{{ steps.ask.text }}}}' }}{more} }}"
+            ),
+        )
+    };
+    let begin = async |outside: Option<OutsideConfig>, source: String| {
+        let app = Setup { outside, ..Setup::default() }.start(canned()).await;
+        let (status, told) = app.post("/api/runs", &json!({ "source": source })).await;
+        let (_, dry) = app.post("/api/workflows/estimate", &json!({ "source": source })).await;
+        let notes = dry["data"]["notes"].to_string();
+        (status, told["error"]["fields"][0].clone(), notes)
+    };
+    let to = |path: &std::path::Path| Some(config("127.0.0.1:1", path));
+    for (outside, path, problem) in [
+        (None, "a.md", "Nothing outside may be reached"),
+        (Some(OutsideConfig::default()), "{{ run.short }}.md", "Workflows may not write files."),
+        (to(folder.path()), "/etc/passwd", "Workflows may write files in"),
+        (to(folder.path()), "../a.md", "must not hold `..`"),
+        (to(&gone), "a.md", "is not there."),
+    ] {
+        let (status, wrong, notes) = begin(outside, writes(path, "")).await;
+        assert_eq!((status, &wrong["field"]), (422, &json!("steps.note.write.path")), "{path}");
+        assert!(wrong["problem"].as_str().unwrap().contains(problem), "{wrong}");
+        assert!(notes.contains("`note` would fail: ") && notes.contains(problem), "{notes}");
+    }
+    // One that may be passed over, or whose failure is somebody's matter, stops nothing.
+    for more in [", on_failure: continue", ", when: '{{ 1 == 2 }}'"] {
+        assert_eq!(begin(None, writes("a.md", more)).await.0, 201);
+    }
+    let (status, _, notes) = begin(to(folder.path()), writes("new/a.md", "")).await;
+    assert_eq!((status, notes.contains("would fail")), (201, false), "{notes}");
+    assert!(!folder.path().join("gone").exists());
 }

@@ -1,7 +1,13 @@
 //! What users of other systems suffer from. Approvals, signals, cancelling and forks have
 //! files of their own; what a run decides by itself is tested with its rules.
 
+use std::sync::Arc;
+
+use plenary_clerk::Messenger;
+use plenary_domain::Errand;
+use plenary_engine::ports::Errands as _;
 use plenary_scripted::{Fault, Gate, Reply, When};
+use plenary_server::{Clerk, Prices, Tiers};
 use serde_json::{Value, json};
 
 use super::{Run, council, file, of, said, store};
@@ -99,6 +105,55 @@ async fn resuming_runs_no_step_a_second_time() {
     }
 }
 
+/// crewAI#5802. An attempt was given up after the room had taken what it said; another one
+/// had no answer that could be read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_is_tried_again_has_its_effect_once() {
+    let post = json!({ "title": "Tea", "body": "It is warm.", "type": "proposal" }).to_string();
+    let script = canned()
+        .when(When::says("Propose").nth(1), Reply::text("I would rather not say."))
+        .when(When::says("Propose"), Reply::text(&post));
+    let app = TestApp::start(script).await;
+    council(&app, "guild").await;
+    let source = file(
+        "retries",
+        "  board: { whiteboard.open: { board_id: b, topic: t } }\n  seat: { whiteboard.register: { board: b, agent: ann, model: ollama/a }, needs: [board] }\n  post: { whiteboard.post: { board: b, as: ann, ask: Propose. }, needs: [seat], retry: { times: 2 } }\n  read: { whiteboard.transition: { board: b, to: read }, needs: [post] }\n  sign: { approve: { who: [ann] }, needs: [read] }\n  tell: { council.post: { council: guild, as: secretary, body: Signed. }, needs: [sign], retry: { times: 2 } }",
+    );
+    let run = Run::begin(&app, &source, json!({})).await;
+    let view = run.until_running("sign").await;
+    assert_eq!(run.count("attemptFailed", "post").await, 1, "{view:#}");
+    let (_, board) = app.get("/api/whiteboards/b").await;
+    assert_eq!(board["data"]["posts"].as_array().map(Vec::len), Some(1), "{board:#}");
+    // The first attempt at `tell`, of which the run never hears.
+    let clerk = Arc::new(Clerk::new(app.engine.clone(), Tiers::default(), Prices::default()));
+    let with = json!({ "council": "guild", "as": "secretary", "body": "Signed." });
+    let errand = Errand::Tell {
+        act: "council.post",
+        with: with.as_object().cloned().unwrap(),
+        key: format!("{}/tell", run.id),
+    };
+    let given_up = Messenger::of(&clerk).run(run.id.parse().unwrap(), errand).await;
+    assert!(given_up.is_ok());
+    run.approve("sign", "ann").await;
+    assert_eq!(run.ended().await["status"], "done");
+    assert_eq!(said(&app, "guild").await, ["secretary: Signed."]);
+}
+
+/// Two steps bring the same agent to a board in the same moment.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_two_steps_register_at_once_is_registered() {
+    let app = TestApp::start(canned()).await;
+    for turn in 0..12 {
+        let seats: String = (0..4)
+            .map(|seat| format!("  s{seat}: {{ whiteboard.register: {{ board: b{turn}, agent: ann }}, needs: [board] }}\n"))
+            .collect();
+        let open =
+            format!("  board: {{ whiteboard.open: {{ board_id: b{turn}, topic: t }} }}\n{seats}");
+        let view = Run::begin(&app, &file("seats", &open), json!({})).await.ended().await;
+        assert_eq!(view["status"], "done", "{view:#}");
+    }
+}
+
 /// posthog#71077.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_version_breaks_no_run_that_is_under_way() {
@@ -110,8 +165,10 @@ async fn a_new_version_breaks_no_run_that_is_under_way() {
     .await;
     let (_, begun) = app.post("/api/workflows/w/runs", &json!({})).await;
     let run = Run { app: &app, id: begun["data"]["id"].as_str().unwrap().to_owned() };
-    run.until_running("sign").await;
+    let view = run.until_running("sign").await;
+    assert_eq!(view.get("newerVersion"), None, "{view:#}");
     store(&app, &file("w", "  other: { set: new }")).await;
+    assert_eq!(run.view().await["newerVersion"], 2);
     let id = run.id;
     let app = app.restarted().await;
     app.engine.resume_all().await.unwrap();

@@ -1,10 +1,12 @@
 //! Workflows on the shelf: their versions, and what starts runs of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use plenary_domain::limits;
+use plenary_engine::testkit::ManualClock;
 use plenary_providers::{OutsideConfig, Secret, SecretConfig};
 use plenary_server::Access;
 use serde_json::{Value, json};
@@ -170,6 +172,75 @@ async fn the_clock_starts_a_run_and_skips_one_while_it_lasts() {
     let view =
         until(&app, "daily", |view| runs(view) == 2 && view["runs"][0]["run"].is_string()).await;
     assert_ne!(view["runs"][0]["run"], json!(first.id));
+}
+
+/// A stored workflow that the clock starts each day at nine, and a run of which waits for
+/// a person.
+async fn daily(overlap: &str) -> (TestApp, Arc<ManualClock>) {
+    let (app, clock) = TestApp::with_clock(canned()).await;
+    let source = format!(
+        "name: daily\non: {{ cron: {{ at: '0 9 * * *', {overlap} }} }}\nsteps:\n  a: {{ approve: {{ who: [ann] }} }}\n"
+    );
+    store(&app, &source).await;
+    (app, clock)
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Moves the clock on when the shelf sleeps until its next time, which is that far away.
+async fn advance(clock: &ManualClock, time: Duration) {
+    let asleep = clock.until_asleep(1, time - HOUR..=time);
+    tokio::time::timeout(SAFETY, asleep).await.unwrap();
+    clock.advance(time);
+}
+
+fn of_run<'a>(app: &'a TestApp, view: &Value, place: usize) -> Run<'a> {
+    Run { app, id: view["runs"][place]["run"].as_str().unwrap().to_owned() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_overlaps_waits_for_the_one_before() {
+    let (app, clock) = daily("overlap: queue").await;
+    advance(&clock, HOUR).await;
+    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    let first = of_run(&app, &view, 0);
+    first.until_running("a").await;
+    advance(&clock, DAY).await;
+    let view = until(&app, "daily", |view| runs(view) == 2).await;
+    assert_eq!(view["runs"][0]["status"], "waiting", "{view:#}");
+    first.approve("a", "ann").await;
+    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    assert_eq!(view["runs"][1]["status"], "done", "{view:#}");
+    of_run(&app, &view, 0).until_running("a").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_overlaps_takes_the_place_of_the_one_before() {
+    let (app, clock) = daily("overlap: replace").await;
+    advance(&clock, HOUR).await;
+    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    let first = of_run(&app, &view, 0);
+    first.until_running("a").await;
+    advance(&clock, DAY).await;
+    let is_next = |view: &Value| runs(view) == 2 && view["runs"][0]["status"] == "running";
+    let view = until(&app, "daily", is_next).await;
+    assert_eq!(view["runs"][1]["status"], "cancelled", "{view:#}");
+    assert_eq!(first.ended().await["status"], "cancelled");
+}
+
+/// The server was down for ten days.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_missed_is_made_up_for_once_or_not_at_all() {
+    for (missed, made_up) in [("latest", 1), ("skip", 0)] {
+        let (app, clock) = daily(&format!("missed: {missed}")).await;
+        app.engine.shut_down().await;
+        clock.advance(10 * DAY);
+        let app = app.restarted().await;
+        app.engine.resume_all().await.unwrap();
+        let view = until(&app, "daily", |view| view["nextAt"] == "2027-01-25T09:00:00Z").await;
+        assert_eq!(runs(&view), made_up, "{missed}: {view:#}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

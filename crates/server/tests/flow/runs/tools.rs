@@ -1,6 +1,6 @@
 //! Runs of workflows by tools.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ADR, deciding, file, of, store};
 use crate::mcp::Client;
@@ -9,9 +9,8 @@ use crate::support::{TestApp, canned};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decision_record_comes_out_of_tools() {
     let app = TestApp::start(deciding()).await;
-    store(&app, ADR).await;
     let (client, _) = Client::start(&app, None).await;
-    let topic = json!({ "workflow": "adr", "inputs": { "topic": "Where do jobs wait?" } });
+    let topic = json!({ "source": ADR, "inputs": { "topic": "Where do jobs wait?" } });
     let run = client.good("workflow_run", topic).await;
     assert_eq!(
         (&run["workflow"], &run["title"]),
@@ -28,9 +27,22 @@ async fn a_decision_record_comes_out_of_tools() {
     assert_eq!(waited["status"], "done", "{waited}");
     let status = client.good("workflow_status", json!({ "id": run["id"] })).await;
     assert_eq!(status["outputs"]["decision"], "Use a queue\n\nIt is simple.", "{status:#}");
+    assert_eq!(status["outputs"]["outcome"], "accepted", "{status:#}");
+    let dissent = status["outputs"]["dissent"].as_array().unwrap();
+    let is_challenge = |one: &&Value| one["kind"] == "challenge" && one["post"] == "operator/1";
+    assert!(dissent.iter().any(|one| is_challenge(&one)), "{status:#}");
     assert_eq!(of(&status, "propose")["items"], json!({ "ended": 3, "total": 3 }));
+    // Three posts, three checks, three challenges and three ballots, each asked once.
+    assert_eq!(app.scripted.requests().len(), 12);
+    let board = of(&status, "board")["output"]["board"].clone();
+    let board = client.good("whiteboard_state", json!({ "board_id": board })).await;
+    assert_eq!(board["phase"], "archived", "{board:#}");
     let result = client.good("session_get", json!({ "id": run["id"], "detail": "full" })).await;
     assert!(result.to_string().contains("Use a queue"), "{result}");
+    store(&app, ADR).await;
+    let again = json!({ "workflow": "adr", "inputs": { "topic": "And now?" } });
+    let again = client.good("workflow_run", again).await;
+    assert_eq!(again["title"], "ADR: And now?", "{again}");
     let error = client.bad("workflow_run", json!({ "workflow": "adrs" })).await;
     assert_eq!(error["code"], "not-found", "{error}");
     let error =
