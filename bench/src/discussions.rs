@@ -20,6 +20,7 @@ pub use bare::BareTalk;
 use held::{HEAD, Held};
 use peers::{Peer, Python};
 pub use prompts::Prompts;
+use serve::Table;
 pub use talk::Talk;
 
 #[derive(Args)]
@@ -53,7 +54,7 @@ enum Holder<'a> {
 
 impl Discussions {
     pub async fn run(self) -> Outcome<()> {
-        let talk = Talk { tokens_per_second: self.tps, tokens: self.tokens };
+        let talk = Talk::usual(self.tps, self.tokens);
         let python = if self.alone { None } else { python() };
         let scripted = Scripted::run(&talk.arguments())?;
         let ideal = held_by_nobody(&scripted)?;
@@ -98,7 +99,7 @@ impl Discussions {
             Holder::Bare => printed(&mut bare_command(url, at_once)?)?,
             Holder::Plenary => {
                 let limit = Duration::from_secs(self.seconds);
-                let held = serve::hold(url, at_once, limit).await?;
+                let held = serve::hold(url, at_once, limit, Table::Usual).await?;
                 let cpu = Duration::from_secs_f64(held.cpu_seconds);
                 (held, cpu)
             }
