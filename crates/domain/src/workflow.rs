@@ -56,6 +56,7 @@ pub(crate) use signal::written;
 pub use signal::{AT, BY, NUMBER, Signal, is_among, is_of_rooms, matches, resumes, room_of};
 pub(crate) use size::too_large;
 
+use crate::budget::Claim;
 use crate::call::{Ask, Call, Outcome};
 use crate::errand::Errand;
 use crate::form::{Form, Moment, Report, Ruling};
@@ -89,11 +90,19 @@ pub struct State {
     /// Those that are being ended.
     pub stopping: BTreeSet<String>,
     /// Questions that were broken off and have not said yet what they took.
-    cut: BTreeMap<CallId, ModelName>,
+    cut: BTreeMap<CallId, Cut>,
     pub ledger: Ledger,
     /// The code around quotations.
     code: Nonce,
     pub stage: Stage,
+}
+
+/// A question that was put to a seat: by which model it answers, and tokens that it reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Cut {
+    model: ModelName,
+    seat: String,
+    read: u64,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -284,6 +293,10 @@ impl Form for State {
 
     fn errand(&self, call: &CallId) -> Option<Errand> {
         self.errand_of(call)
+    }
+
+    fn claim(&self, call: &CallId) -> Claim {
+        Claim { seat: self.seat_of(call), ..Claim::default() }
     }
 
     fn searchable(&self, event: &Event) -> String {

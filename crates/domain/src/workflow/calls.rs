@@ -271,11 +271,16 @@ impl State {
         opens.then(|| SessionId::derived(&self.key(place, acting), step.began_at))
     }
 
-    /// What is left of the run's budget, for a session that it opens.
-    fn left(&self) -> Option<Value> {
-        let (most, spent) = (self.ledger.budget()?.most, self.ledger.counted());
+    /// What a session may spend that a step opens: the step's own budget, and no more than
+    /// is left of the run's.
+    fn left(&self, place: &Place) -> Option<Value> {
+        let own = self.definition.step(place.id()).and_then(|step| step.budget).unwrap_or_default();
+        let most = self.ledger.budget().map(|budget| budget.most).unwrap_or_default();
+        let spent = self.ledger.counted();
         let tokens = most.tokens.map(|tokens| tokens.saturating_sub(spent.tokens));
         let cost = most.cost.map(|cost| (cost - spent.cost).max(0.0));
+        let tokens = tokens.into_iter().chain(own.tokens).min();
+        let cost = cost.into_iter().chain(own.usd).reduce(f64::min);
         (tokens.is_some() || cost.is_some()).then(|| json!({ "tokens": tokens, "cost": cost }))
     }
 
@@ -296,8 +301,15 @@ impl State {
             Act::Http => Errand::Request { with, key },
             Act::Write => Errand::Write { with, key },
             Act::Boardroom | Act::Discussion => {
-                with.extend(self.left().map(|left| ("budget".to_owned(), left)));
+                with.extend(self.left(place).map(|left| ("budget".to_owned(), left)));
                 Errand::Open { act: name, with, key, at: step.began_at }
+            }
+            // It may outlive the run, and is given what its step says and nothing else.
+            Act::CouncilOpen => {
+                let own = self.definition.step(place.id()).and_then(|step| step.budget);
+                let own = own.map(|own| json!({ "tokens": own.tokens, "cost": own.usd }));
+                with.extend(own.map(|own| ("budget".to_owned(), own)));
+                Errand::Tell { act: name, with, key }
             }
             Act::Workflow => Errand::Open { act: name, with, key, at: step.began_at },
             Act::Ask
@@ -310,7 +322,6 @@ impl State {
             | Act::WhiteboardConflicts
             | Act::WhiteboardSummarize
             | Act::WhiteboardArchive
-            | Act::CouncilOpen
             | Act::CouncilPost
             | Act::CouncilRead
             | Act::CouncilClose => Errand::Tell { act: name, with, key },
