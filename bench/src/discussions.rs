@@ -17,6 +17,7 @@ use crate::peers::{Peer, Python, Work, python};
 use crate::scripted::Scripted;
 pub use bare::BareTalk;
 pub use prompts::Prompts;
+use serve::Table;
 pub use talk::Talk;
 
 #[derive(Args)]
@@ -50,7 +51,7 @@ enum Holder<'a> {
 
 impl Discussions {
     pub async fn run(self) -> Outcome<()> {
-        let talk = Talk { tokens_per_second: self.tps, tokens: self.tokens };
+        let talk = Talk::usual(self.tps, self.tokens);
         let python = if self.alone { None } else { python() };
         let scripted = Scripted::run(&talk.arguments())?;
         let ideal = held_by_nobody(&scripted)?;
@@ -94,7 +95,7 @@ impl Discussions {
             Holder::Bare => printed(&mut bare_command(url, at_once)?)?,
             Holder::Plenary => {
                 let limit = Duration::from_secs(self.seconds);
-                serve::hold(url, at_once, limit).await?.with_cpu()
+                serve::hold(url, at_once, limit, Table::Usual).await?.with_cpu()
             }
             Holder::Peer(peer, python) => {
                 let folder = tempfile::tempdir()?;

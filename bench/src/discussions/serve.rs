@@ -12,25 +12,51 @@ use crate::plenary::{Api, PROMPT};
 /// The events by which a discussion comes to rest.
 const ENDS: [&str; 3] = ["concluded", "stopped", "failed"];
 
-pub async fn hold(url: &str, at_once: usize, limit: Duration) -> Outcome<Held> {
+/// Who discusses.
+#[derive(Clone, Copy)]
+pub enum Table {
+    /// Two with names and roles and nothing else, and somebody who leads, for five turns.
+    Usual,
+    /// Three agents of the program, and one of those who lead, for so many turns.
+    Agents { turns: usize },
+}
+
+/// The agents, as they take turns.
+pub const AGENTS: [&str; 3] = ["engineer", "product-thinker", "skeptic"];
+
+impl Table {
+    fn body(self) -> Value {
+        let model = |name: &str| format!("bench/{name}");
+        match self {
+            Table::Usual => json!({
+                "facilitator": { "name": "Chair", "model": model(FACILITATOR) },
+                "participants": [
+                    { "name": "Ann", "model": model(PARTICIPANT), "role": "participant" },
+                    { "name": "Bob", "model": model(PARTICIPANT), "role": "devil_advocate" },
+                ],
+                "maxRounds": TURNS,
+            }),
+            Table::Agents { turns } => json!({
+                "facilitator": { "agentId": "the-impartial-chair", "model": model(FACILITATOR) },
+                "participants": AGENTS.map(|id| json!({ "agentId": id, "model": model(PARTICIPANT) })),
+                "maxRounds": turns,
+            }),
+        }
+    }
+}
+
+pub async fn hold(url: &str, at_once: usize, limit: Duration, table: Table) -> Outcome<Held> {
+    let begin = |api: Api, nth: usize| begin(api, nth, table);
     held::serve(url, at_once, limit, &ENDS, begin, fault).await
 }
 
 /// Makes and starts a discussion, and returns its id.
-async fn begin(api: Api, nth: usize) -> Outcome<String> {
-    let model = |name: &str| format!("bench/{name}");
-    let body = json!({
-        "name": format!("discussion-{nth}"),
-        "topic": PROMPT,
-        "format": "deliberation",
-        "facilitator": { "name": "Chair", "model": model(FACILITATOR) },
-        "participants": [
-            { "name": "Ann", "model": model(PARTICIPANT), "role": "participant" },
-            { "name": "Bob", "model": model(PARTICIPANT), "role": "devil_advocate" },
-        ],
-        "maxRounds": TURNS,
-        "start": true,
-    });
+async fn begin(api: Api, nth: usize, table: Table) -> Outcome<String> {
+    let mut body = table.body();
+    body["name"] = json!(format!("discussion-{nth}"));
+    body["topic"] = json!(PROMPT);
+    body["format"] = json!("deliberation");
+    body["start"] = json!(true);
     let url = format!("{}/api/discussions", api.url);
     let response = api.client.post(url).json(&body).send().await?;
     let status = response.status();

@@ -61,6 +61,14 @@ macro_rules! body {
             #[serde(default, deserialize_with = "given")]
             #[schema(value_type = Option<u64>, minimum = 1000, maximum = 1_000_000_000_000_u64)]
             pub budget_tokens: Option<Option<u64>>,
+            /// Money that it may spend in one session, in the currency of the prices here.
+            #[serde(default, deserialize_with = "given")]
+            #[schema(value_type = Option<f64>, exclusive_minimum = 0)]
+            pub budget_cost: Option<Option<f64>>,
+            /// Time for all its answers in one session.
+            #[serde(default, deserialize_with = "given")]
+            #[schema(value_type = Option<u64>, minimum = 1, maximum = 7_776_000)]
+            pub budget_seconds: Option<Option<u64>>,
             /// For command-line agents.
             #[serde(default, deserialize_with = "given")]
             #[schema(value_type = Option<NewWorkspace>)]
@@ -86,6 +94,8 @@ macro_rules! body {
                     turn_ms: self.turn_seconds.map(|turn| turn.map(|s| u64::from(s) * 1000)),
                     output_tokens: self.output_tokens,
                     budget_tokens: self.budget_tokens,
+                    budget_cost: self.budget_cost,
+                    budget_ms: self.budget_seconds.map(|time| time.map(|s| s.saturating_mul(1000))),
                     folder,
                     tools,
                 };

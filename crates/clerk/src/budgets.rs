@@ -32,37 +32,48 @@ pub struct NewBudget {
     pub when_spent: Option<WhenSpentName>,
 }
 
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+/// What a seat may spend.
+#[derive(Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewAllowance {
+    /// Read and written.
     #[schema(minimum = 1000, maximum = 1_000_000_000_000_u64)]
     pub tokens: Option<u64>,
     #[schema(exclusive_minimum = 0)]
     pub cost: Option<f64>,
-}
-
-impl From<NewAllowance> for Allowance {
-    fn from(new: NewAllowance) -> Self {
-        Allowance { tokens: new.tokens, cost: new.cost }
-    }
+    /// Of `cost`; only that of the prices here is taken.
+    pub currency: Option<String>,
+    /// For all its answers together.
+    #[schema(minimum = 1, maximum = 7_776_000)]
+    pub seconds: Option<u64>,
 }
 
 /// The budget that is asked for, if it says anything. `here` is the currency of prices.
 pub(crate) fn budget(here: &str, wrong: &mut Vec<Wrong>, new: Option<NewBudget>) -> Option<Budget> {
-    let new = new?;
-    if let Some(other) = new.currency.filter(|other| !other.eq_ignore_ascii_case(here)) {
+    let NewBudget { tokens, cost, currency, seconds, when_spent } = new?;
+    let most = NewAllowance { tokens, cost, currency, seconds };
+    let most = allowance(here, wrong, "budget", Some(most))?;
+    Some(Budget { most, when_spent: when_spent.map(WhenSpent::from).unwrap_or_default() })
+}
+
+/// The same of a seat, under the field that says it.
+pub(crate) fn allowance(
+    here: &str,
+    wrong: &mut Vec<Wrong>,
+    field: &str,
+    new: Option<NewAllowance>,
+) -> Option<Allowance> {
+    let NewAllowance { tokens, cost, currency, seconds } = new?;
+    if let Some(other) = currency.filter(|other| !other.eq_ignore_ascii_case(here)) {
         let problem = format!("prices here are in {here}, not in {other}");
-        wrong.push(Wrong::new("budget.currency", problem));
+        wrong.push(Wrong::new(format!("{field}.currency"), problem));
     }
-    let budget = Budget {
-        most: Allowance { tokens: new.tokens, cost: new.cost },
-        time_ms: new.seconds.map(|seconds| seconds.saturating_mul(1000)),
-        when_spent: new.when_spent.map(WhenSpent::from).unwrap_or_default(),
-    };
-    if budget.is_empty() {
-        wrong.push(Wrong::new("budget", "say how many tokens, how much money or how many seconds"));
+    let time_ms = seconds.map(|seconds| seconds.saturating_mul(1000));
+    let allowance = Allowance { tokens, cost, time_ms };
+    if allowance.is_none() {
+        wrong.push(Wrong::new(field, "say how many tokens, how much money or how many seconds"));
     }
-    Some(budget)
+    Some(allowance)
 }
 
 /// Sets what a session may spend from now on.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plenary_domain::council::{Command, Event, Member, Open, Post, State};
-use plenary_domain::{AgentName, Allowance, SessionId, Wrong, limits, room};
+use plenary_domain::{AgentName, SessionId, Wrong, limits, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -93,7 +93,8 @@ async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
             })),
             None => None,
         };
-        let budget = new.budget.map(Allowance::from).unwrap_or_default();
+        let (here, field) = (&clerk.prices.currency, format!("members[{place}].budget"));
+        let budget = budgets::allowance(here, &mut wrong, &field, new.budget).unwrap_or_default();
         members.push(Member { name: new.name, model, persona: new.persona, budget });
     }
     let (name, charter, project) = (new.name, new.charter, new.project);

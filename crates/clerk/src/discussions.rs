@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 pub use crate::agents::DiscussionFormat as FormatName;
 use crate::agents::TierName;
 use crate::boardrooms::NewContext;
-use crate::budgets::NewBudget;
+use crate::budgets::{NewAllowance, NewBudget};
 use crate::identity::{self, Caller, PersonsSeat};
 use crate::{Clerk, ClerkError, Result, mirror};
 
@@ -101,6 +101,8 @@ pub struct NewSeat {
     pub reply_within_seconds: Option<u32>,
     /// `participant` when absent. A facilitator has none.
     pub role: Option<RoleName>,
+    /// What it may spend in this discussion, in place of what its agent may.
+    pub budget: Option<NewAllowance>,
 }
 
 #[derive(Deserialize, ToSchema)]

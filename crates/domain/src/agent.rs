@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Allowance;
 use crate::call::Workspace;
 use crate::discussion::Format;
 use crate::ids::ModelName;
@@ -93,7 +94,7 @@ impl Tier {
 }
 
 /// What one agent may take in one session. `None` means the room's own limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bounds {
     /// Time for one turn.
@@ -105,6 +106,22 @@ pub struct Bounds {
     /// Tokens that it may use in all, those that it reads included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_cost: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ms: Option<u64>,
+}
+
+impl Bounds {
+    pub fn budget(&self) -> Allowance {
+        let Bounds { budget_tokens: tokens, budget_cost: cost, budget_ms: time_ms, .. } = *self;
+        Allowance { tokens, cost, time_ms }
+    }
+
+    #[must_use]
+    pub fn with_budget(self, Allowance { tokens, cost, time_ms }: Allowance) -> Self {
+        Bounds { budget_tokens: tokens, budget_cost: cost, budget_ms: time_ms, ..self }
+    }
 }
 
 /// The agent that somebody means, by its id or its name, whatever the case. The

@@ -24,16 +24,15 @@ use crate::reject::{Reject, Wrong, settled};
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
+    /// Its time runs from when it was last set in motion, whoever is waited for.
     #[serde(flatten)]
     pub most: Allowance,
-    /// From when it was last set in motion, whoever is waited for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_ms: Option<u64>,
     #[serde(default)]
     pub when_spent: WhenSpent,
 }
 
-/// Tokens, read and written, and money, in the currency of the session's prices.
+/// What a session or a seat may spend: tokens, read and written, money, in the currency of
+/// the session's prices, and time.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Allowance {
@@ -41,6 +40,9 @@ pub struct Allowance {
     pub tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// A seat's is the time for which it has been waited for, all calls together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -60,6 +62,8 @@ pub struct Amount {
     pub tokens: u64,
     pub written: u64,
     pub cost: f64,
+    /// A seat's time. Those of a session run beside each other, so that their sum is none.
+    pub ms: u64,
 }
 
 impl Amount {
@@ -68,6 +72,7 @@ impl Amount {
             tokens: self.tokens.saturating_add(other.tokens),
             written: self.written.saturating_add(other.written),
             cost: self.cost + other.cost,
+            ms: self.ms.saturating_add(other.ms),
         }
     }
 }
@@ -82,6 +87,8 @@ pub struct Purse {
     /// Kept for sessions that this one has opened.
     promised: Amount,
     by_seat: BTreeMap<String, Amount>,
+    /// Seats whose time is limited and runs, and since when.
+    at_work: BTreeMap<String, Timestamp>,
 }
 
 impl Purse {
@@ -131,6 +138,8 @@ pub struct Taken {
     pub requests: u32,
     /// Bytes that the last one brought.
     pub brought: usize,
+    /// Time since the first one.
+    pub ms: u64,
 }
 
 impl<'a> Need<'a> {
@@ -142,7 +151,7 @@ impl<'a> Need<'a> {
 
     /// What a provider did not say of earlier requests is guessed by length.
     pub fn after(self, ledger: &Ledger, taken: Taken) -> Self {
-        let Taken { usage, requests, brought } = taken;
+        let Taken { usage, requests, brought, ms } = taken;
         let read = self.reads.saturating_mul(requests.into());
         let written = brought as u64 / TOKEN_BYTES;
         let about = Usage {
@@ -150,7 +159,7 @@ impl<'a> Need<'a> {
             output_tokens: usage.output_tokens.or(Some(written)),
             ..usage
         };
-        Need { taken: ledger.amount(self.model, about), ..self }
+        Need { taken: Amount { ms, ..ledger.amount(self.model, about) }, ..self }
     }
 }
 
@@ -177,7 +186,7 @@ impl Shortage {
 }
 
 /// At most about so many: text that is denser than this is rare.
-fn prompt_tokens(ask: &Ask) -> u64 {
+pub(crate) fn prompt_tokens(ask: &Ask) -> u64 {
     let said: usize = ask.messages.iter().map(|message| message.text.len()).sum();
     tokens_of(ask.system.len() + said)
 }
@@ -204,7 +213,7 @@ pub fn time_call() -> CallId {
 
 impl Budget {
     pub fn is_empty(&self) -> bool {
-        self.most == Allowance::default() && self.time_ms.is_none()
+        self.most.is_none()
     }
 
     /// With every wrong field named.
@@ -216,28 +225,33 @@ impl Budget {
 
     pub(crate) fn check(&self, wrong: &mut Vec<Wrong>) {
         self.most.check(wrong, "budget");
-        let (least, most) = (limits::BUDGET_TIME_LEAST_MS, limits::BUDGET_TIME_MOST_MS);
-        if self.time_ms.is_some_and(|ms| !(least..=most).contains(&ms)) {
-            let problem = format!("must be {} to {}", least / 1000, count(most / 1000));
-            wrong.push(Wrong::new("budget.seconds", problem));
-        }
     }
 }
 
 impl Allowance {
     pub(crate) fn amount(self) -> Amount {
         let (tokens, cost) = (self.tokens.unwrap_or(0), self.cost.unwrap_or(0.0));
-        Amount { tokens, written: 0, cost }
+        Amount { tokens, cost, ..Amount::default() }
     }
 
-    pub(crate) fn is_none(&self) -> bool {
+    /// Of each limit the lower one.
+    pub(crate) fn at_most(self, other: Allowance) -> Allowance {
+        Allowance {
+            tokens: self.tokens.into_iter().chain(other.tokens).min(),
+            cost: self.cost.into_iter().chain(other.cost).reduce(f64::min),
+            time_ms: self.time_ms.into_iter().chain(other.time_ms).min(),
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
         *self == Allowance::default()
     }
 
-    pub(crate) fn check(&self, wrong: &mut Vec<Wrong>, field: &str) {
+    /// Whether each limit lies within its own.
+    pub fn check(&self, wrong: &mut Vec<Wrong>, field: &str) {
         let (least, most) = (limits::BUDGET_TOKENS_LEAST, limits::BUDGET_TOKENS_MOST);
         if self.tokens.is_some_and(|tokens| !(least..=most).contains(&tokens)) {
-            let problem = format!("must be {} to {}", count(least), count(most));
+            let problem = format!("must be {} to {} tokens", count(least), count(most));
             wrong.push(Wrong::new(format!("{field}.tokens"), problem));
         }
         let most = limits::BUDGET_COST_MOST;
@@ -245,6 +259,24 @@ impl Allowance {
             let problem = format!("must be more than 0 and at most {most}");
             wrong.push(Wrong::new(format!("{field}.cost"), problem));
         }
+        let (least, most) = (limits::BUDGET_TIME_LEAST_MS, limits::BUDGET_TIME_MOST_MS);
+        if self.time_ms.is_some_and(|ms| !(least..=most).contains(&ms)) {
+            let problem = format!("must be {} to {} seconds", least / 1000, count(most / 1000));
+            wrong.push(Wrong::new(format!("{field}.seconds"), problem));
+        }
+    }
+
+    /// The same for the seat of somebody who may be a person.
+    pub(crate) fn check_seat(&self, wrong: &mut Vec<Wrong>, field: &str, is_person: bool) {
+        match is_person && !self.is_none() {
+            true => wrong.push(Wrong::new(field, "a person spends nothing; leave it out")),
+            false => self.check(wrong, field),
+        }
+    }
+
+    /// Without what only a clock can say.
+    pub(crate) fn spendable(self) -> Allowance {
+        Allowance { time_ms: None, ..self }
     }
 }
 
@@ -272,6 +304,11 @@ impl Rate {
         let times = |rate: f64, tokens: u64| if tokens == 0 { 0.0 } else { rate * tokens as f64 };
         times(self.input, reads) + times(self.output, writes)
     }
+}
+
+/// A time as a budget gives it: `90 s`, `1.5 s`.
+fn in_time(ms: u64) -> String {
+    format!("{} s", ms as f64 / 1000.0)
 }
 
 fn said(amount: f64) -> String {
@@ -372,6 +409,7 @@ impl Ledger {
         Some(Allowance {
             tokens: most.tokens.map(|tokens| tokens.saturating_sub(taken.tokens)),
             cost: most.cost.map(|cost| (cost - taken.cost).max(0.0)),
+            time_ms: None,
         })
     }
 
@@ -393,7 +431,7 @@ impl Ledger {
         let known = Usage { input_tokens: Some(read), output_tokens: Some(written), ..used };
         let cost =
             crate::prices::Quote::cost(self.quote(model), known, self.prices().is_in_dollars());
-        Amount { tokens: read.saturating_add(written), written, cost: cost.unwrap_or(0.0) }
+        Amount { tokens: read.saturating_add(written), written, cost: cost.unwrap_or(0.0), ms: 0 }
     }
 
     /// What a call would take at most, earlier requests included.
@@ -402,6 +440,7 @@ impl Ledger {
             tokens: need.reads.saturating_add(need.writes),
             written: need.writes,
             cost: self.rate(need.model).of_call(need.reads, need.writes),
+            ms: 0,
         };
         next.plus(need.taken)
     }
@@ -409,6 +448,10 @@ impl Ledger {
     /// What has to be kept for a call, or why there is no room for it. `held` is what is
     /// kept for others.
     pub fn admit(&self, need: &Need, held: Amount) -> Result<Amount, Shortage> {
+        if let Some((most, 0)) = self.seat_time(need.claim, need.taken.ms) {
+            let words = format!("This seat's budget of {} is spent.", in_time(most));
+            return Err(Shortage::Seat(words));
+        }
         for limit in self.limits(need, held) {
             let needed = limit.needs(need, held);
             if needed.is_infinite() {
@@ -432,6 +475,7 @@ impl Ledger {
 
     /// Holds an answer to its share of what is left, and says so to whoever writes it.
     pub fn fit(&self, ask: &mut Ask, claim: &Claim) {
+        ask.patience.seat_ms = self.seat_time(claim, 0).map(|(_, left)| left);
         let shares: Vec<f64> = {
             let need = Need::of(ask, claim);
             let need = Need { reads: need.reads + HINT_TOKENS, ..need };
@@ -456,11 +500,34 @@ impl Ledger {
 
     /// The end of the session's time, until it has come.
     pub fn time(&self) -> Option<Call> {
-        let ms = self.budget()?.time_ms?;
+        let ms = self.budget()?.most.time_ms?;
         let from = self.purse.began.filter(|_| !self.is_time_over())?;
         let until = from.checked_add(SignedDuration::from_millis(i64::try_from(ms).ok()?));
         let until = until.unwrap_or(Timestamp::MAX);
         Some(Call { id: time_call(), work: Work::Sleep { until } })
+    }
+
+    /// These seats are waited for from now on, and nobody else; of those whose time is
+    /// not limited nothing need be said.
+    pub(crate) fn at_work(&mut self, seats: &[String], at: Timestamp) {
+        let ended = self.purse.at_work.extract_if(.., |seat, _| !seats.contains(seat));
+        for (seat, from) in ended.collect::<Vec<_>>() {
+            let ms = u64::try_from(at.duration_since(from).as_millis()).unwrap_or(0);
+            let own = self.purse.by_seat.entry(seat).or_default();
+            *own = own.plus(Amount { ms, ..Amount::default() });
+        }
+        for seat in seats {
+            self.purse.at_work.entry(seat.clone()).or_insert(at);
+        }
+    }
+
+    /// The time that a seat may take, where that is limited, and what is left of it for a
+    /// call that has taken so much.
+    fn seat_time(&self, claim: &Claim, taken_ms: u64) -> Option<(u64, u64)> {
+        let (seat, allowance) = claim.seat.as_ref()?;
+        let most = allowance.time_ms?;
+        let taken = self.counted_of(seat).ms.saturating_add(taken_ms);
+        Some((most, most.saturating_sub(taken)))
     }
 
     fn limits(&self, need: &Need, held: Amount) -> Vec<Limit> {

@@ -111,6 +111,8 @@ pub struct Patience {
     pub answer_tokens: u32,
     /// Requests made for this call, the first included.
     pub attempts: u32,
+    /// Time that is left to the seat, for all of them.
+    pub seat_ms: Option<u64>,
 }
 
 impl Default for Patience {
@@ -122,6 +124,7 @@ impl Default for Patience {
             answer_bytes: limits::ANSWER_BYTES,
             answer_tokens: limits::ANSWER_TOKENS,
             attempts: limits::ATTEMPTS,
+            seat_ms: None,
         }
     }
 }

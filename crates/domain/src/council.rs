@@ -234,8 +234,12 @@ impl Form for State {
         State::opened(event)
     }
 
-    fn take(&mut self, event: &Event, _: Timestamp) {
+    fn take(&mut self, event: &Event, at: Timestamp) {
         self.follow(event);
+        let timed = |member: &&Member| member.budget.time_ms.is_some();
+        let busy = self.turn().and_then(|turn| self.member(&turn.member)).filter(timed);
+        let busy: Vec<String> = busy.map(|member| member.name.clone()).into_iter().collect();
+        self.ledger.at_work(&busy, at);
     }
 
     fn due(&self) -> Vec<Call> {
@@ -257,9 +261,16 @@ impl Form for State {
 
     fn allow(&self, budget: Budget, prices: Noted) -> Ruling<Event> {
         self.is_open()?;
-        check::budget(&budget)?;
         let noted = self.ledger.unnoted(prices).map(Event::Priced);
-        Ok(noted.into_iter().chain([Event::Budgeted(budget)]).collect())
+        Ok(noted.into_iter().chain([Event::Budgeted(budget.checked()?)]).collect())
+    }
+
+    /// The answer that is being written is broken off, and nobody owes another. The next
+    /// post from outside has the whole time again.
+    fn out_of_time(&self, moment: &Moment) -> Ruling<Event> {
+        self.is_open()?;
+        let stopped = self.turn().map(|_| Event::Stopped);
+        Ok([Event::TimeOver { at: moment.at }].into_iter().chain(stopped).collect())
     }
 
     fn searchable(&self, event: &Event) -> String {

@@ -35,7 +35,7 @@ pub use format::{Format, Role};
 pub use markdown::markdown;
 
 use crate::agent::{AgentId, Bounds};
-use crate::budget::{Budget, Claim};
+use crate::budget::{Allowance, Budget, Claim};
 use crate::call::{Answer, Ask, Call, Failure, Outcome, Timing, Usage, Work, Workspace};
 use crate::form::{Form, Moment, Report, Ruling};
 use crate::ids::{CallId, ModelName, Nonce};
@@ -482,8 +482,13 @@ impl Form for State {
         State::created(event)
     }
 
-    fn take(&mut self, event: &Event, _: Timestamp) {
+    fn take(&mut self, event: &Event, at: Timestamp) {
         self.follow(event);
+        let step = self.under_way().filter(|step| !step.what.is_synthesis());
+        let seat =
+            step.and_then(|step| self.seat_of(step)).filter(|seat| seat.budget().time_ms.is_some());
+        let busy: Vec<String> = seat.map(|seat| seat.id.0.clone()).into_iter().collect();
+        self.ledger.at_work(&busy, at);
     }
 
     /// At most one call: the step's, or the time that a person has for it.
@@ -571,6 +576,14 @@ impl Seat {
         match &self.sitter {
             Sitter::Model { model, .. } => Some(model),
             Sitter::Person { .. } => None,
+        }
+    }
+
+    /// What it may spend. A person spends nothing.
+    pub fn budget(&self) -> Allowance {
+        match &self.sitter {
+            Sitter::Model { bounds, .. } => bounds.budget(),
+            Sitter::Person { .. } => Allowance::default(),
         }
     }
 }

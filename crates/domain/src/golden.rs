@@ -30,8 +30,8 @@ pub(crate) use samples;
 
 /// A budget with all that it may have.
 pub(crate) fn budget() -> Budget {
-    let most = Allowance { tokens: Some(20_000), cost: Some(0.5) };
-    Budget { most, time_ms: Some(90_000), when_spent: WhenSpent::Stop }
+    let most = Allowance { tokens: Some(20_000), cost: Some(0.5), time_ms: Some(90_000) };
+    Budget { most, when_spent: WhenSpent::Stop }
 }
 
 /// Prices from all sources.

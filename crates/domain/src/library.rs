@@ -80,6 +80,8 @@ pub struct Given {
     pub turn_ms: Option<Option<u64>>,
     pub output_tokens: Option<Option<u32>>,
     pub budget_tokens: Option<Option<u64>>,
+    pub budget_cost: Option<Option<f64>>,
+    pub budget_ms: Option<Option<u64>>,
     pub folder: Option<Option<String>>,
     pub tools: Option<Vec<String>>,
 }

@@ -94,13 +94,16 @@ fn unknown(written: &str, providers: &[String], available: &[ModelName]) -> Stri
 fn near(bare: &str, available: &[ModelName]) -> Vec<String> {
     let bare = bare.to_lowercase();
     let bare = bare.as_str();
+    let length = bare.chars().count();
+    // Two letters that changed places are two differences.
+    let most = (length / 3).max(2).min(length / 2);
     let mut scored: Vec<(usize, &ModelName)> = available
         .iter()
         .filter_map(|name| {
             let own = name.parts().1.to_lowercase();
             let base = own.split(':').next().unwrap_or(&own);
             let distance = distance(bare, &own).min(distance(bare, base));
-            let close = own.contains(bare) || distance <= bare.chars().count() / 3;
+            let close = own.contains(bare) || distance <= most;
             close.then_some((distance, name))
         })
         .collect();
@@ -234,6 +237,7 @@ mod tests {
             "lama3.2",
             Err("there is no model \"lama3.2\"; did you mean ollama/llama3.2:latest?"),
         );
+        check("qewn3", Err("there is no model \"qewn3\"; did you mean ollama/qwen3:8b?"));
         check(
             "claude",
             Err("there is no model \"claude\" at any provider (ollama, openai, openrouter)"),

@@ -298,9 +298,9 @@ impl Room {
         Some(ask)
     }
 
-    /// Whether a call has to keep to a limit on tokens or money.
+    /// Whether a call has to keep to a limit on tokens or money, or on its seat's time.
     pub fn is_bounded(&self, call: &CallId) -> bool {
-        let budget = self.ledger().and_then(Ledger::budget).map(|budget| budget.most);
+        let budget = self.ledger().and_then(Ledger::budget).map(|budget| budget.most.spendable());
         let seat = || self.claim(call).seat.map(|(_, allowance)| allowance);
         [budget, seat()].into_iter().flatten().any(|most| most != Allowance::default())
     }

@@ -59,7 +59,7 @@ pub(crate) use signal::written;
 pub use signal::{AT, BY, NUMBER, Signal, is_among, is_of_rooms, matches, resumes, room_of};
 pub(crate) use size::too_large;
 
-use crate::budget::Allowance;
+use crate::budget::{Allowance, Claim};
 use crate::call::{Ask, Call, Outcome};
 use crate::errand::Errand;
 use crate::form::{Form, Moment, Report, Ruling};
@@ -98,11 +98,19 @@ pub struct State {
     /// What sessions may spend that the run has opened or is about to, by their ids.
     granted: BTreeMap<String, (Place, Allowance)>,
     /// Questions that were broken off and have not said yet what they took.
-    cut: BTreeMap<CallId, ModelName>,
+    cut: BTreeMap<CallId, Cut>,
     pub ledger: Ledger,
     /// The code around quotations.
     code: Nonce,
     pub stage: Stage,
+}
+
+/// A question that was put to a seat: by which model it answers, and tokens that it reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Cut {
+    model: ModelName,
+    seat: String,
+    read: u64,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -306,6 +314,10 @@ impl Form for State {
 
     fn errand(&self, call: &CallId) -> Option<Errand> {
         self.errand_of(call)
+    }
+
+    fn claim(&self, call: &CallId) -> Claim {
+        Claim { seat: self.seat_of(call), ..Claim::default() }
     }
 
     fn searchable(&self, event: &Event) -> String {

@@ -112,8 +112,8 @@ fn steps() -> impl Strategy<Value = Step> {
 fn budgets() -> impl Strategy<Value = Option<Budget>> {
     let when_spent = prop_oneof![Just(WhenSpent::Conclude), Just(WhenSpent::Stop)];
     let budget = (20_000..200_000_u64, when_spent).prop_map(|(tokens, when_spent)| {
-        let most = Allowance { tokens: Some(tokens), cost: None };
-        Budget { most, time_ms: None, when_spent }
+        let most = Allowance { tokens: Some(tokens), ..Allowance::default() };
+        Budget { most, when_spent }
     });
     proptest::option::of(budget)
 }

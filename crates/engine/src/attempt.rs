@@ -70,7 +70,9 @@ impl Asking<'_> {
                 }
             };
             let brought = self.room.live.text(call).len();
-            let taken = Taken { usage: heard.spent.all(), requests: number, brought };
+            let pause_ms = wait.map_or(0, |wait| wait.as_millis() as u64);
+            let ms = self.engine.clock.ticks() - started + pause_ms;
+            let taken = Taken { usage: heard.spent.all(), requests: number, brought, ms };
             let (wait, message) = match wait.filter(|_| tried < ask.patience.attempts) {
                 Some(wait) if self.again(call, &ask, taken).await => (Some(wait), message),
                 Some(_) => (None, format!("{message} The budget has no room for another try.")),
@@ -159,7 +161,7 @@ impl Asking<'_> {
         let clock = &self.engine.clock;
         let request_id = format!("{}/{call}/{number}", self.id);
         let mut pieces = self.engine.models.ask(ask.clone(), request_id);
-        let mut watchdog = Watchdog::new(self.engine, ask.patience);
+        let mut watchdog = Watchdog::new(self.engine, ask.patience, started);
         let mut draft: Option<BoxFuture<'static, Result<(), StoreError>>> = None;
         loop {
             let piece = tokio::select! {
@@ -185,7 +187,7 @@ impl Asking<'_> {
                 }
                 Some(Ok(Piece::Waiting { place })) => {
                     // Standing in line is no silence of the model's.
-                    watchdog = Watchdog::new(self.engine, ask.patience);
+                    watchdog = Watchdog::new(self.engine, ask.patience, started);
                     let (call, attempt) = (call.clone(), number);
                     self.room.live.waiting(Waiting { call, attempt, place });
                     continue;
@@ -341,13 +343,15 @@ fn pause(tried: u32, asked_for: Option<Duration>, chance: u128) -> Option<Durati
     (wait <= Duration::from_millis(limits::RETRY_AFTER_MS)).then_some(wait + jitter)
 }
 
-/// Watches the three limits on time: to the first piece, between pieces, and of
-/// the whole answer. One sleep at a time; only the first piece moves it, because
+/// Watches the limits on time: to the first piece, between pieces, of the whole answer,
+/// and of what is left to the seat, for all requests of the call. One sleep at a time; only the first piece moves it, because
 /// the time to the next one is shorter.
 struct Watchdog<'a> {
     engine: &'a Arc<Engine>,
     patience: Patience,
     began: u64,
+    /// When the seat has no more time.
+    seat_ends: Option<u64>,
     /// Since when the first piece is waited for.
     waits_from: u64,
     last: Option<u64>,
@@ -356,9 +360,11 @@ struct Watchdog<'a> {
 }
 
 impl<'a> Watchdog<'a> {
-    fn new(engine: &'a Arc<Engine>, patience: Patience) -> Self {
+    fn new(engine: &'a Arc<Engine>, patience: Patience, started: u64) -> Self {
         let began = engine.clock.ticks();
-        Watchdog { engine, patience, began, waits_from: began, last: None, sleep: None }
+        let seat_ends = patience.seat_ms.map(|ms| started.saturating_add(ms));
+        let (waits_from, last, sleep) = (began, None, None);
+        Watchdog { engine, patience, began, seat_ends, waits_from, last, sleep }
     }
 
     fn heard(&mut self, now: u64) {
@@ -384,13 +390,17 @@ impl<'a> Watchdog<'a> {
                 None => self.waits_from + self.patience.first_piece_ms,
                 Some(last) => last + self.patience.idle_ms,
             };
+            let seat_ends = self.seat_ends.unwrap_or(u64::MAX);
+            if now >= seat_ends {
+                return self.out_of_time();
+            }
             if now >= whole {
                 return self.timed_out();
             }
             if now >= silence {
                 return self.silent();
             }
-            let until = whole.min(silence);
+            let until = whole.min(silence).min(seat_ends);
             let sleep = match &mut self.sleep {
                 Some((ends, sleep)) if *ends <= until => sleep,
                 _ => {
@@ -401,6 +411,11 @@ impl<'a> Watchdog<'a> {
             sleep.await;
             self.sleep = None;
         }
+    }
+
+    fn out_of_time(&self) -> ModelError {
+        let message = "The time that this seat's budget gives was over before its answer.";
+        ModelError::Final { kind: FailureKind::TimedOut, message: message.to_owned() }
     }
 
     fn timed_out(&self) -> ModelError {

@@ -426,7 +426,7 @@ impl Held {
         };
         let (partial, usage) = (left.text(call), left.usage(call));
         let requests = left.attempts(call).count() as u32;
-        let taken = Taken { usage, requests, brought: partial.len() };
+        let taken = Taken { usage, requests, brought: partial.len(), ms: 0 };
         let message = match state.reserve(call, &ask, self.reserved_beside(call), taken) {
             Ok(reserved) => {
                 let words = Words::Rendered(Box::new(ask));

@@ -9,6 +9,7 @@ use super::{exit, print_json, text, time, usage};
 use crate::api::{Api, ApiError, encode};
 use crate::config::Config;
 use crate::reach::Reach;
+use crate::rounded::{self, count};
 use crate::terminal::{self, clean};
 
 #[derive(Args)]
@@ -113,6 +114,12 @@ struct Values {
     /// Tokens that it may use in one session
     #[arg(long, value_name = "N")]
     budget_tokens: Option<u64>,
+    /// Money that it may spend in one session, in the currency of the prices here
+    #[arg(long, value_name = "AMOUNT")]
+    budget_cost: Option<f64>,
+    /// Time for all its answers in one session: 90s, 5m
+    #[arg(long, value_name = "TIME")]
+    budget_time: Option<String>,
     /// The folder that a command-line agent works in: a whole path, or one from ~/ on
     #[arg(long, value_name = "DIR")]
     folder: Option<String>,
@@ -144,6 +151,8 @@ enum Clear {
     Turn,
     OutputTokens,
     BudgetTokens,
+    BudgetCost,
+    BudgetTime,
     Folder,
     Tools,
 }
@@ -241,6 +250,7 @@ impl Values {
             (None, None) => None,
         };
         let turn = self.turn.as_deref().map(time::whole_seconds).transpose()?;
+        let budget_time = self.budget_time.as_deref().map(time::whole_seconds).transpose()?;
         let mut workspace = Map::new();
         workspace.extend(self.folder.map(|folder| ("folder".into(), json!(folder))));
         if !self.tools.is_empty() {
@@ -257,6 +267,8 @@ impl Values {
             ("turnSeconds", json!(turn)),
             ("outputTokens", json!(self.output_tokens)),
             ("budgetTokens", json!(self.budget_tokens)),
+            ("budgetCost", json!(self.budget_cost)),
+            ("budgetSeconds", json!(budget_time)),
             ("workspace", json!(Some(workspace).filter(|place| !place.is_empty()))),
         ];
         let given = all.into_iter().filter(|(_, value)| !value.is_null());
@@ -274,6 +286,8 @@ impl Clear {
             Clear::Turn => "turnSeconds",
             Clear::OutputTokens => "outputTokens",
             Clear::BudgetTokens => "budgetTokens",
+            Clear::BudgetCost => "budgetCost",
+            Clear::BudgetTime => "budgetSeconds",
             Clear::Folder | Clear::Tools => {
                 let place = body.entry("workspace").or_insert_with(|| json!({}));
                 place[name(&self)] = Value::Null;
@@ -334,6 +348,15 @@ fn added(agent: &Value, json: bool) {
     terminal::note(&format!("  → plenary agents show {id}"));
 }
 
+/// `50,000 tokens, 0.50 in money, 5 min`.
+fn budget(agent: &Value) -> String {
+    let tokens = agent["budgetTokens"].as_u64().map(|tokens| format!("{} tokens", count(tokens)));
+    let cost = agent["budgetCost"].as_f64();
+    let cost = cost.map(|cost| format!("{} in money", rounded::money(cost, None)));
+    let time = agent["budgetSeconds"].as_u64().map(|s| rounded::duration(s.saturating_mul(1000)));
+    [tokens, cost, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 fn show(agent: &Value) {
     let built_in = if agent["isBuiltIn"] == true { ", ships with Plenary" } else { "" };
     terminal::say(&format!("{} ({}{built_in})", word(agent, "name"), word(agent, "id")));
@@ -354,7 +377,7 @@ fn show(agent: &Value) {
         ("suits", Some(words(&agent["formats"]))),
         ("turn", number("turnSeconds", "s")),
         ("answer", number("outputTokens", "tokens")),
-        ("budget", number("budgetTokens", "tokens")),
+        ("budget", Some(budget(agent)).filter(|parts| !parts.is_empty())),
         ("folder", workspace["folder"].as_str().map(clean)),
         ("tools", Some(words(&workspace["tools"]))),
     ];

@@ -22,7 +22,7 @@ use crate::way::Way;
 use crate::{context, terminal, weights};
 
 /// What a board has from when it was convened.
-const SETUP: [&str; 12] = [
+const SETUP: [&str; 13] = [
     "preset",
     "board",
     "advisors",
@@ -34,6 +34,7 @@ const SETUP: [&str; 12] = [
     "ballot",
     "open_answers",
     "files",
+    "budget",
     "estimate",
 ];
 
@@ -162,7 +163,8 @@ impl Ask {
         let mut body = Map::new();
         body.insert("prompt".into(), json!(self.question()?));
         let systems = self.systems()?;
-        if self.advisors.is_empty() && systems.is_empty() {
+        let is_plain = self.advisors.is_empty() && systems.is_empty();
+        if is_plain && !self.limit.names_seats() {
             if let Some(board) = self.board {
                 body.insert("board".into(), json!(board.id()));
             }
@@ -244,6 +246,10 @@ impl Ask {
                 return Err(usage(format!("--system {name}=…: no advisor has the role {name}")));
             }
         }
+        let is_meant = |seat: &Value, name: &str| {
+            Role::parse(name).is_some_and(|role| seat["role"] == role.id())
+        };
+        self.limit.sit(&mut seats, is_meant)?;
         Ok(seats)
     }
 

@@ -9,11 +9,12 @@ use super::{time, usage};
 use crate::api::ApiError;
 use crate::rounded::{self, count};
 
-/// What a session may spend.
+/// What a session and its seats may spend.
 #[derive(Args)]
 pub struct Limit {
-    /// What it may spend: money, tokens or time, such as 0.50usd, 20ktok, 90s (repeat)
-    #[arg(long = "budget", value_name = "AMOUNT")]
+    /// What it may spend: money, tokens or time, such as 0.50usd, 20ktok, 90s; SEAT=AMOUNT
+    /// for what one seat of it may (repeat)
+    #[arg(long = "budget", value_name = "[SEAT=]AMOUNT")]
     budget: Vec<String>,
     /// Stop when the budget is spent; otherwise it comes to its end with what is there
     #[arg(long, requires = "budget")]
@@ -21,8 +22,40 @@ pub struct Limit {
 }
 
 impl Limit {
+    pub fn names_seats(&self) -> bool {
+        self.budget.iter().any(|one| one.contains('='))
+    }
+
+    /// The session's own.
     pub fn body(&self) -> Result<Option<Value>, ApiError> {
-        read(&self.budget, self.stop_when_spent)
+        let own = self.budget.iter().filter(|one| !one.contains('='));
+        read(&own.cloned().collect::<Vec<_>>(), self.stop_when_spent)
+    }
+
+    /// Gives each seat its own whom a name on the command line means.
+    pub fn sit<'a>(
+        &self,
+        seats: impl IntoIterator<Item = &'a mut Value>,
+        is_meant: impl Fn(&Value, &str) -> bool,
+    ) -> Result<(), ApiError> {
+        let named = self.budget.iter().filter_map(|one| one.split_once('='));
+        let mut named: Vec<(&str, &str, bool)> =
+            named.map(|(seat, amount)| (seat.trim(), amount, false)).collect();
+        for seat in seats {
+            let meant = named.iter_mut().filter(|(name, ..)| is_meant(seat, name));
+            let mut amounts = vec![];
+            for (_, amount, is_found) in meant {
+                *is_found = true;
+                amounts.push((*amount).to_owned());
+            }
+            if let Some(budget) = read(&amounts, false)? {
+                seat["budget"] = budget;
+            }
+        }
+        match named.iter().find(|(.., is_found)| !is_found) {
+            Some((name, ..)) => Err(usage(format!("--budget {name}=…: there is no seat {name}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -127,5 +160,27 @@ mod tests {
         }
         let stopping = read(&["90s".to_owned()], true).ok().flatten();
         assert_eq!(stopping, Some(json!({ "seconds": 90, "whenSpent": "stop" })));
+    }
+
+    #[test]
+    fn a_seat_is_given_its_own() {
+        let limit = |written: &[&str]| Limit {
+            budget: written.iter().map(|one| (*one).to_owned()).collect(),
+            stop_when_spent: false,
+        };
+        let sit = |limit: &Limit| {
+            let mut seats = [json!({ "name": "ann" }), json!({ "name": "bob" })];
+            let sat = limit.sit(&mut seats, |seat, name| seat["name"] == name);
+            sat.map(|()| seats).map_err(|error| error.message)
+        };
+        let both = limit(&["20ktok", "ann=5ktok,60s", "ann=0.10usd"]);
+        assert_eq!(both.body().ok().flatten(), Some(json!({ "tokens": 20_000 })));
+        let own = json!({ "tokens": 5_000, "seconds": 60, "cost": 0.1, "currency": "USD" });
+        assert_eq!(
+            sit(&both),
+            Ok([json!({ "name": "ann", "budget": own }), json!({ "name": "bob" })])
+        );
+        let unknown = "--budget cy=…: there is no seat cy";
+        assert_eq!(sit(&limit(&["cy=5ktok"])), Err(unknown.to_owned()));
     }
 }

@@ -220,6 +220,7 @@ impl Open {
             let unknown = || usage(format!("--persona {name}=…: no member is called {name}"));
             member.ok_or_else(unknown)?["persona"] = json!(persona);
         }
+        self.limit.sit(&mut members, |member, name| member["name"] == name)?;
         Ok(members)
     }
 }

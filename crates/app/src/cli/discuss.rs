@@ -96,6 +96,7 @@ impl Discuss {
         let person = || self.lead_as.as_ref().map(|name| json!({ "person": name }));
         let leader = self.facilitator.as_deref().map(seats::cast).or_else(person);
         let mut seats = Seats::read(leader, &self.with, &self.persons)?;
+        seats.limit(&self.limit)?;
         let body = self.body()?;
         self.output.check()?;
         if self.draft {

@@ -195,10 +195,14 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         ) => return own(name),
         (Noun::Council, "name") => "COUNCIL",
         (Noun::Council, "charter") => "CHARTER",
+        (Noun::Council, "members") if rest.contains("].budget") => return own("budget"),
         (Noun::Council, "members" | "model") => "--member",
         (Noun::Council, "replyTo") => "--reply-to",
         (Noun::Council, "summary" | "project") => return own(name),
         (Noun::Discuss, "topic") => "TOPIC",
+        (Noun::Discuss, "participants" | "facilitator") if rest.contains(".budget") => {
+            return own("budget");
+        }
         (Noun::Discuss, "participants") => "--with",
         (Noun::Discuss, "moderatorId" | "facilitator") => "--facilitator",
         (Noun::Discuss, "maxRounds") => "--rounds",
@@ -207,6 +211,7 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Ask, "prompt") => "PROMPT",
         // A seat's prompt comes from a flag of its own, which names the role.
         (Noun::Ask, "advisors") if rest.ends_with(".systemPrompt") => return own("system"),
+        (Noun::Ask, "advisors") if rest.contains("].budget") => return own("budget"),
         (Noun::Ask, "advisors") => "--advisor",
         (Noun::Ask, "models") => "--model",
         (Noun::Ask, "quorum") if rest == ".graceSeconds" => "--grace",
@@ -224,6 +229,8 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Agents, "turnSeconds") => "--turn",
         (Noun::Agents, "outputTokens") => "--output-tokens",
         (Noun::Agents, "budgetTokens") => "--budget-tokens",
+        (Noun::Agents, "budgetCost") => "--budget-cost",
+        (Noun::Agents, "budgetSeconds") => "--budget-time",
         (Noun::Agents, "tools") => "--tool",
         (Noun::Agents, "description" | "persona" | "model" | "tier" | "folder") => {
             return own(name);

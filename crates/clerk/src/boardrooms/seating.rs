@@ -5,7 +5,7 @@ use std::time::Duration;
 use plenary_domain::boardroom::{
     Command, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, preset,
 };
-use plenary_domain::{Allowance, ModelName, Wrong, limits, room};
+use plenary_domain::{ModelName, Wrong, limits, room};
 
 use super::{BoardName, NewAdvisor, NewBoardroom, RoleName};
 use crate::models::{self, Names, NoModel};
@@ -40,12 +40,14 @@ pub(super) async fn seat(clerk: &Clerk, new: NewBoardroom) -> Result<Convene> {
             Err(none) if wrong.is_empty() => return Err(none.into()),
             Err(_) => Sitter::Model(models::unknown()),
         };
+        let (here, field) = (&clerk.prices.currency, format!("advisors[{place}].budget"));
+        let budget = budgets::allowance(here, &mut wrong, &field, advisor.budget.clone());
         seats.push(Seat {
             id: SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)),
             role: advisor.role.into(),
             sitter,
             system_prompt: advisor.system_prompt.clone(),
-            budget: advisor.budget.map(Allowance::from).unwrap_or_default(),
+            budget: budget.unwrap_or_default(),
         });
     }
     let chosen = match &new.synthesizer {

@@ -176,6 +176,16 @@ impl<'a> Seats<'a> {
         };
         self.taken.push(id.clone());
         let agent = sketch.agent.as_ref();
+        let bounds = agent.map_or_else(Bounds::default, |agent| agent.bounds);
+        let field = if at.is_empty() { "budget".into() } else { format!("{at}.budget") };
+        let here = &self.clerk.prices.currency;
+        let bounds = match budgets::allowance(here, &mut self.wrong, &field, new.budget) {
+            Some(own) => {
+                own.check(&mut self.wrong, &field);
+                bounds.with_budget(own)
+            }
+            None => bounds,
+        };
         let window_tokens = self.clerk.engine.models().window_tokens(&model);
         Ok(Seat {
             id: SeatId(id),
@@ -186,7 +196,7 @@ impl<'a> Seats<'a> {
             sitter: Sitter::Model {
                 model,
                 window_tokens,
-                bounds: agent.map_or_else(Bounds::default, |agent| agent.bounds),
+                bounds,
                 workspace: agent.and_then(|agent| agent.workspace.clone()),
             },
         })
@@ -200,6 +210,9 @@ impl<'a> Seats<'a> {
         }
         if new.person.is_none() && new.reply_within_seconds.is_some() {
             self.wrong(at, "replyWithinSeconds", "belongs to a person's seat");
+        }
+        if new.person.is_some() && new.budget.is_some() {
+            self.wrong(at, "budget", "a person spends nothing; leave it out");
         }
         if new.person.is_some() && (new.model.is_some() || new.tier.is_some()) {
             self.wrong(at, "person", "give either a person or a model, not both");

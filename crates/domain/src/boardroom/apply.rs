@@ -32,7 +32,7 @@ impl State {
         };
         let mut ledger = Ledger::default();
         ledger.begin(written);
-        Some(State {
+        let mut state = State {
             title: crate::room::title(prompt),
             prompt: prompt.clone(),
             context: context.clone(),
@@ -50,7 +50,9 @@ impl State {
             overtaken: BTreeMap::new(),
             nonce: nonce.clone(),
             veiled_for: None,
-        })
+        };
+        state.note_time(written);
+        Some(state)
     }
 }
 
@@ -104,6 +106,17 @@ impl State {
         if was_at_rest && !self.is_at_rest() {
             self.ledger.begin(at);
         }
+        self.note_time(at);
+    }
+
+    /// Whose time is limited and runs.
+    fn note_time(&mut self, at: Timestamp) {
+        let papers = self.balloting().map(|(_, held)| held.papers.as_slice()).unwrap_or_default();
+        let votes = |seat| papers.iter().any(|p| p.seat == seat && p.standing.is_asked());
+        let timed = self.advisors.iter().filter(|advisor| advisor.seat.budget.time_ms.is_some());
+        let busy = timed.filter(|one| one.awaits_model() || votes(one.seat.id));
+        let busy: Vec<String> = busy.map(|advisor| seat_name(advisor.seat.id)).collect();
+        self.ledger.at_work(&busy, at);
     }
 
     fn is_at_rest(&self) -> bool {

@@ -78,7 +78,8 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
         if let Some(own) = seat.system_prompt.as_ref().filter(|own| !own.trim().is_empty()) {
             text(wrong, &field("systemPrompt"), own, limits::INSTRUCTION_BYTES);
         }
-        seat.budget.check(wrong, &field("budget"));
+        let is_person = matches!(seat.sitter, Sitter::Person { .. });
+        seat.budget.check_seat(wrong, &field("budget"), is_person);
         match &seat.sitter {
             Sitter::Model(model) => model_name(wrong, &field("model"), model),
             Sitter::Person { name, reply_by } => {

@@ -246,7 +246,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(budget.checked().is_ok(), "a budget has tokens, money or time within limits")
         }
         Event::TimeOver { .. } => {
-            let limited = state.ledger.budget().is_some_and(|budget| budget.time_ms.is_some());
+            let limited = state.ledger.budget().is_some_and(|budget| budget.most.time_ms.is_some());
             ensure(limited && !state.ledger.is_time_over(), "there was no time to be over")
         }
         Event::AdvisorAnswered { answer, .. } | Event::Synthesized { answer, .. }

@@ -37,7 +37,11 @@ fn model(name: &str) -> ModelName {
 }
 
 fn tokens(tokens: u64) -> Budget {
-    Budget { most: Allowance { tokens: Some(tokens), cost: None }, ..Budget::default() }
+    Budget { most: Allowance { tokens: Some(tokens), ..Allowance::default() }, ..Budget::default() }
+}
+
+fn time(ms: u64) -> Allowance {
+    Allowance { time_ms: Some(ms), ..Allowance::default() }
 }
 
 fn priced(convene: Convene, input: f64, output: f64) -> Convene {
@@ -74,9 +78,13 @@ impl Drive {
     }
 
     fn told(&mut self, command: Command) {
+        self.told_at(0, command);
+    }
+
+    fn told_at(&mut self, second: i64, command: Command) {
         let events = decide(Some(&self.room), command).expect("events");
         let mut room = Some(self.room.clone());
-        events.iter().for_each(|event| room::apply(&mut room, event, at(0)));
+        events.iter().for_each(|event| room::apply(&mut room, event, at(second)));
         self.room = room.expect("a board");
         self.log.extend(events);
     }
@@ -211,8 +219,10 @@ fn a_budget_that_cannot_be_kept_to_is_refused() {
         Err(reject) => panic!("{reject:?}"),
         Ok(_) => "taken".to_owned(),
     };
-    let money =
-        |cost| Budget { most: Allowance { tokens: None, cost: Some(cost) }, ..Budget::default() };
+    let money = |cost| Budget {
+        most: Allowance { cost: Some(cost), ..Allowance::default() },
+        ..Budget::default()
+    };
     assert_eq!(
         refused(board(3, money(0.5))),
         "budget.cost: The price of m/1 is not known, and the budget is in money. Give it in tokens."
@@ -245,16 +255,68 @@ fn where_it_should_stop_it_stops() {
 fn a_seat_keeps_to_its_own() {
     let mut convene = board(2, Budget::default());
     convene.budget = None;
-    convene.seats[0].budget = Allowance { tokens: Some(1_000), cost: None };
+    convene.seats[0].budget = Allowance { tokens: Some(1_000), ..Allowance::default() };
     let drive = Drive::open(convene).unwrap();
     let shares: Vec<u32> =
         drive.running.values().map(|(ask, _)| ask.patience.answer_tokens).collect();
     assert!(shares[0] < 1_000 && shares[1] == limits::ANSWER_TOKENS, "{shares:?}");
 }
 
+/// Its calls are given what is left, one after the other, and then none.
+#[test]
+fn a_seat_keeps_to_its_own_time() {
+    let mut convene = Convene { budget: None, ..board(2, Budget::default()) };
+    convene.seats[0].budget = time(60_000);
+    let mut drive = Drive::open(convene).unwrap();
+    let left = |drive: &Drive| {
+        let call = CallId::new("advisor").of(1);
+        let of = |(id, (ask, _)): (&CallId, &(Ask, Amount))| {
+            id.0.starts_with(&call.0).then_some(ask.patience.seat_ms)
+        };
+        drive.running.iter().find_map(of)
+    };
+    assert_eq!(left(&drive), Some(Some(60_000)));
+    let others: Vec<_> = drive.running.values().map(|(ask, _)| ask.patience.seat_ms).collect();
+    assert!(others.contains(&None), "{others:?}");
+    let fails = |drive: &mut Drive, second: i64| {
+        let call = drive.running.keys().next().expect("a call").clone();
+        drive.running.remove(&call);
+        let (kind, message) = (FailureKind::TimedOut, String::new());
+        let failure = Failure { kind, message, attempts: 1, usage: Usage::default() };
+        let outcome = Outcome::Failed { failure, partial: String::new() };
+        drive.told_at(second, Command::Settle { call, outcome });
+    };
+    let again = |drive: &mut Drive, second: i64| {
+        let (seat, model, prices) = (SeatId(1), None, Noted::default());
+        let command = boardroom::Command::Retry { seat, model, prices };
+        drive.told_at(second, Command::Boardroom(command));
+        drive.reconcile();
+    };
+    fails(&mut drive, 20);
+    // Nobody waits for it meanwhile.
+    again(&mut drive, 90);
+    assert_eq!(left(&drive), Some(Some(40_000)));
+    // A request of it took what there was, and another is not made.
+    let call = drive.running.keys().next().expect("a call").clone();
+    let ask = drive.running[&call].0.clone();
+    let reserve = |ms| {
+        let taken = Taken { usage: Usage::default(), requests: 1, brought: 0, ms };
+        drive.room.reserve(&call, &ask, Amount::default(), taken).map_err(|why| why.in_words())
+    };
+    assert!(reserve(39_999).is_ok());
+    assert_eq!(reserve(40_000), Err("This seat's budget of 60 s is spent.".to_owned()));
+    fails(&mut drive, 130);
+    again(&mut drive, 140);
+    assert_eq!(left(&drive), None);
+    drive.run_out(whole());
+    assert_eq!(drive.room.status(), "closed");
+    let report = drive.room.report(true);
+    assert!(report.contains("out of budget"), "{report}");
+}
+
 #[test]
 fn at_the_end_of_its_time_it_goes_on_with_what_is_there() {
-    let timed = |when_spent| Budget { time_ms: Some(90_000), when_spent, ..Budget::default() };
+    let timed = |when_spent| Budget { most: time(90_000), when_spent };
     let over = || Command::Settle { call: time_call(), outcome: Outcome::Elapsed };
     let ends = |when_spent, answered: usize| {
         let mut drive = Drive::open(board(3, timed(when_spent))).unwrap();
@@ -276,7 +338,7 @@ fn at_the_end_of_its_time_it_goes_on_with_what_is_there() {
 fn one_seat_without_room_stops_nobody_else() {
     let budget = Budget { when_spent: WhenSpent::Stop, ..tokens(1_000_000) };
     let mut convene = Convene { prompt: "Why? ".repeat(1_000), ..board(3, budget) };
-    convene.seats[2].budget = Allowance { tokens: Some(1_000), cost: None };
+    convene.seats[2].budget = Allowance { tokens: Some(1_000), ..Allowance::default() };
     let mut drive = Drive::open(convene).unwrap();
     drive.run_out(std::iter::repeat((0, 0.1)));
     assert_eq!((drive.asked(), drive.room.status()), (2, "closed"));
@@ -285,11 +347,11 @@ fn one_seat_without_room_stops_nobody_else() {
 #[test]
 fn requests_that_were_made_before_count_for_the_seat_too() {
     let mut convene = board(2, tokens(100_000));
-    convene.seats[0].budget = Allowance { tokens: Some(2_000), cost: None };
+    convene.seats[0].budget = Allowance { tokens: Some(2_000), ..Allowance::default() };
     let drive = Drive::open(convene).unwrap();
     let (call, (ask, _)) = drive.running.iter().next().expect("a call");
     let again = |usage, brought| {
-        let taken = Taken { usage, requests: 1, brought };
+        let taken = Taken { usage, requests: 1, brought, ms: 0 };
         drive.room.reserve(call, ask, Amount::default(), taken).is_ok()
     };
     assert!(again(used(1, 0), 0), "{}", ask.patience.answer_tokens);
@@ -300,7 +362,7 @@ fn requests_that_were_made_before_count_for_the_seat_too() {
 
 #[test]
 fn time_runs_anew_when_it_is_set_in_motion_again() {
-    let timed = |ms| Budget { time_ms: Some(ms), ..Budget::default() };
+    let timed = |ms| Budget { most: time(ms), ..Budget::default() };
     let over = || Command::Settle { call: time_call(), outcome: Outcome::Elapsed };
     let mut drive = Drive::open(board(2, timed(90_000))).unwrap();
     drive.told(over());
@@ -317,7 +379,7 @@ fn time_runs_anew_when_it_is_set_in_motion_again() {
 
 #[test]
 fn who_has_not_voted_at_the_end_of_the_time_is_passed_over() {
-    let budget = Budget { time_ms: Some(90_000), ..Budget::default() };
+    let budget = Budget { most: time(90_000), ..Budget::default() };
     let mut convene = Convene { ballot: true, ..board(2, budget) };
     convene.seats[1].sitter = Sitter::Person { name: "Ada".into(), reply_by: None };
     let mut drive = Drive::open(convene).unwrap();
@@ -339,7 +401,7 @@ fn a_budget_in_money_may_come_later_and_counts_what_was_spent() {
     let mut drive = Drive::open(convene).unwrap();
     drive.run_out(std::iter::repeat((0, 0.01)));
     assert_eq!(drive.spent().cost, 0.0);
-    let most = Allowance { tokens: None, cost: Some(100.0) };
+    let most = Allowance { cost: Some(100.0), ..Allowance::default() };
     drive.told(Command::Allow { budget: Budget { most, ..Budget::default() }, prices });
     let tokens = drive.spent().tokens as f64;
     assert!((drive.spent().cost - tokens / 1_000.0).abs() < 1e-9, "{:?}", drive.spent());
@@ -358,8 +420,8 @@ proptest! {
         moves in proptest::collection::vec((0..16_usize, 0.0..=1.0_f64), 40),
     ) {
         let most = match in_money {
-            false => Allowance { tokens: Some(budget), cost: None },
-            true => Allowance { tokens: None, cost: Some(budget as f64 * price.1 / 1e6) },
+            false => Allowance { tokens: Some(budget), ..Allowance::default() },
+            true => Allowance { cost: Some(budget as f64 * price.1 / 1e6), ..Allowance::default() },
         };
         let convene = board(advisors, Budget { most, ..Budget::default() });
         let Ok(mut drive) = Drive::open(priced(convene, price.0, price.1)) else { return Ok(()) };

@@ -39,7 +39,12 @@ impl State {
             Event::Opened { .. } => {}
             Event::Priced(prices) => self.ledger.note(prices),
             Event::Budgeted(budget) => self.ledger.allow(*budget),
+            Event::TimeOver { .. } => self.ledger.time_is_over(),
             Event::Posted { sequence, sender, body, reply_to, addressed, left_out, at } => {
+                // What comes while somebody answers belongs to what set that in motion.
+                if self.turn().is_none() {
+                    self.ledger.begin(*at);
+                }
                 self.senders.insert(sender.clone());
                 self.keep(Post {
                     sequence: *sequence,

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use super::addressed::ALL;
 use super::{Event, Member, Open, State};
-use crate::budget::Budget;
 use crate::form::Ruling;
 use crate::ledger::Ledger;
 use crate::limits;
@@ -26,26 +25,12 @@ pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
     check_members(&mut wrong, &members);
     label(&mut wrong, "project", project.as_deref());
     label(&mut wrong, "by", by.as_deref());
-    budget.iter().for_each(|budget| limits_of(&mut wrong, budget));
+    budget.iter().for_each(|budget| budget.check(&mut wrong));
     settled(wrong)?;
     let opened = Event::Opened { name, charter: Arc::from(charter), members, project, by, at };
     let noted = Ledger::default().unnoted(prices).map(Event::Priced);
     let budget = budget.map(Event::Budgeted);
     Ok([opened].into_iter().chain(noted).chain(budget).collect())
-}
-
-pub fn budget(budget: &Budget) -> Result<(), Reject> {
-    let mut wrong = vec![];
-    limits_of(&mut wrong, budget);
-    settled(wrong)
-}
-
-fn limits_of(wrong: &mut Vec<Wrong>, budget: &Budget) {
-    budget.check(wrong);
-    if budget.time_ms.is_some() {
-        let problem = "a council is open until it is closed; give tokens or money";
-        wrong.push(Wrong::new("budget.seconds", problem));
-    }
 }
 
 pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> Result<(), Reject> {
@@ -117,6 +102,7 @@ fn check_members(wrong: &mut Vec<Wrong>, members: &[Member]) {
         if let Some(persona) = &member.persona {
             text(wrong, &field("persona"), persona, limits::PERSONA_BYTES);
         }
+        member.budget.check_seat(wrong, &field("budget"), member.model.is_none());
     }
 }
 

@@ -28,6 +28,10 @@ pub enum Event {
     Priced(Noted),
     /// What the council may spend.
     Budgeted(Budget),
+    /// The time that its members had for their answers is over.
+    TimeOver {
+        at: Timestamp,
+    },
     /// Somebody posted by themselves.
     Posted {
         sequence: u64,
@@ -107,6 +111,7 @@ impl Event {
             Event::Opened { .. } => "opened",
             Event::Priced(_) => "priced",
             Event::Budgeted(_) => "budgeted",
+            Event::TimeOver { .. } => "timeOver",
             Event::Posted { .. } => "posted",
             Event::TurnBegan { .. } => "turnBegan",
             Event::Answered { .. } => "answered",
@@ -128,6 +133,7 @@ impl Event {
             Event::Closed { summary, .. } => summary.clone().unwrap_or_default(),
             Event::Priced(_)
             | Event::Budgeted(_)
+            | Event::TimeOver { .. }
             | Event::TurnBegan { .. }
             | Event::Passed { .. }
             | Event::AnswerFailed { .. }

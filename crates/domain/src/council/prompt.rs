@@ -1,7 +1,8 @@
 //! The words sent to a member. Every post goes in as quoted material.
 //!
-//! What is the same in every prompt of a member comes first: its system prompt, and the
-//! thread, which grows at its end. What is new to the member is said last.
+//! What is the same in every prompt comes first: the system prompt, and the thread, which
+//! grows at its end. Who the member is and what is new to it is said last, so that members
+//! on one model have its cache in common.
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ pub fn answer(state: &State, turn: &Turn) -> Option<Ask> {
     let member = state.member(&turn.member)?;
     Some(Ask {
         model: member.model.clone()?,
-        system: system(state, member, turn),
-        messages: vec![thread(state, turn)],
+        system: system(state, turn),
+        messages: vec![thread(state, member, turn)],
         shape: Shape::Free,
         patience: Patience {
             answer_bytes: limits::POST_BYTES,
@@ -30,12 +31,9 @@ pub fn answer(state: &State, turn: &Turn) -> Option<Ask> {
     })
 }
 
-fn system(state: &State, member: &Member, turn: &Turn) -> String {
-    let persona = member.persona.as_deref().map(|own| format!("\n\n{}", own.trim()));
-    let members: Vec<String> = state.members.iter().map(|other| about(other, member)).collect();
+fn system(state: &State, turn: &Turn) -> String {
+    let members: Vec<String> = state.members.iter().map(about).collect();
     let values = [
-        ("name", member.name.as_str()),
-        ("persona", persona.as_deref().unwrap_or_default()),
         ("charter", state.charter.trim()),
         ("members", &members.join(", ")),
         ("quoting", &quoting(&turn.nonce)),
@@ -43,18 +41,14 @@ fn system(state: &State, member: &Member, turn: &Turn) -> String {
     filled(ANSWER.trim(), &values)
 }
 
-fn about(member: &Member, reader: &Member) -> String {
-    let note = match (&member.model, member.name == reader.name) {
-        (_, true) => " (you)",
-        (Some(_), false) => "",
-        (None, false) => " (posts by themselves)",
-    };
+fn about(member: &Member) -> String {
+    let note = if member.model.is_some() { "" } else { " (posts by themselves)" };
     format!("{}{note}", member.name)
 }
 
 /// Some posts that the member has read, then those that it has not. What comes in during
 /// the turn is left for the next one.
-fn thread(state: &State, turn: &Turn) -> Message {
+fn thread(state: &State, member: &Member, turn: &Turn) -> Message {
     let upto = usize::try_from(turn.upto).unwrap_or(usize::MAX).min(state.posts.len());
     let read = state.read.get(&turn.member).copied().unwrap_or(0);
     let read = usize::try_from(read).unwrap_or(usize::MAX).min(upto);
@@ -73,6 +67,8 @@ fn thread(state: &State, turn: &Turn) -> Message {
     };
     let mut message = Message::new(Speaker::User, format!("Posts{left_out}:\n\n"));
     posts[first..].iter().for_each(|post| message.keep(&quoted_post(post, turn)));
+    let persona = member.persona.as_deref().map(|own| format!("{}\n\n", own.trim()));
+    let persona = persona.unwrap_or_default();
     let new = match (first.max(earlier.len()) + 1, posts.len()) {
         (first, last) if first < last => format!("Posts {first} to {last} are new to you. "),
         (first, last) if first == last => format!("Post {last} is new to you. "),
@@ -80,7 +76,8 @@ fn thread(state: &State, turn: &Turn) -> Message {
     };
     let name = &turn.member;
     message.text.push_str(&format!(
-        "{new}You are {name}. Answer what is asked of you there, in a few sentences of your own.\n"
+        "You are {name}.\n\n{persona}{new}Answer what is asked of you there, in a few sentences of \
+         your own.\n"
     ));
     message
 }
@@ -102,7 +99,8 @@ fn newest_within(posts: &[Arc<Post>], bytes: usize) -> usize {
 }
 
 /// The first that is shown again of those that have been read. When there are too many,
-/// most are left out at once: until there are too many again, the thread only grows.
+/// most are left out at once: until there are too many again, the thread only grows, and
+/// is the same for all members but for a few posts around that moment.
 fn first_shown(earlier: &[Arc<Post>]) -> usize {
     let (mut first, mut bytes) = (0, 0);
     for (newest, post) in earlier.iter().enumerate() {
@@ -120,9 +118,11 @@ fn first_shown(earlier: &[Arc<Post>]) -> usize {
 }
 
 fn quoted_post(post: &Post, turn: &Turn) -> String {
-    let you = if post.sender == turn.member { " (you)" } else { "" };
     let reply = post.reply_to.map(|to| format!(", in reply to {to}")).unwrap_or_default();
-    let to = if post.addressed.contains(&turn.member) { ", to you" } else { "" };
-    let label = format!("post {} by {}{you}{reply}{to}", post.sequence, post.sender);
+    let to = match post.addressed.as_slice() {
+        [] => String::new(),
+        names => format!(", to {}", names.join(" and ")),
+    };
+    let label = format!("post {} by {}{reply}{to}", post.sequence, post.sender);
     quoted(&label, &post.body, &turn.nonce) + "\n"
 }

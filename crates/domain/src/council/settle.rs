@@ -62,6 +62,7 @@ impl State {
             Event::Opened { .. }
             | Event::Priced(_)
             | Event::Budgeted(_)
+            | Event::TimeOver { .. }
             | Event::Posted { .. }
             | Event::TurnBegan { .. }
             | Event::Passed { .. }

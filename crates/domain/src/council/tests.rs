@@ -3,6 +3,7 @@
 //! Command number `n` of a story, from 1, is given at `at(n)` with the nonce
 //! `nonce(n)`; the council was opened at `at(0)` with `nonce(0)`.
 
+mod budgets;
 mod golden;
 mod mentions;
 mod prompts;

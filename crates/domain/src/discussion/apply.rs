@@ -33,7 +33,7 @@ impl State {
         };
         let mut ledger = Ledger::default();
         if let Some(tokens) = budget_tokens {
-            let most = Allowance { tokens: Some(*tokens), cost: None };
+            let most = Allowance { tokens: Some(*tokens), ..Allowance::default() };
             ledger.allow(Budget { most, ..Budget::default() });
         }
         Some(State {

@@ -61,18 +61,21 @@ pub fn seats(facilitator: &Seat, participants: &[Participant]) -> Result<(), Rej
     settled(wrong)
 }
 
-/// Whether somebody's budget has room for a first turn.
+/// Whether somebody's budget has room for a first turn, and every limit in money can be
+/// kept to.
 pub fn budget(state: &State) -> Result<(), Reject> {
+    let speakers = state.participants.iter().filter(|participant| participant.role.speaks());
+    let seats = speakers.map(|participant| &participant.seat).chain([&state.facilitator]);
+    let why: Vec<Shortage> = seats.filter_map(|seat| state.shortage(seat)).collect();
+    if let Some(unpriced) = why.iter().find(|why| matches!(why, Shortage::Price(_))) {
+        return Err(Reject::Invalid(vec![Wrong::new("budget.cost", unpriced.in_words())]));
+    }
     if !state.speakers().is_empty() {
         return Ok(());
     }
-    let speakers = state.participants.iter().filter(|participant| participant.role.speaks());
-    let why = speakers.filter_map(|participant| state.shortage(&participant.seat)).next();
-    Err(Reject::Invalid(vec![match why {
-        Some(why @ Shortage::Price(_)) => Wrong::new("budget.cost", why.in_words()),
-        Some(Shortage::Room(why) | Shortage::Seat(why)) => Wrong::new("budget", why),
-        None => Wrong::new("budget", "there is no room for one turn"),
-    }]))
+    let why = why.first().map(Shortage::in_words);
+    let why = why.unwrap_or_else(|| "there is no room for one turn".to_owned());
+    Err(Reject::Invalid(vec![Wrong::new("budget", why)]))
 }
 
 fn check_seats(wrong: &mut Vec<Wrong>, facilitator: &Seat, participants: &[Participant]) {

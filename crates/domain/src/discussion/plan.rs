@@ -9,7 +9,7 @@ use super::{
     Choice, Decided, Entry, Event, How, Participant, Said, Seat, SeatId, Sitter, Spoken, Stage,
     State, Step, What, Why,
 };
-use crate::budget::{Allowance, Amount, Claim, Follows, Need, Shortage};
+use crate::budget::{Amount, Claim, Follows, Need, Shortage};
 use crate::call::{FailureKind, Timing, Usage};
 use crate::form::Moment;
 use crate::ids::ModelName;
@@ -63,18 +63,12 @@ impl State {
 
     /// What a call of this seat stands for, while a conclusion has to follow.
     pub(super) fn claim_of(&self, seat: &Seat) -> Claim {
-        let own = match &seat.sitter {
-            Sitter::Model { bounds, .. } => {
-                Allowance { tokens: bounds.budget_tokens, ..Allowance::default() }
-            }
-            Sitter::Person { .. } => Allowance::default(),
-        };
         let concludes = |model: &ModelName| Follows {
             model: model.clone(),
             reads: self.dense_tokens(&self.facilitator),
         };
         let follows = self.facilitator.model().map(concludes);
-        Claim { seat: Some((seat.id.0.clone(), own)), calls: 1, follows }
+        Claim { seat: Some((seat.id.0.clone(), seat.budget())), calls: 1, follows }
     }
 
     /// Tokens of the seat's next prompt, at most about so many.

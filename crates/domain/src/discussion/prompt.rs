@@ -1,8 +1,11 @@
 //! The words sent to models. Topic, format, role and persona are in every prompt;
 //! whatever somebody said goes in as quoted material.
 //!
-//! What is the same in every prompt of a seat comes first: its system prompt, the topic,
-//! and the transcript, which grows at its end. What is asked for this time comes last.
+//! What is the same in every prompt comes first: the system prompt, the topic, and the
+//! transcript, which grows at its end. What is asked for this time comes last. To all who
+//! take part the same is said up to the end of the transcript, and only then who each of
+//! them is, so that those on one model have its cache in common. Whoever leads has words of
+//! its own, and comes back to them every time.
 
 use std::sync::Arc;
 
@@ -17,6 +20,7 @@ use crate::limits;
 use crate::quote::{files, filled, named, quoted, quoting};
 
 const PARTICIPANT: &str = include_str!("prompts/participant.md");
+const TURN: &str = include_str!("prompts/turn.md");
 const FACILITATOR: &str = include_str!("prompts/facilitator.md");
 const DECIDE: &str = include_str!("prompts/decide.md");
 const SYNTHESIS: &str = include_str!("prompts/synthesis.md");
@@ -59,29 +63,35 @@ pub fn ask(state: &State, step: &Step) -> Option<Asked> {
 
 fn turn(state: &State, nonce: &Nonce, turn: u32, seat: &Seat, question: &str) -> Option<Words> {
     let role = state.role(&seat.id)?;
-    let words = words(seat).to_string();
-    let (name, facilitator) = (&called(seat), &called(&state.facilitator));
+    let name = called(seat);
+    let (turn, rounds, words) =
+        (turn.to_string(), state.max_rounds.to_string(), words(seat).to_string());
+    let persona = seat.persona.trim();
     let values = [
         ("name", name.as_str()),
-        ("facilitator", facilitator),
-        ("persona", seat.persona.trim()),
-        ("format", state.format.instruction()),
+        ("persona", if persona.is_empty() { "" } else { &format!("{persona}\n\n") }),
         ("role", role.instruction()),
-        ("others", &others(state, &seat.id)),
-        ("quoting", &quoting(nonce)),
+        ("turn", &turn),
+        ("rounds", &rounds),
         ("words", &words),
     ];
-    let request = format!(
-        "This is round {turn} of at most {}. {facilitator} asks you the last question above. \
-         Answer it now, as {name}.\n",
-        state.max_rounds
-    );
     Some(Words {
-        system: filled(PARTICIPANT.trim(), &values),
-        question: Some(question_to(name, question)),
-        request,
+        system: participant(state, nonce),
+        question: Some(question_to(&name, question)),
+        request: filled(TURN, &values),
         shape: Shape::Free,
     })
+}
+
+/// The same for everybody who takes part.
+fn participant(state: &State, nonce: &Nonce) -> String {
+    let values = [
+        ("facilitator", called(&state.facilitator)),
+        ("format", state.format.instruction().to_owned()),
+        ("everybody", everybody(state)),
+        ("quoting", quoting(nonce)),
+    ];
+    filled(PARTICIPANT.trim(), &values.each_ref().map(|(key, value)| (*key, value.as_str())))
 }
 
 fn question_to(name: &str, question: &str) -> Quotation {
@@ -197,11 +207,11 @@ fn facilitator(state: &State, nonce: &Nonce) -> String {
     filled(FACILITATOR.trim(), &values)
 }
 
-fn others(state: &State, speaker: &SeatId) -> String {
+fn everybody(state: &State) -> String {
     let about = |p: &Participant| format!("{} ({})", called(&p.seat), role_words(p.role));
-    let others = state.participants.iter().filter(|p| p.seat.id != *speaker).map(about);
     let facilitator = format!("{} (leads)", called(&state.facilitator));
-    [facilitator].into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    let all = [facilitator].into_iter().chain(state.participants.iter().map(about));
+    all.collect::<Vec<_>>().join(", ")
 }
 
 pub fn role_words(role: Role) -> &'static str {
@@ -283,7 +293,8 @@ fn asked(state: &State, seat: &Seat, usual_ms: u64, words: Words, nonce: &Nonce)
     let reserved = answer_tokens.min(window_tokens / 4).max(1);
     let bytes = u64::from(window_tokens.saturating_sub(reserved)) * estimate::DENSE_TOKEN_BYTES;
     let end = request.len() + question.as_ref().map_or(0, String::len);
-    let taken = system.len() + topic.len() + SO_FAR.len() + end.max(limits::REQUEST_BYTES);
+    let least = limits::REQUEST_BYTES + question.as_ref().map_or(0, |_| longest_persona(state));
+    let taken = system.len() + topic.len() + SO_FAR.len() + end.max(least);
     let room = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(taken);
     let fitted = condense::fit(pieces(state), room.max(limits::TRANSCRIPT_LEAST_BYTES));
     let left_out = fitted.left_out.map(|line| format!("[{line}]\n\n")).unwrap_or_default();
@@ -306,6 +317,13 @@ fn asked(state: &State, seat: &Seat, usual_ms: u64, words: Words, nonce: &Nonce)
         workspace: workspace.clone(),
     };
     Some(Asked { ask, condensed: fitted.condensed })
+}
+
+/// Whoever takes part is given the same transcript, so the room of one with a long persona
+/// is everybody's.
+fn longest_persona(state: &State) -> usize {
+    let speak = state.participants.iter().filter(|participant| participant.role.speaks());
+    speak.map(|participant| participant.seat.persona.len()).max().unwrap_or_default()
 }
 
 /// What has been said, as everybody heard it. Partial texts are not passed on.

@@ -63,7 +63,7 @@ pub fn takes_part(seat: Seat, role: Role) -> Participant {
 
 /// A budget of so many tokens.
 pub fn tokens(tokens: u64) -> Budget {
-    let most = Allowance { tokens: Some(tokens), cost: None };
+    let most = Allowance { tokens: Some(tokens), ..Allowance::default() };
     Budget { most, ..Budget::default() }
 }
 

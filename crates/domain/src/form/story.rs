@@ -76,13 +76,16 @@ pub fn whole(ask: &Ask) -> String {
     [ask.system.clone()].into_iter().chain(messages).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A later prompt of the same seat begins with at least four fifths of an earlier one, and
-/// with every part that the earlier one marks as lasting.
+/// A later prompt begins with everything that an earlier one marks as lasting, which are all
+/// its quotations; with at least four fifths of one that marks nothing.
 #[track_caller]
 pub fn assert_begins_alike(earlier: &Ask, later: &Ask) {
     let (before, after) = (whole(earlier), whole(later));
     let same = before.bytes().zip(after.bytes()).take_while(|(left, right)| left == right).count();
-    assert!(same * 5 >= before.len() * 4, "{same} of {}:\n{before}\n----\n{after}", before.len());
+    let request = earlier.messages.last().and_then(|last| last.text.get(*last.joints.last()?..));
+    assert!(request.is_none_or(|request| !request.contains("<<<")), "{request:?}");
+    let least = request.map_or(before.len() * 4 / 5, |request| before.len() - request.len());
+    assert!(same >= least, "{same} of {}:\n{before}\n----\n{after}", before.len());
     for (earlier, later) in earlier.messages.iter().zip(&later.messages) {
         assert!(later.joints.starts_with(&earlier.joints), "{later:?}");
         let lasts = earlier.joints.last().copied().unwrap_or_default();

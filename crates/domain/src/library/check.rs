@@ -52,6 +52,8 @@ pub fn onto(wrong: &mut Vec<Wrong>, base: Agent, given: Given) -> Agent {
             turn_ms: given.turn_ms.unwrap_or(base.bounds.turn_ms),
             output_tokens: given.output_tokens.unwrap_or(base.bounds.output_tokens),
             budget_tokens: given.budget_tokens.unwrap_or(base.bounds.budget_tokens),
+            budget_cost: given.budget_cost.unwrap_or(base.bounds.budget_cost),
+            budget_ms: given.budget_ms.unwrap_or(base.bounds.budget_ms),
         },
         workspace: Some(workspace).filter(|workspace| *workspace != Workspace::default()),
     }
@@ -86,7 +88,7 @@ pub fn agent(wrong: &mut Vec<Wrong>, agent: &Agent, all: &[Arc<Agent>]) {
     {
         wrong.push(Wrong::new("model", problem));
     }
-    let Bounds { turn_ms, output_tokens, budget_tokens } = agent.bounds;
+    let Bounds { turn_ms, output_tokens, budget_tokens, budget_cost, budget_ms } = agent.bounds;
     let turn = turn_ms.map(|ms| ms as f64 / 1000.0);
     let seconds = [limits::TURN_LEAST_MS, limits::TURN_MOST_MS].map(|ms| ms as f64 / 1000.0);
     within(wrong, "turnSeconds", turn, seconds, "seconds");
@@ -94,6 +96,13 @@ pub fn agent(wrong: &mut Vec<Wrong>, agent: &Agent, all: &[Arc<Agent>]) {
     within(wrong, "outputTokens", output_tokens, tokens, "tokens");
     let tokens = [limits::BUDGET_TOKENS_LEAST, limits::BUDGET_TOKENS_MOST];
     within(wrong, "budgetTokens", budget_tokens, tokens, "tokens");
+    if budget_cost.is_some_and(|cost| !(cost > 0.0 && cost <= limits::BUDGET_COST_MOST)) {
+        let problem = format!("must be more than 0 and at most {}", limits::BUDGET_COST_MOST);
+        wrong.push(Wrong::new("budgetCost", problem));
+    }
+    let time = budget_ms.map(|ms| ms / 1000);
+    let seconds = [limits::BUDGET_TIME_LEAST_MS, limits::BUDGET_TIME_MOST_MS].map(|ms| ms / 1000);
+    within(wrong, "budgetSeconds", time, seconds, "seconds");
     if let Some(place) = &agent.workspace {
         workspace(wrong, place);
     }

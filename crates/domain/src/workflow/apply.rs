@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::calls::ask_call;
 use super::event::{Copied, Doing, Event, Place, Took};
 use super::kinds::{Act, Does};
-use super::{Acting, Attempt, Cancel, Decided, Running, Stage, State, Status, StepRun};
-use crate::budget::{Allowance, Amount, Budget, WhenSpent};
+use super::{Acting, Attempt, Cancel, Cut, Decided, Running, Stage, State, Status, StepRun};
+use crate::budget::{Allowance, Amount, Budget, WhenSpent, prompt_tokens};
 use crate::call::Failure;
 use crate::ids::ModelName;
 use crate::ledger::{Ended, Ledger, Settled, Usage};
@@ -18,9 +18,9 @@ use crate::ledger::{Ended, Ledger, Settled, Usage};
 /// What a run may spend by its file: a question that has no room fails its step.
 fn budgeted(budget: Option<super::Budget>, at: Timestamp) -> Ledger {
     let mut ledger = Ledger::default();
-    if let Some(super::Budget { tokens, usd, time_ms }) = budget {
-        let most = Allowance { tokens, cost: usd };
-        ledger.allow(Budget { most, time_ms, when_spent: WhenSpent::Conclude });
+    if let Some(budget) = budget {
+        let most = budget.allowance();
+        ledger.allow(Budget { most, when_spent: WhenSpent::Conclude });
         ledger.begin(at);
     }
     ledger
@@ -146,7 +146,7 @@ impl State {
                 });
             }
             Event::Answered { place, answer, at } => {
-                self.spent(place, answer.usage);
+                self.account(place, (Ended::Answered, answer.usage), &answer.text);
                 if let Some(next) = self.after_answer(place, answer) {
                     self.acting(place, *at, |acting| acting.attempt = next);
                 }
@@ -168,7 +168,7 @@ impl State {
                 });
             }
             Event::AttemptFailed { place, failure, again_at, at } => {
-                self.account(place, Some(failure));
+                self.account_failed(place, Some(failure));
                 self.let_go(place);
                 // Whoever failed to open a session has opened none; the clock cannot tell.
                 let is_late = failure.attempts == 0;
@@ -197,7 +197,7 @@ impl State {
                 self.end(place, Status::Skipped { why: why.clone() }, *at);
             }
             Event::StepFailed { place, why, output, failure, at } => {
-                self.account(place, failure.as_ref());
+                self.account_failed(place, failure.as_ref());
                 self.let_go(place);
                 let is_late = failure.as_ref().is_some_and(|failure| failure.attempts == 0);
                 if is_late || self.gave_up(place) {
@@ -208,7 +208,7 @@ impl State {
                 self.release(place);
             }
             Event::StepCancelled { place, why, at } => {
-                self.account(place, None);
+                self.account_failed(place, None);
                 self.let_go(place);
                 self.call_off(place);
                 self.end(place, Status::Cancelled { why: why.clone() }, *at);
@@ -221,8 +221,8 @@ impl State {
                 self.changed_at = *at;
             }
             Event::CutOff { call, usage } => {
-                if let Some(model) = self.cut.remove(call) {
-                    self.charge(&model, *usage, Ended::Stopped);
+                if let Some(Cut { model, seat, read }) = self.cut.remove(call) {
+                    self.charge(&model, Some(&seat), (Ended::Stopped, *usage), read, 0);
                 }
             }
             Event::SessionSpent { session, took } => self.absorb(session, took),
@@ -352,33 +352,39 @@ impl State {
         self.act(place).is_some_and(|(_, with)| with.get("keep") == Some(&Value::Bool(true)))
     }
 
-    /// What a question took that did not come to an answer.
-    fn account(&mut self, place: &Place, failure: Option<&Failure>) {
-        let Some(Attempt::Asking { seat, .. }) = self.attempt(place) else { return };
-        let (model, call) =
-            (seat.model.clone(), self.steps.get(place).map(|step| ask_call(place, step)));
+    /// What a question took that did not come to an answer. One that was cut off will tell.
+    fn account_failed(&mut self, place: &Place, failure: Option<&Failure>) {
         match failure.filter(|failure| failure.attempts > 0) {
             Some(failure) => {
-                self.charge(&model, failure.usage, Ended::Failed(failure.kind));
-                self.charge_step(place, failure.usage);
+                self.account(place, (Ended::Failed(failure.kind), failure.usage), "");
             }
-            None => self.cut.extend(call.map(|call| (call, model))),
+            None => {
+                let call = self.steps.get(place).map(|step| ask_call(place, step));
+                let cut = self.asked_of(place);
+                self.cut.extend(call.zip(cut));
+            }
         }
     }
 
-    fn spent(&mut self, place: &Place, usage: Usage) {
-        if let Some(Attempt::Asking { seat, .. }) = self.attempt(place) {
-            let model = seat.model.clone();
-            self.charge(&model, usage, Ended::Answered);
-            self.charge_step(place, usage);
-        }
+    fn account(&mut self, place: &Place, (ended, usage): (Ended, Usage), text: &str) {
+        let Some(Cut { model, seat, read }) = self.asked_of(place) else { return };
+        self.charge(&model, Some(&seat), (ended, usage), read, text.len());
+        self.charge_step(place, usage);
+    }
+
+    /// The question that is put to somebody at this step.
+    fn asked_of(&self, place: &Place) -> Option<Cut> {
+        let Some(Attempt::Asking { seat, .. }) = self.attempt(place) else { return None };
+        let call = self.steps.get(place).map(|step| ask_call(place, step))?;
+        let read = self.question(&call).as_ref().map_or(0, prompt_tokens);
+        Some(Cut { model: seat.model.clone(), seat: self.seat_name(place), read })
     }
 
     /// What a session took that a step has opened is the run's own.
     fn absorb(&mut self, session: &str, took: &Took) {
         self.ledger.note(&took.prices);
         for (model, usage) in &took.models {
-            self.charge(model, *usage, Ended::Stopped);
+            self.charge(model, None, (Ended::Stopped, *usage), 0, 0);
         }
         let of = |step: &&mut Arc<StepRun>| step.session.as_deref() == Some(session);
         if let Some(step) = self.steps.values_mut().find(of) {
@@ -395,8 +401,15 @@ impl State {
         }
     }
 
-    fn charge(&mut self, model: &ModelName, usage: Usage, ended: Ended) {
-        let (seat, requests, read, written_bytes) = (None, 1, 0, 0);
+    fn charge(
+        &mut self,
+        model: &ModelName,
+        seat: Option<&str>,
+        (ended, usage): (Ended, Usage),
+        read: u64,
+        written_bytes: usize,
+    ) {
+        let requests = 1;
         self.ledger.settle(Settled { model, seat, usage, ended, requests, read, written_bytes });
     }
 

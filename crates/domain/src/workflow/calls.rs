@@ -272,15 +272,14 @@ impl State {
         Some(Opening { call: call("do", place, acting.tries), errand, session })
     }
 
-    /// What a session may spend that a step opens: its share of the run's budget; all that
-    /// is left in logs that are older than shares.
+    /// What a session may spend that a step opens: its share of the run's budget, and no
+    /// more than the step says; all that is left in logs that are older than shares.
     fn allowance(&self, place: &Place) -> Option<Value> {
         let granted = self.to_open(place).and_then(|id| self.granted.get(&id.to_string()));
-        let most = match granted {
-            Some((_, most)) => *most,
-            None => self.ledger.free(Amount::default()).filter(|_| self.spends(place))?,
-        };
-        let Allowance { tokens, cost } = most;
+        let left = || self.ledger.free(Amount::default()).filter(|_| self.spends(place));
+        let share = granted.map(|(_, most)| *most).or_else(left).unwrap_or_default();
+        let most = share.at_most(self.own_budget(place)).spendable();
+        let Allowance { tokens, cost, .. } = most;
         (!most.is_none()).then(|| json!({ "tokens": tokens, "cost": cost }))
     }
 

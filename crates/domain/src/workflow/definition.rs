@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::expression;
-use super::kinds::Act;
+use super::kinds::{Act, Asks, Does, Spec};
 use super::size::too_large;
 use crate::budget::Allowance;
 use crate::limits;
@@ -88,6 +88,9 @@ pub struct Step {
     /// For all of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
+    /// What its seat, or the session that it opens, may spend. Its time is the deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "OnFailure::is_usual")]
     pub on_failure: OnFailure,
     /// The lines of its templates, by their path within the step.
@@ -105,6 +108,40 @@ pub enum Kind {
     Approve(Box<Approve>),
     Foreach(Foreach),
     Repeat(Repeat),
+}
+
+impl Kind {
+    /// Whether it has a seat that answers, or opens a session with such seats.
+    pub(super) fn asks_models(&self) -> bool {
+        match self {
+            Kind::Act { act, with } => {
+                let Spec { asks, does, .. } = act.spec();
+                match asks {
+                    Asks::Model => true,
+                    Asks::Seat(_) => with.contains_key("ask"),
+                    // What is opened to be written to by hand asks nobody.
+                    Asks::Nobody => match does {
+                        Does::Awaits => *act != Act::Workflow,
+                        Does::Opens { .. } => *act == Act::CouncilOpen,
+                        Does::Nothing | Does::Tells | Does::Requests | Does::Writes => false,
+                    },
+                }
+            }
+            Kind::Set { .. }
+            | Kind::Sleep { .. }
+            | Kind::Wait(_)
+            | Kind::Approve(_)
+            | Kind::Foreach(_)
+            | Kind::Repeat(_) => false,
+        }
+    }
+}
+
+impl Budget {
+    /// The same as forms know it.
+    pub(super) fn allowance(self) -> Allowance {
+        Allowance { tokens: self.tokens, cost: self.usd, time_ms: self.time_ms }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -40,7 +40,8 @@ impl State {
             let least = limits::BUDGET_TOKENS_LEAST;
             let tokens = free.tokens.map(|tokens| (tokens / parts).max(least));
             let cost = free.cost.map(|cost| cost / parts as f64);
-            Event::Granted { place: place.clone(), most: Allowance { tokens, cost }, at }
+            let most = Allowance { tokens, cost, time_ms: None }.at_most(self.own_budget(place));
+            Event::Granted { place: place.clone(), most: most.spendable(), at }
         });
         granted.collect()
     }
@@ -62,6 +63,13 @@ impl State {
             members.is_some_and(|members| !members.is_empty())
         };
         is_bounded && (act.is_awaited() || act.opens() && has_members())
+    }
+
+    /// What a step itself says that its session may spend.
+    pub(super) fn own_budget(&self, place: &Place) -> Allowance {
+        let opens = self.act(place).is_some_and(|(act, _)| act.opens());
+        let step = self.definition.step(place.id()).filter(|_| opens);
+        step.and_then(|step| step.budget).unwrap_or_default().allowance()
     }
 
     /// Whether a step waits until others leave something of the budget.

@@ -213,7 +213,7 @@ impl Reader<'_> {
             self.given_nothing(node, &definition);
         }
         if let Some((node, path)) = top.get("budget") {
-            definition.budget = self.budget(node, &path);
+            definition.budget = self.budget(node, &path, &["tokens", "usd", "time"]);
         }
         definition
     }
@@ -443,8 +443,8 @@ impl Reader<'_> {
         outputs
     }
 
-    fn budget(&mut self, node: &Node, path: &str) -> Option<Budget> {
-        let entries = self.known(node, path, &["tokens", "usd", "time"])?;
+    fn budget(&mut self, node: &Node, path: &str, known: &[&str]) -> Option<Budget> {
+        let entries = self.known(node, path, known)?;
         let mut budget = Budget::default();
         if let Some((node, path)) = entries.get("tokens") {
             budget.tokens = self.number(node, &path, 1, u32::MAX).map(u64::from);

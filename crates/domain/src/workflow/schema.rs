@@ -152,6 +152,10 @@ fn step() -> Value {
         })),
         "timeout": { "$ref": "#/definitions/time" },
         "deadline": { "$ref": "#/definitions/time" },
+        "budget": object(&[], json!({
+            "tokens": { "type": "integer", "minimum": 1 },
+            "usd": { "type": "number", "exclusiveMinimum": 0 },
+        })),
         "on_failure": { "type": "string", "description": "stop, continue, or a step that runs then." },
         "steps": { "$ref": "#/definitions/steps" },
         "set": { "description": "A value for later steps." },

@@ -8,6 +8,7 @@ use super::event::{MayNote, Place, Seat};
 use super::fits::misfit;
 use super::kinds::{Act, Answer, Asks, POSTS, RESULTS, SEVERITIES, VOTES};
 use super::{Attempt, State};
+use crate::budget::Allowance;
 use crate::call::{self, Ask, Message, Patience, Shape, Speaker};
 use crate::ids::CallId;
 use crate::quote::{quoted, quoting};
@@ -56,6 +57,25 @@ impl State {
             patience: Patience::default(),
             workspace: None,
         })
+    }
+
+    /// Whose question a call is, and what that seat may spend.
+    pub(super) fn seat_of(&self, call: &CallId) -> Option<(String, Allowance)> {
+        let wanted = self.calls().into_iter().find(|wanted| wanted.call.id == *call)?;
+        let What::Ask(place) = wanted.what else { return None };
+        let budget = self.definition.step(place.id()).and_then(|step| step.budget);
+        Some((self.seat_name(&place), budget.unwrap_or_default().allowance()))
+    }
+
+    /// A seat at a whiteboard is the same in all steps; whoever is asked for itself has a
+    /// seat in that step alone.
+    pub(super) fn seat_name(&self, place: &Place) -> String {
+        let with = self.act(place).map(|(_, with)| with);
+        let text = |name: &str| with.and_then(|with| with.get(name)).and_then(Value::as_str);
+        match (text("board"), text("as")) {
+            (Some(board), Some(agent)) => format!("{agent} at {board}"),
+            (_, _) => place.to_string(),
+        }
     }
 
     fn standing_of(&self, seat: &Seat, name: &str) -> String {

@@ -379,8 +379,7 @@ impl Run {
             project: None,
             by: None,
             prices: Noted::default(),
-            // It has no time to keep to.
-            budget: self.budget().filter(|budget| budget.time_ms.is_none()),
+            budget: self.budget(),
         }))
     }
 
@@ -426,7 +425,7 @@ impl Run {
             0 => WhenSpent::Conclude,
             _ => WhenSpent::Stop,
         };
-        Some(Budget { most: Allowance { tokens, cost: None }, time_ms, when_spent })
+        Some(Budget { most: Allowance { tokens, cost: None, time_ms }, when_spent })
     }
 
     fn board(&mut self) -> Command {

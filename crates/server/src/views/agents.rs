@@ -43,6 +43,14 @@ pub struct StoredAgent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     budget_tokens: Option<u64>,
+    /// Money that it may spend in one session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget_cost: Option<f64>,
+    /// Time for all its answers in one session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget_seconds: Option<u64>,
     /// For command-line agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -83,6 +91,8 @@ impl StoredAgent {
             turn_seconds: agent.bounds.turn_ms.map(|ms| ms / 1000),
             output_tokens: agent.bounds.output_tokens,
             budget_tokens: agent.bounds.budget_tokens,
+            budget_cost: agent.bounds.budget_cost,
+            budget_seconds: agent.bounds.budget_ms.map(|ms| ms / 1000),
             workspace: agent.workspace.as_ref().map(WorkspaceView::new),
         }
     }

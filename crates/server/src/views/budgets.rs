@@ -11,9 +11,6 @@ use utoipa::ToSchema;
 pub struct BudgetView {
     #[serde(flatten)]
     most: AllowanceView,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    seconds: Option<f64>,
     when_spent: WhenSpentName,
     /// Tokens that count against it. Where a provider did not say what a call took, that is
     /// guessed by length.
@@ -43,6 +40,10 @@ pub struct AllowanceView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
+    /// A seat's are for all its answers together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    seconds: Option<f64>,
 }
 
 impl BudgetView {
@@ -51,8 +52,7 @@ impl BudgetView {
         let spent = ledger.counted();
         let cost = budget.most.cost.map(|_| spent.cost);
         Some(BudgetView {
-            most: AllowanceView { tokens: budget.most.tokens, cost: budget.most.cost },
-            seconds: budget.time_ms.map(|ms| ms as f64 / 1000.0),
+            most: budget.most.into(),
             when_spent: budget.when_spent.into(),
             spent_tokens: spent.tokens,
             spent_cost: cost,
@@ -63,7 +63,13 @@ impl BudgetView {
 }
 
 impl AllowanceView {
-    pub fn of(Allowance { tokens, cost }: Allowance) -> Option<AllowanceView> {
-        (tokens.is_some() || cost.is_some()).then_some(AllowanceView { tokens, cost })
+    pub fn of(allowance: Allowance) -> Option<AllowanceView> {
+        (!allowance.is_none()).then(|| allowance.into())
+    }
+}
+
+impl From<Allowance> for AllowanceView {
+    fn from(Allowance { tokens, cost, time_ms }: Allowance) -> Self {
+        AllowanceView { tokens, cost, seconds: time_ms.map(|ms| ms as f64 / 1000.0) }
     }
 }

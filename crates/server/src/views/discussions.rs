@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agents::WorkspaceView;
-use super::budgets::BudgetView;
+use super::budgets::{AllowanceView, BudgetView};
 use super::{FailureView, RetryingView, Running, UsageView, failure_view, spent, usage};
 
 mirror! {
@@ -146,6 +146,10 @@ pub struct SeatView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     budget_tokens: Option<u64>,
+    /// What it may spend in this discussion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<AllowanceView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     workspace: Option<WorkspaceView>,
@@ -397,6 +401,7 @@ fn seat(state: &State, seat: &Seat, role: Option<RoleName>) -> SeatView {
         turn_seconds: None,
         output_tokens: None,
         budget_tokens: None,
+        budget: AllowanceView::of(seat.budget()),
         workspace: None,
         reply_within_seconds: None,
         calls: used.calls,

@@ -134,8 +134,129 @@ async fn councils_and_discussions_have_budgets_too() {
     assert_eq!(status, 201, "{told}");
     assert_eq!(told["data"]["budget"]["tokens"], 2_000, "{told}");
     assert_eq!(told["data"]["members"][0]["budget"]["tokens"], 1_000, "{told}");
-    let timed = json!({ "name": "daily", "charter": "Talk.", "budget": { "seconds": 9 } });
-    let (status, told) = app.post("/api/councils", &timed).await;
-    assert_eq!(status, 422, "{told}");
-    assert_eq!(told["error"]["fields"][0]["field"], "budget.seconds", "{told}");
+    let own = json!({ "tokens": 5_000, "seconds": 60 });
+    let seats = json!([
+        { "name": "Ann", "model": "openai/a", "budget": own },
+        { "name": "Bob", "model": "openai/a" },
+    ]);
+    let talk = json!({ "topic": "Tea?", "participants": seats,
+        "facilitator": { "name": "Chair", "model": "openai/a", "budget": { "seconds": 600 } },
+        "budget": { "tokens": 90_000, "seconds": 900 } });
+    let (status, told) = app.post("/api/discussions", &talk).await;
+    assert_eq!(status, 201, "{told}");
+    let talk = &told["data"];
+    assert_eq!(talk["budget"]["seconds"], 900.0, "{told}");
+    assert_eq!(talk["facilitator"]["budget"], json!({ "seconds": 600.0 }), "{told}");
+    let ann = json!({ "tokens": 5_000, "seconds": 60.0 });
+    assert_eq!(talk["participants"][0]["budget"], ann, "{told}");
+    assert_eq!(talk["participants"][1]["budget"], Value::Null, "{told}");
+}
+
+/// In boards, councils and discussions alike; a person's seat spends nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_budget_of_a_seat_is_named() {
+    let app = TestApp::start(canned()).await;
+    for (wrong, field) in [
+        (json!({}), "budget"),
+        (json!({ "tokens": 10 }), "budget.tokens"),
+        (json!({ "seconds": 0 }), "budget.seconds"),
+        (json!({ "cost": 1.0, "currency": "EUR" }), "budget.currency"),
+    ] {
+        let model = "openai/a";
+        let talk = |seat: Value| json!({ "topic": "?", "participants": [seat] });
+        for (path, at, new) in [
+            (
+                "boardrooms",
+                "advisors[0]",
+                json!({ "prompt": "?",
+                "advisors": [{ "role": "expert", "model": model, "budget": wrong }] }),
+            ),
+            (
+                "councils",
+                "members[0]",
+                json!({ "name": "tea", "charter": "Talk.",
+                "members": [{ "name": "ann", "model": model, "budget": wrong }] }),
+            ),
+            (
+                "discussions",
+                "participants[0]",
+                talk(json!({ "name": "Ann", "model": model, "budget": wrong })),
+            ),
+        ] {
+            let (status, told) = app.post(&format!("/api/{path}"), &new).await;
+            let expected = format!("{at}.{field}");
+            let fields = pick(&told["error"]["fields"], "field");
+            assert_eq!(status, 422, "{path} {told}");
+            assert!(fields.contains(&json!(expected)), "{path} {told}");
+        }
+    }
+    let person = json!({ "person": "Eve", "budget": { "seconds": 60 } });
+    let other = json!({ "name": "Ann", "model": "openai/a" });
+    let talk = json!({ "topic": "?", "participants": [person, other] });
+    let (status, told) = app.post("/api/discussions", &talk).await;
+    assert_eq!(
+        (status, &told["error"]["fields"][0]["field"]),
+        (422, &json!("participants[0].budget")),
+        "{told}"
+    );
+    // A limit in money needs a price, whoever has it.
+    let dear = json!({ "name": "Bob", "model": "openai/a", "budget": { "cost": 0.5 } });
+    let talk = json!({ "topic": "?", "participants": [dear, other], "start": true });
+    let (status, told) = app.post("/api/discussions", &talk).await;
+    assert_eq!(
+        (status, &told["error"]["fields"][0]["field"]),
+        (422, &json!("budget.cost")),
+        "{told}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seat_whose_time_is_over_is_not_waited_for() {
+    let gate = Gate::new();
+    let script = Script::new(Reply::text("Yes."))
+        .when(When::model("slow"), Reply::text("I think so.").gate(1, &gate))
+        .when(When::model("s"), Reply::text(FOUR));
+    let (app, clock) = TestApp::with_clock(script).await;
+    let seats = json!([
+        { "role": "expert", "model": "openai/a" },
+        { "role": "expert", "model": "openai/slow", "budget": { "seconds": 20 } },
+    ]);
+    let new = json!({ "prompt": "?", "advisors": seats, "synthesizer": "openai/s" });
+    let board = app.convene(&new).await;
+    app.until(&board, |view| view["advisors"][0]["status"] == "done").await;
+    gate.reached(1).await;
+    clock.advance(Duration::from_secs(20));
+    let view = app.until_status(&board, "closed").await;
+    let slow = &view["advisors"][1];
+    assert_eq!(slow["error"]["kind"], "timedOut", "{view}");
+    let message = slow["error"]["message"].as_str().unwrap();
+    assert!(message.contains("this seat's budget"), "{message}");
+    assert_eq!(slow["budget"], json!({ "seconds": 20.0 }), "{view}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_end_of_its_time_a_council_waits_for_nobody() {
+    let gate = Gate::new();
+    let script = Script::new(Reply::text("Never.").gate(0, &gate));
+    let (app, clock) = TestApp::with_clock(script).await;
+    let members =
+        json!([{ "name": "ann", "model": "openai/a" }, { "name": "cy", "model": "openai/a" }]);
+    let new = json!({ "name": "weekly", "charter": "Talk.", "members": members,
+        "budget": { "seconds": 90 } });
+    let (status, told) = app.post("/api/councils", &new).await;
+    assert_eq!((status, &told["data"]["budget"]["seconds"]), (201, &json!(90.0)), "{told}");
+    let post = json!({ "sender": "bo", "body": "Which tea?" });
+    let (status, told) = app.post("/api/councils/weekly/posts", &post).await;
+    assert_eq!(status, 201, "{told}");
+    gate.reached(1).await;
+    clock.advance(Duration::from_secs(90));
+    let council = loop {
+        let (_, told) = app.get("/api/councils/weekly").await;
+        if told["data"]["budget"]["timeOver"] == true {
+            break told["data"].clone();
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(council["answering"], Value::Null, "{council}");
+    assert_eq!(app.scripted.requests().len(), 1, "the second was not asked");
 }

@@ -5,6 +5,7 @@ use plenary_domain::names::slug;
 use serde_json::{Value, json};
 
 use crate::api::{Api, ApiError};
+use crate::cli::budget::Limit;
 use crate::cli::usage;
 
 /// Everybody, in the order in which the seats are asked for.
@@ -30,6 +31,16 @@ impl Seats {
         let persons = persons.iter().map(|written| Written::person(written));
         let participants = with.chain(persons).collect::<Result<_, _>>()?;
         Ok(Seats { leader, participants })
+    }
+
+    /// Gives those their own budgets whom `--budget` names as they were named here.
+    pub fn limit(&mut self, limit: &Limit) -> Result<(), ApiError> {
+        let participants = self.participants.iter_mut().map(|written| &mut written.seat);
+        let is_meant = |seat: &Value, name: &str| {
+            let names = ["name", "agentId", "person"].map(|key| seat[key].as_str());
+            names.into_iter().flatten().any(|own| slug(own) == slug(name))
+        };
+        limit.sit(participants.chain(&mut self.leader), is_meant)
     }
 
     /// Adds them to a request. Where nobody was named, the server chooses who suits the

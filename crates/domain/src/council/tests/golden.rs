@@ -10,6 +10,7 @@ samples! {
     Opened => [told(four(), vec![]).1.remove(0), furnished()],
     Priced => [Event::Priced(golden::noted())],
     Budgeted => [Event::Budgeted(golden::budget())],
+    TimeOver => [Event::TimeOver { at: at(1) }],
     Posted => [
         posted(1, 1, "bo", "Which?", &["ann", "cy"]),
         told(seven(), vec![post("bo", "Hi."), reply("bo", "All?", 1)]).1.remove(3),

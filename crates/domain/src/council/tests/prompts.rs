@@ -76,6 +76,27 @@ fn consecutive_prompts_of_a_member_begin_alike() {
     assert_eq!(anew, [13, 22, 32]);
 }
 
+/// Members who answer one after the other are sent the same thread, and only then who they
+/// are: to the second one only the answer of the first is new.
+#[test]
+fn the_prompts_of_members_begin_alike() {
+    let mut council = four();
+    council.members[0].persona = Some("You know every tea.".into());
+    let long = "Which tea shall we take, and why? ".repeat(8);
+    let story = vec![post("bo", &format!("@ann @cy {long}"))];
+    let first = asks(&told(council.clone(), story.clone()).0, "answer/ann/1");
+    let story = then(story, [answers("answer/ann/1", "Green, for it wakes.")]);
+    let second = asks(&told(council, story).0, "answer/cy/2");
+    assert_eq!(first.system, second.system);
+    let (first, second) = (&first.messages[0], &second.messages[0]);
+    let lasts = first.joints[0];
+    assert_eq!((first.joints.len(), &first.text[..lasts]), (1, &second.text[..lasts]));
+    assert!(
+        first.text[lasts..].starts_with("You are ann.\n\nYou know every tea.\n\nPost 1 is new")
+    );
+    assert!(second.text.contains("\nYou are cy.\n\nPosts 1 to 2 are new"), "{}", second.text);
+}
+
 /// What failed or was stopped has not been read.
 #[test]
 fn a_failed_or_stopped_turn_leaves_its_posts_unread() {
@@ -88,12 +109,12 @@ fn a_failed_or_stopped_turn_leaves_its_posts_unread() {
     ];
     let (state, _) = told(four(), story.clone());
     let text = user(&state, "answer/ann/3");
-    assert!(text.starts_with("Posts:\n\n<<<n1 post 1 by bo, to you>>>\n@ann One?"), "{text}");
+    assert!(text.starts_with("Posts:\n\n<<<n1 post 1 by bo, to ann>>>\n@ann One?"), "{text}");
     assert!(text.contains("Posts 1 to 3 are new to you."), "{text}");
     let story = then(story, [answers("answer/ann/3", "pass"), post("bo", "@ann Four?")]);
     let (state, _) = told(four(), story);
     let text = user(&state, "answer/ann/4");
-    assert!(text.starts_with("Posts:\n\n<<<n1 post 1 by bo, to you>>>"), "{text}");
+    assert!(text.starts_with("Posts:\n\n<<<n1 post 1 by bo, to ann>>>"), "{text}");
     assert!(text.contains("Post 4 is new to you."), "{text}");
 }
 

@@ -90,7 +90,7 @@ fn a_turn_that_was_stopped_too_often_is_not_begun_again() {
 
 #[test]
 fn a_budget_lies_within_its_limits() {
-    let wrong = Wrong::new("budget.tokens", "must be 1,000 to 1,000,000,000,000");
+    let wrong = Wrong::new("budget.tokens", "must be 1,000 to 1,000,000,000,000 tokens");
     for budget in [0, 999, 1_000_000_000_001, u64::MAX] {
         let create = Create { budget: Some(tokens(budget)), ..draft() };
         let decided = decide(None, Command::Own(Own::Create(Box::new(create))), at(0), nonce());
@@ -146,7 +146,8 @@ fn an_answer_is_held_to_what_is_left() {
 #[test]
 fn at_the_end_of_its_time_it_is_concluded() {
     let timed = |when_spent| {
-        let budget = Budget { time_ms: Some(60_000), when_spent, ..Budget::default() };
+        let most = Allowance { time_ms: Some(60_000), ..Allowance::default() };
+        let budget = Budget { most, when_spent };
         Held::new(Create { budget: Some(budget), ..draft() }).picks("ann").says("Tea.").picks("bob")
     };
     let over = |held: &Held| {
@@ -171,7 +172,7 @@ fn at_the_end_of_its_time_it_is_concluded() {
 
 #[test]
 fn a_budget_in_money_starts_with_the_prices_that_come_with_the_start() {
-    let most = Allowance { tokens: None, cost: Some(5.0) };
+    let most = Allowance { cost: Some(5.0), ..Allowance::default() };
     let budget = Some(Budget { most, ..Budget::default() });
     let price = crate::prices::Price { input: 1.0, output: 5.0, cached: None };
     let quote =

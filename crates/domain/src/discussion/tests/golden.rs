@@ -148,8 +148,12 @@ fn with_earlier_budget() -> Event {
 }
 
 fn furnished() -> Create {
-    let bounds =
-        Bounds { turn_ms: Some(9_000), output_tokens: Some(500), budget_tokens: Some(5_000) };
+    let bounds = Bounds {
+        turn_ms: Some(9_000),
+        output_tokens: Some(500),
+        budget_tokens: Some(5_000),
+        ..Bounds::default()
+    };
     let sitter = Sitter::Model {
         model: ModelName("test/cy".into()),
         window_tokens: 8_000,

@@ -604,20 +604,19 @@ fn assert_prompts_are_whole(state: &State) {
     let [message] = &ask.messages[..] else { panic!("{:?}", ask.messages) };
     let (system, text) = (&ask.system, &message.text);
     assert!(text.contains(&*state.topic));
-    let persona = match &step.what {
+    let rest = outside_of_quotations(text, &step.nonce);
+    match &step.what {
         What::Turn { speaker, question, .. } => {
-            assert!(system.contains(state.role(speaker).expect("a role").instruction()));
+            assert!(rest.contains(state.role(speaker).expect("a role").instruction()));
+            assert!(rest.contains(&*state.seat(speaker).expect("a seat").persona));
             assert!(system.contains(state.format.instruction()));
             assert!(text.contains(&*defused(question.trim_end(), &step.nonce)), "{text}");
-            &state.seat(speaker).expect("a seat").persona
         }
         What::Opening | What::Evaluation { .. } | What::Synthesis { .. } => {
             assert!(system.contains(state.format.purpose()));
-            &state.facilitator.persona
+            assert!(system.contains(&*state.facilitator.persona));
         }
-    };
-    assert!(system.contains(&**persona));
-    let rest = outside_of_quotations(text, &step.nonce);
+    }
     assert!(!rest.contains("mark-") && !system.contains("mark-"), "{rest}");
     // The newest of what was said is always there.
     let newest = state.transcript.iter().rev().find_map(|entry| match &entry.said {

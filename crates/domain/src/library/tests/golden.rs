@@ -34,6 +34,7 @@ fn furnished() -> Agent {
             turn_ms: Some(90_000),
             output_tokens: Some(100),
             budget_tokens: Some(5_000),
+            ..Bounds::default()
         },
         workspace: Some(Workspace {
             folder: Some("/srv/tea".into()),

@@ -13,7 +13,8 @@ use crate::workflow::signal;
 use crate::workflow::yaml::{Data, Key, Node};
 
 /// What every step may have beside what it does.
-const COMMON: [&str; 7] = ["label", "needs", "when", "retry", "timeout", "deadline", "on_failure"];
+const COMMON: [&str; 8] =
+    ["label", "needs", "when", "retry", "timeout", "deadline", "budget", "on_failure"];
 
 impl Reader<'_> {
     pub(super) fn steps(&mut self, node: &Node, path: &str, scope: &Scope) -> Vec<Step> {
@@ -56,6 +57,8 @@ impl Reader<'_> {
         let retry = read("retry").and_then(|(node, path)| self.retry(node, &path));
         let timeout_ms = read("timeout").and_then(|(node, path)| self.time(node, &path));
         let deadline_ms = read("deadline").and_then(|(node, path)| self.time(node, &path));
+        let budget =
+            read("budget").and_then(|(node, path)| self.budget(node, &path, &["tokens", "usd"]));
         let on_failure = match read("on_failure") {
             None => OnFailure::Stop,
             Some((node, path)) => match self.plain(node, &path)?.as_str() {
@@ -79,6 +82,10 @@ impl Reader<'_> {
             );
             self.problems.error(node.at, &path, message);
         }
+        if let Some((node, path)) = read("budget").filter(|_| !kind.asks_models()) {
+            let message = "`budget` is for steps that ask models";
+            self.problems.error(node.at, &path, message);
+        }
         Some(Step {
             id,
             line,
@@ -89,6 +96,7 @@ impl Reader<'_> {
             retry,
             timeout_ms,
             deadline_ms,
+            budget,
             on_failure,
             lines,
         })

@@ -134,7 +134,7 @@ fn a_council_has_half_of_a_share_for_good() {
 
 #[test]
 fn a_run_of_a_run_keeps_to_the_narrower_budget() {
-    let most = Allowance { tokens: Some(3000), cost: Some(0.5) };
+    let most = Allowance { tokens: Some(3000), cost: Some(0.5), time_ms: None };
     for (own, tokens) in [
         ("", 3000),
         ("\nbudget: { tokens: 2000, usd: 1 }\n", 2000),
@@ -143,6 +143,6 @@ fn a_run_of_a_run_keeps_to_the_narrower_budget() {
         let text = steps("  a: { set: 1 }") + own;
         let run = Run::of(Command::Begin(Box::new(Begin { most, ..Run::beginning(&text) })));
         let budget = run.state.ledger.budget().unwrap().most;
-        assert_eq!(budget, Allowance { tokens: Some(tokens), cost: Some(0.5) });
+        assert_eq!(budget, Allowance { tokens: Some(tokens), cost: Some(0.5), time_ms: None });
     }
 }

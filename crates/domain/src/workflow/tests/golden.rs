@@ -169,8 +169,8 @@ samples! {
     }],
     NotOpened => [Event::NotOpened { place: place("a"), at: at(2) }],
     Granted => [
-        Event::Granted { place: place("a"), most: Allowance { tokens: Some(2_000), cost: None }, at: at(2) },
-        Event::Granted { place: place("a"), most: Allowance { tokens: None, cost: Some(0.5) }, at: at(2) },
+        Event::Granted { place: place("a"), most: Allowance { tokens: Some(2_000), cost: None, time_ms: None }, at: at(2) },
+        Event::Granted { place: place("a"), most: Allowance { tokens: None, cost: Some(0.5), time_ms: None }, at: at(2) },
     ],
     SessionEnded => [Event::SessionEnded { session: "s1".into(), at: at(2) }],
     FinallyBegan => [Event::FinallyBegan {

@@ -29,6 +29,34 @@ async fn a_run_asks_nobody_for_what_its_budget_has_no_room_for() {
     assert_eq!(view["usage"]["inputTokens"], 4_900, "{view:#}");
 }
 
+const OWN: &str = "name: frugal\n\
+    steps:\n  \
+      one: { ask: { prompt: 'What is first?', model: ollama/a }, budget: { tokens: 1000 }, on_failure: continue }\n  \
+      board: { boardroom: { prompt: 'What is second?', model: ollama/a }, budget: { tokens: 3000 }, needs: { one: any } }\n  \
+      council: { council.open: { name: tea, charter: Talk., members: ['ann=ollama/a'] }, budget: { tokens: 2000 } }\n\
+    budget: { tokens: 5000 }\n";
+
+/// What a step may spend is its own, and never more than is left of the run's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_keeps_to_its_own_budget() {
+    let greedy = Reply::text("It is the first.").usage(4_500, 20);
+    let app = TestApp::start(canned().when(When::says("What is first?"), greedy)).await;
+    let run = Run::begin(&app, OWN, json!({})).await;
+    let view = run.ended().await;
+    let asked: Vec<String> =
+        app.scripted.requests().iter().map(|one| one.body.to_string()).collect();
+    let first = asked.iter().find(|body| body.contains("What is first?")).expect("a question");
+    assert!(first.contains("Keep your whole answer under"), "{first}");
+    let (_, council) = app.get("/api/councils/tea").await;
+    assert_eq!(council["data"]["budget"]["tokens"], 2_000, "{council:#}");
+    // 480 are left, which is less than the step's own 3,000, and too little.
+    let reason = of(&view, "board")["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.contains("tokens"), "{view:#}");
+    let dear = OWN.replace("ask: {", "sleep: 1s #");
+    let (status, told) = app.post("/api/workflows/check", &json!({ "source": dear })).await;
+    assert!(status >= 200 && told.to_string().contains("budget"), "{told}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_board_of_a_run_keeps_to_what_is_left() {
     let modest = Reply::text("It is the first.").usage(200, 20);
