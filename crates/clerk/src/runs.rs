@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::budgets::NewAllowance;
 use crate::identity::{Caller, Proven, Standing};
 use crate::shelves::{self, Started};
 use crate::{Clerk, ClerkError, Result, mirror};
@@ -182,9 +181,8 @@ pub(crate) async fn begin_child(
     };
     let parent = parent.room.workflow().map(|run| run.run);
     within_depth(clerk, parent).await?;
-    let share: Option<NewAllowance> =
-        with.get("budget").and_then(|share| serde_json::from_value(share.clone()).ok());
-    let most = share.map(Allowance::from).unwrap_or_default();
+    let share = with.get("budget").and_then(|share| serde_json::from_value(share.clone()).ok());
+    let most: Allowance = share.unwrap_or_default();
     open(clerk, id, by, Begin { run: id, source, inputs, starter, parent, fork: None, most }).await
 }
 

@@ -94,7 +94,7 @@ impl Remove {
                 [] => "none has been pulled yet".to_owned(),
                 names => format!("there are {}", names.join(", ")),
             };
-            return Err(usage(&format!("no pulled model is called {name:?}; {there}")));
+            return Err(usage(format!("no pulled model is called {name:?}; {there}")));
         };
         let removed = offers::forget(&config.home, name);
         removed.map_err(|error| ApiError::new("pull", format!("{name}: {error}")))?;
@@ -109,18 +109,18 @@ impl Remove {
 
 fn meant(model: &str) -> Result<(Wanted, Option<&'static Offer>), ApiError> {
     if let Some(place) = model.strip_prefix(HUB) {
-        return place.parse().map(|wanted| (wanted, None)).map_err(|why: String| usage(&why));
+        return place.parse().map(|wanted| (wanted, None)).map_err(|why: String| usage(why));
     }
     let offer = OFFERS.iter().find(|offer| offer.name.eq_ignore_ascii_case(model));
     let Some(offer) = offer else {
         let names: Vec<&str> = OFFERS.iter().map(|offer| offer.name).collect();
         let names = names.join(", ");
-        return Err(usage(&format!(
+        return Err(usage(format!(
             "there is no model {model:?} on the list; there are {names}. Others are named \
              hf:ORG/REPO"
         )));
     };
-    let wanted = offer.from.parse().map_err(|why: String| usage(&why))?;
+    let wanted = offer.from.parse().map_err(|why: String| usage(why))?;
     Ok((wanted, Some(offer)))
 }
 
