@@ -1,7 +1,7 @@
 // Every page in every main state: what axe looks at and what pictures are taken of.
 
 import type { Page } from "playwright-core";
-import { board, council, discussion, say, settled, Whiteboard } from "./arrange";
+import { board, council, discussion, example, run, say, settled, Whiteboard } from "./arrange";
 import {
   ADVOCATE,
   advisor,
@@ -208,6 +208,15 @@ async function thread({ models, server }: Place, hold?: string): Promise<void> {
   ]);
 }
 
+const FAILING = `name: nightly
+title: What changed last night?
+steps:
+  fetch:
+    label: Read the build log
+    http: { get: "https://ci.example/log" }
+  report: { ask: { prompt: "Sum this up: {{ steps.fetch.body }}" } }
+`;
+
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
 const text = (words: string | RegExp) => (page: Page) =>
   page.getByRole("main").getByText(words).first().waitFor();
@@ -264,7 +273,7 @@ export const SCENES: Scene[] = [
     prepare: at("/boardrooms"),
     ready: async (page) => {
       await page.getByRole("button", { name: "Edit board" }).click();
-      await page.getByRole("button", { name: "Add an advisor" }).waitFor();
+      await page.getByRole("button", { name: "Add advisor" }).waitFor();
     },
   },
   {
@@ -497,7 +506,7 @@ export const SCENES: Scene[] = [
   {
     name: "whiteboard-blind",
     prepare: async (place) => `/whiteboards/${(await whiteboard(place)).id}`,
-    ready: text("Everybody writes before they know what others think"),
+    ready: text("Everyone writes before they know what others think"),
   },
   {
     name: "whiteboard-read",
@@ -570,7 +579,7 @@ export const SCENES: Scene[] = [
     prepare: at("/councils"),
     ready: async (page) => {
       await page.getByRole("button", { name: "Open a council" }).first().click();
-      await page.getByRole("button", { name: "Add a new member" }).click();
+      await page.getByRole("button", { name: "Add member" }).click();
     },
   },
   {
@@ -589,6 +598,55 @@ export const SCENES: Scene[] = [
       return "/councils/night-shift";
     },
     ready: text("Post 1 leaves open who that is."),
+  },
+  {
+    name: "run-awaited",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
+      const inputs = { question: QUESTION, people: ["ann", "ben"] };
+      return `/runs/${await run(server, example("panel-then-person"), inputs)}`;
+    },
+    ready: text("Approval needed from ann or ben"),
+  },
+  {
+    name: "run-refused",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
+      const inputs = { question: QUESTION, people: ["ann"] };
+      return `/runs/${await run(server, example("panel-then-person"), inputs)}`;
+    },
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Reject" }).click();
+      await page.getByText("Enter a reason.").waitFor();
+    },
+  },
+  {
+    name: "run-done",
+    prepare: async ({ server }) => {
+      const id = await run(server, example("adr"), { topic: "Which queue do we use?" });
+      await settled(server, id);
+      return `/runs/${id}`;
+    },
+    ready: async (page) => {
+      await text("Outcome")(page);
+      const step = page.locator('[data-step="archive"]');
+      await step.getByText("Details").click();
+      await step.getByText("Output").waitFor();
+    },
+  },
+  {
+    name: "run-failed",
+    prepare: async ({ server }) => {
+      const id = await run(server, FAILING);
+      await settled(server, id);
+      return `/runs/${id}`;
+    },
+    ready: text("Read the build log"),
+  },
+  {
+    name: "run-missing",
+    prepare: at("/runs/01a1ec65-24d4-71ce-908e-6936b1c35e39"),
+    ready: heading,
   },
   { name: "history-empty", prepare: at("/history"), ready: heading },
   {
@@ -616,7 +674,7 @@ export const SCENES: Scene[] = [
     prepare: at("/library/facilitators"),
     ready: async (page) => {
       await page.getByRole("button", { name: "New facilitator" }).click();
-      await page.getByRole("dialog").getByText("Begin with").waitFor();
+      await page.getByRole("dialog").getByText("Start from").waitFor();
     },
   },
   { name: "library-boards", prepare: at("/library/boards"), ready: text("Classic Triad") },
