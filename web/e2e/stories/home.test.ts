@@ -10,7 +10,7 @@ story("a server that goes away is noticed, and so is its return", async ({ serve
 
   somebody.forgive(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/);
   await server.kill();
-  const lost = page.getByText("The server does not answer. Trying again.");
+  const lost = page.getByText("The server is not responding. Retrying…");
   await lost.waitFor();
   expect(await box.inputValue()).toBe("What was typed stays");
 
@@ -27,7 +27,7 @@ story(
   async ({ person }) => {
     const { page } = await person();
     await page.goto("/");
-    await page.getByRole("heading", { level: 1, name: "First, a model to ask" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "First, connect a model" }).waitFor();
     expect(await page.getByRole("button", { name: "Convene" }).count()).toBe(0);
   },
   { OLLAMA_HOST: "http://127.0.0.1:9" },
