@@ -15,7 +15,7 @@ pub struct Limit {
     /// What it may spend: money, tokens or time, such as 0.50usd, 20ktok, 90s (repeat)
     #[arg(long = "budget", value_name = "AMOUNT")]
     budget: Vec<String>,
-    /// Stop when the budget is spent; otherwise it comes to its end with what is there
+    /// Stop when the budget is spent, instead of finishing with what is there
     #[arg(long, requires = "budget")]
     stop_when_spent: bool,
 }
