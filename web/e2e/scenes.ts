@@ -12,6 +12,7 @@ import {
   CRITIC,
   decision,
   member,
+  PRICES,
   sections,
   turn,
   verdict,
@@ -36,6 +37,7 @@ export interface Scene {
   /** Returns when the page shows it. */
   ready: (page: Page) => Promise<unknown>;
   settings?: Record<string, string>;
+  config?: string;
 }
 
 /** Opens a scene that has been prepared, and returns when it is there. */
@@ -348,6 +350,27 @@ export const SCENES: Scene[] = [
     },
   },
   {
+    name: "boardroom-priced",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ...ANSWERS);
+      const budget = { tokens: 60_000, cost: 0.5, seconds: 900 };
+      const id = await board(server, { prompt: QUESTION, budget });
+      await settled(server, id);
+      return `/boardrooms/${id}`;
+    },
+    ready: text("Adopt the cache"),
+    config: PRICES,
+  },
+  {
+    name: "boardrooms-priced",
+    prepare: at("/boardrooms"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Edit board" }).click();
+      await page.getByLabel("Cost (USD)").scrollIntoViewIfNeeded();
+    },
+    config: PRICES,
+  },
+  {
     name: "boardroom-votes",
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
     ready: text("of 6 accept"),
@@ -642,11 +665,6 @@ export const SCENES: Scene[] = [
       return `/runs/${id}`;
     },
     ready: text("Read the build log"),
-  },
-  {
-    name: "run-missing",
-    prepare: at("/runs/01a1ec65-24d4-71ce-908e-6936b1c35e39"),
-    ready: heading,
   },
   { name: "history-empty", prepare: at("/history"), ready: heading },
   {

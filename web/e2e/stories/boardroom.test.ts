@@ -7,6 +7,7 @@ import {
   anyAdvisor,
   ballot,
   CRITIC,
+  PRICES,
   sections,
   verdict,
   verdictTold,
@@ -152,9 +153,11 @@ story("a failed advisor says why and is asked again", async ({ models, server, p
   await page.goto(`/boardrooms/${id}`);
   await panel(page, "Critic").getByText("failed", { exact: true }).waitFor();
   await theVerdict(page).getByText("Without the critic.").waitFor();
-  await theVerdict(page)
+  const absent = await theVerdict(page)
     .getByText(/Without the Critic:/)
-    .waitFor();
+    .boundingBox();
+  const headline = await theVerdict(page).getByText("The advisors would begin").boundingBox();
+  expect(absent?.y).toBeLessThan(headline?.y ?? 0);
   expect(await saidBy(page, "Critic")).toContain("Cut off");
 
   await answer(page, "Critic").getByRole("button", { name: "Ask again" }).click();
@@ -680,3 +683,36 @@ for (const look of [
     expect(box && box.y + box.height).toBeLessThan(look.height);
   });
 }
+
+story(
+  "what a board may spend and has spent is told in tokens, money and time",
+  async ({ models, server, person }) => {
+    await models.say(verdict({ text: sections("Begin.") }), anyAdvisor({ text: words(40, "w") }));
+    const { page } = await person();
+    await page.goto("/boardrooms");
+    await page.getByRole("textbox", { name: "Question for the board" }).fill(QUESTION);
+    await page.getByRole("button", { name: "Edit board" }).click();
+    const budget = page.getByRole("group", { name: "Budget" });
+    await budget.getByLabel("Tokens").fill("60,000");
+    await budget.getByLabel("Cost (USD)").fill("0.50");
+    await budget.getByLabel("Time (s)").fill("900");
+    await page.getByRole("button", { name: "Convene", exact: true }).click();
+    await theVerdict(page).getByText("Begin.", { exact: true }).waitFor();
+    const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
+    await settled(server, row?.id ?? "");
+    const { usage, cost = 0, budget: spent } = await boardView(server, row?.id ?? "");
+    expect(spent).toMatchObject({ tokens: 60_000, cost: 0.5, seconds: 900 });
+    expect(cost).toBeGreaterThan(0);
+    const facts = page.locator(".board-head .eyebrow");
+    const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+    await facts.getByText(`${tokens.toLocaleString("en")} of 60,000 tokens`).waitFor();
+    await facts.getByText(`$${cost.toFixed(4)} of $0.50`).waitFor();
+    await facts.getByText("at most 15 min").waitFor();
+    // Each answer tells its own part.
+    await panel(page, "Critic")
+      .getByText(/\d in · \d+ out · \$0\.\d{4}/)
+      .waitFor();
+  },
+  {},
+  PRICES,
+);

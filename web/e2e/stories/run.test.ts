@@ -1,4 +1,4 @@
-import { board, boardView, example, run, runView, settled } from "../arrange";
+import { example, run, runView, settled } from "../arrange";
 import { advisor, anyAdvisor, ballot, sections, verdict } from "../cast";
 import { expect, story } from "../stage";
 
@@ -137,17 +137,12 @@ story("done steps are folded, and can be opened", async ({ server, person }) => 
   await page.getByRole("heading", { level: 1, name: "Which queue do we use?" }).waitFor();
 });
 
-story("what a board may spend, and what it has spent, is told with its prices", async (stage) => {
-  const { models, server, person } = stage;
-  await models.say(verdict({ text: sections("Begin.") }), anyAdvisor({ text: "Said." }));
-  const id = await board(server, { prompt: QUESTION, budget: { tokens: 60_000, seconds: 900 } });
-  await settled(server, id);
-  const { usage, budget } = await boardView(server, id);
-  const { page } = await person({ width: 390, height: 844 });
-  await page.goto(`/boardrooms/${id}`);
-  const facts = page.locator(".eyebrow");
-  const spent = (budget?.spentTokens ?? 0).toLocaleString("en");
-  await facts.getByText(`${spent} of 60,000 tokens`).waitFor();
-  await facts.getByText("at most 15 min").waitFor();
-  expect((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)).toBe(budget?.spentTokens);
+story("a run that is not there says so", async ({ person }) => {
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/status of 404/);
+  await page.goto("/runs/01a1ec65-24d4-71ce-908e-6936b1c35e39");
+  await page.getByRole("heading", { level: 1, name: "Run not found" }).waitFor();
+  await page.getByRole("link", { name: "All sessions" }).click();
+  await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
 });

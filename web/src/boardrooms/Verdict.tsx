@@ -46,6 +46,7 @@ export const Verdict = memo(function Verdict(props: Props) {
       </div>
       {synthesis ? (
         <>
+          <Absent synthesis={synthesis} />
           <VerdictText synthesis={synthesis} texts={texts} />
           <Cut of={synthesis} />
           <Notes synthesis={synthesis} />
@@ -187,17 +188,25 @@ export function inSentenceCase(name: string): string {
   return name.charAt(0) + name.slice(1).toLowerCase();
 }
 
-/** What a reader should know before relying on it. */
-function Notes({ synthesis }: { synthesis: Synthesis }) {
-  const { absent, failedBefore, instruction, headings, status, error } = synthesis;
+/** Who was not heard is said before what was concluded without them. */
+function Absent({ synthesis: { absent } }: { synthesis: Synthesis }) {
   return (
     <div className="verdict-notes">
-      {instruction !== undefined && <p>Instruction: {instruction}</p>}
       {absent.map((one) => (
         <p key={one.advisor} className="warned">
           Without the {one.name}: {one.why}
         </p>
       ))}
+    </div>
+  );
+}
+
+/** What a reader should know before relying on it. */
+function Notes({ synthesis }: { synthesis: Synthesis }) {
+  const { failedBefore, instruction, headings, status, error } = synthesis;
+  return (
+    <div className="verdict-notes">
+      {instruction !== undefined && <p>Instruction: {instruction}</p>}
       {failedBefore.map((one, place) => (
         <p key={place} className="warned">
           {whatFollowed(one.model, failedBefore[place + 1]?.model ?? synthesis.model)}{" "}

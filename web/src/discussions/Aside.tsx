@@ -94,7 +94,7 @@ function SeatLine({ seat, role, isNow }: { seat: Seat; role: string; isNow: bool
       </span>
       <span className="muted small number">
         {seat.calls > 0 && some(seat.calls, "call")}
-        {used > 0 && <span>{count(used)}</span>}
+        {used > 0 && <span>{count(used)} tokens</span>}
       </span>
     </li>
   );
