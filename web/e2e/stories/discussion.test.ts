@@ -278,3 +278,19 @@ story("a turn that reached its limit is marked, and what it took is told", async
     .getByText(/ · [\d,]+ tokens/)
     .waitFor();
 });
+
+story("on a phone a facilitator's words and the question line up", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    decision({ text: next("ann", "What breaks first?") }),
+    conclusion({ text: "Concluded." }),
+    turn({ text: "The disk." }),
+  );
+  const id = await annAndBob(server, { maxRounds: 1 });
+  const { page } = await person({ width: 390, height: 844 });
+  await page.goto(`/discussions/${id}`);
+  const card = page.getByRole("article", { name: "Lead, Facilitator" }).first();
+  const words = await card.getByText("Gives the floor to").boundingBox();
+  const question = await card.getByText("What breaks first?").boundingBox();
+  expect(question?.x).toBe(words?.x);
+});
