@@ -153,3 +153,27 @@ for (const look of [
     expect(toast && box && toast.y + toast.height).toBeLessThanOrEqual(box?.y ?? 0);
   });
 }
+
+story("an answer that a crash cut off begins again, and says so", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(member({ text: ANSWER, hold: "first", holdAfter: 8 }));
+  await council(server, {
+    name: "plans",
+    charter: "Plans.",
+    members: [{ name: "Skeptic", model: "alpha" }, { name: "Ada" }],
+  });
+  await say(server, "plans", "Ada", ["@Skeptic should we try it?"]);
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET/);
+  await page.goto("/councils/plans");
+  const writing = page.getByRole("article", { name: "Skeptic is answering" });
+  await writing.getByText("A trial of two weeks would").waitFor();
+  await server.kill();
+  await models.say(member({ text: ANSWER, hold: "second", holdAfter: 3 }));
+  await models.release("first");
+  await server.restart();
+  await writing.getByText("An earlier attempt was interrupted. The answer starts over.").waitFor();
+  await models.release("second");
+  await page.getByRole("article", { name: "Skeptic", exact: true }).getByText(ANSWER).waitFor();
+});

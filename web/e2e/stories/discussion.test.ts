@@ -294,3 +294,29 @@ story("on a phone a facilitator's words and the question line up", async (stage)
   const question = await card.getByText("What breaks first?").boundingBox();
   expect(question?.x).toBe(words?.x);
 });
+
+story("a turn that a crash cut off begins again, and says so", async (stage) => {
+  const { models, server, person } = stage;
+  const say = (hold: string, holdAfter: number) =>
+    models.say(
+      decision({ text: next("ann", "Well?") }),
+      conclusion({ text: "Concluded." }),
+      turn({ text: "Ann says quite a lot about it.", hold, holdAfter }),
+    );
+  await say("first", 5);
+  const id = await annAndBob(server, { maxRounds: 1 });
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET/);
+  await page.goto(`/discussions/${id}`);
+  const now = page.getByRole("article", { name: "Ann, now" });
+  await now.getByText("Ann says quite a lot").waitFor();
+  await server.kill();
+  await say("second", 2);
+  await models.release("first");
+  await server.restart();
+  await now.getByText("An earlier attempt was interrupted. The answer starts over.").waitFor();
+  await models.release("second");
+  await page.getByRole("region", { name: "Conclusion" }).getByText("Concluded.").waitFor();
+  expect(await spoken(server, id)).toEqual(["Ann: Ann says quite a lot about it."]);
+});
