@@ -200,7 +200,7 @@ function Filled({ field, value, wrong, onChange }: FilledProps) {
         wrong={wrong}
         onChange={(event) => onChange(event.target.value)}
       >
-        <option value="">Not said</option>
+        <option value="">Choose</option>
         <option value="true">Yes</option>
         <option value="false">No</option>
       </SelectField>

@@ -159,22 +159,12 @@ function Worked({ run }: { run: RunView }) {
   );
 }
 
-function Outcome({ run }: { run: RunView }) {
-  const outputs = Object.entries<unknown>(run.outputs ?? {});
-  if (outputs.length === 0) return null;
+function Outcome({ run: { outputs } }: { run: RunView }) {
+  if (!outputs || Object.keys(outputs).length === 0) return null;
   return (
     <section className="card run-outcome" aria-labelledby="outcome">
       <h2 id="outcome">Outcome</h2>
-      <dl>
-        {outputs.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Value value={value} label={name} under={2} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Value value={outputs} label="Outcome" under={2} />
     </section>
   );
 }

@@ -150,29 +150,11 @@ function Inside({ step }: { step: Step }) {
   );
 }
 
-/** A map as its fields, anything else as it is. */
 function Values({ title, of }: { title: string; of: unknown }) {
-  const fields =
-    typeof of === "object" && of !== null && !Array.isArray(of)
-      ? Object.entries(of as Record<string, unknown>)
-      : undefined;
   return (
     <div className="run-values">
       <p className="eyebrow">{title}</p>
-      {fields ? (
-        <dl>
-          {fields.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <Value value={value} label={name} under={2} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      ) : (
-        <Value value={of} label={title} under={2} />
-      )}
+      <Value value={of} label={title} under={2} />
     </div>
   );
 }

@@ -8,7 +8,7 @@ interface Props {
   under: 1 | 2 | 3;
 }
 
-/** A value of a run: texts as they are meant, short lists as words, everything else as it is. */
+/** A value of a run: texts as they are meant, maps by their fields, everything else as it is. */
 export function Value({ value, label, under }: Props) {
   if (typeof value === "string") {
     return value === "" ? (
@@ -22,6 +22,20 @@ export function Value({ value, label, under }: Props) {
     return <p>{value.length === 0 ? <span className="muted">None</span> : value.join(", ")}</p>;
   }
   if (typeof value !== "object") return <p>{JSON.stringify(value)}</p>;
+  if (!Array.isArray(value)) {
+    return (
+      <dl className="run-map">
+        {Object.entries(value as Record<string, unknown>).map(([name, one]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Value value={one} label={name} under={under} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
   return (
     <pre className="run-value" tabIndex={0} role="group" aria-label={label}>
       {JSON.stringify(value, null, 2)}
