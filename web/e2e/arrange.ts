@@ -1,5 +1,7 @@
 // Brings a server to the state that a story begins with, through its interface for programs.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { components } from "../src/api/schema";
 import type { Server } from "./programs";
 
@@ -124,4 +126,19 @@ export async function say(
     });
     header = { "Agent-Token": (await got(posted)).agentToken };
   }
+}
+
+/** A workflow of the folder of examples, as it is written. */
+export function example(name: string): string {
+  return readFileSync(join(import.meta.dirname, `../../examples/${name}.yaml`), "utf8");
+}
+
+/** Begins a run of this file, in the name of Mira. */
+export async function run(server: Server, source: string, inputs: object = {}): Promise<string> {
+  const body = { source, inputs: inputs as Record<string, never>, starter: "mira" };
+  return (await got(server.api.POST("/api/runs", { body }))).id;
+}
+
+export function runView(server: Server, id: string): Promise<Schemas["RunView"]> {
+  return got(server.api.GET("/api/runs/{id}", { params: { path: { id } } }));
 }

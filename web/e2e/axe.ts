@@ -52,6 +52,7 @@ export function lookAtAll(size: { width: number; height: number }): void {
         expect(found.join("\n")).toBe("");
       },
       scene.settings,
+      scene.config,
     );
   }
 }

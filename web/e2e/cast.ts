@@ -78,3 +78,8 @@ export const CRITIC =
   "The cost is *understated*. Nobody has run it at night.\n\n1. Who is on call?\n2. What is the way back?\n\nI would wait for a trial.";
 export const ANALYST =
   "It turns on one number: how often it fails.\n\n| Option | Failures per month |\n|---|---:|\n| As now | 4 |\n| With it | 1 |\n\nThe balance is in favour.";
+
+/** The operator's prices for the models of stories. */
+export const PRICES = ["alpha", "beta", "gamma", "delta"]
+  .map((model) => `[prices."ollama/${model}"]\ninput = 20\noutput = 60\n`)
+  .join("\n");

@@ -2,7 +2,7 @@
 // real `plenary serve`, each on a free port of this machine.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -112,8 +112,17 @@ export class Server {
     });
   }
 
-  static async start(models: string, settings: Record<string, string> = {}): Promise<Server> {
+  /** `config` is the operator's plenary.toml. */
+  static async start(
+    models: string,
+    settings: Record<string, string> = {},
+    config?: string,
+  ): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), "plenary-e2e-"));
+    if (config !== undefined) {
+      mkdirSync(join(folder, ".config/plenary"), { recursive: true });
+      writeFileSync(join(folder, ".config/plenary/plenary.toml"), config);
+    }
     const pages = process.env["PLENARY_WEB_FOLDER"];
     const env = {
       HOME: folder,

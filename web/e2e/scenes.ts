@@ -1,7 +1,7 @@
 // Every page in every main state: what axe looks at and what pictures are taken of.
 
 import type { Page } from "playwright-core";
-import { board, council, discussion, say, settled, Whiteboard } from "./arrange";
+import { board, council, discussion, example, run, say, settled, Whiteboard } from "./arrange";
 import {
   ADVOCATE,
   advisor,
@@ -12,6 +12,7 @@ import {
   CRITIC,
   decision,
   member,
+  PRICES,
   sections,
   turn,
   verdict,
@@ -36,6 +37,7 @@ export interface Scene {
   /** Returns when the page shows it. */
   ready: (page: Page) => Promise<unknown>;
   settings?: Record<string, string>;
+  config?: string;
 }
 
 /** Opens a scene that has been prepared, and returns when it is there. */
@@ -208,6 +210,15 @@ async function thread({ models, server }: Place, hold?: string): Promise<void> {
   ]);
 }
 
+const FAILING = `name: nightly
+title: What changed last night?
+steps:
+  fetch:
+    label: Read the build log
+    http: { get: "https://ci.example/log" }
+  report: { ask: { prompt: "Sum this up: {{ steps.fetch.body }}" } }
+`;
+
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
 const text = (words: string | RegExp) => (page: Page) =>
   page.getByRole("main").getByText(words).first().waitFor();
@@ -264,7 +275,7 @@ export const SCENES: Scene[] = [
     prepare: at("/boardrooms"),
     ready: async (page) => {
       await page.getByRole("button", { name: "Edit board" }).click();
-      await page.getByRole("button", { name: "Add an advisor" }).waitFor();
+      await page.getByRole("button", { name: "Add advisor" }).waitFor();
     },
   },
   {
@@ -337,6 +348,27 @@ export const SCENES: Scene[] = [
       await page.getByRole("region", { name: "Earlier questions" }).getByText(QUESTION).click();
       await page.getByRole("region", { name: "Analyst, then" }).waitFor();
     },
+  },
+  {
+    name: "boardroom-priced",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ...ANSWERS);
+      const budget = { tokens: 60_000, cost: 0.5, seconds: 900 };
+      const id = await board(server, { prompt: QUESTION, budget });
+      await settled(server, id);
+      return `/boardrooms/${id}`;
+    },
+    ready: text("Adopt the cache"),
+    config: PRICES,
+  },
+  {
+    name: "boardrooms-priced",
+    prepare: at("/boardrooms"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Edit board" }).click();
+      await page.getByLabel("Cost (USD)").scrollIntoViewIfNeeded();
+    },
+    config: PRICES,
   },
   {
     name: "boardroom-votes",
@@ -497,7 +529,7 @@ export const SCENES: Scene[] = [
   {
     name: "whiteboard-blind",
     prepare: async (place) => `/whiteboards/${(await whiteboard(place)).id}`,
-    ready: text("Everybody writes before they know what others think"),
+    ready: text("Everyone writes before they know what others think"),
   },
   {
     name: "whiteboard-read",
@@ -570,7 +602,7 @@ export const SCENES: Scene[] = [
     prepare: at("/councils"),
     ready: async (page) => {
       await page.getByRole("button", { name: "Open a council" }).first().click();
-      await page.getByRole("button", { name: "Add a new member" }).click();
+      await page.getByRole("button", { name: "Add member" }).click();
     },
   },
   {
@@ -589,6 +621,50 @@ export const SCENES: Scene[] = [
       return "/councils/night-shift";
     },
     ready: text("Post 1 leaves open who that is."),
+  },
+  {
+    name: "run-awaited",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
+      const inputs = { question: QUESTION, people: ["ann", "ben"] };
+      return `/runs/${await run(server, example("panel-then-person"), inputs)}`;
+    },
+    ready: text("Approval needed from ann or ben"),
+  },
+  {
+    name: "run-refused",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
+      const inputs = { question: QUESTION, people: ["ann"] };
+      return `/runs/${await run(server, example("panel-then-person"), inputs)}`;
+    },
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Reject" }).click();
+      await page.getByText("Enter a reason.").waitFor();
+    },
+  },
+  {
+    name: "run-done",
+    prepare: async ({ server }) => {
+      const id = await run(server, example("adr"), { topic: "Which queue do we use?" });
+      await settled(server, id);
+      return `/runs/${id}`;
+    },
+    ready: async (page) => {
+      await text("Outcome")(page);
+      const step = page.locator('[data-step="archive"]');
+      await step.getByText("Details").click();
+      await step.getByText("Output").waitFor();
+    },
+  },
+  {
+    name: "run-failed",
+    prepare: async ({ server }) => {
+      const id = await run(server, FAILING);
+      await settled(server, id);
+      return `/runs/${id}`;
+    },
+    ready: text("Read the build log"),
   },
   { name: "history-empty", prepare: at("/history"), ready: heading },
   {
@@ -616,7 +692,7 @@ export const SCENES: Scene[] = [
     prepare: at("/library/facilitators"),
     ready: async (page) => {
       await page.getByRole("button", { name: "New facilitator" }).click();
-      await page.getByRole("dialog").getByText("Begin with").waitFor();
+      await page.getByRole("dialog").getByText("Start from").waitFor();
     },
   },
   { name: "library-boards", prepare: at("/library/boards"), ready: text("Classic Triad") },

@@ -15,7 +15,7 @@ const SIZES = [
 
 async function take(browser: Browser, scene: Scene, folder: string): Promise<void> {
   const models = await ModelServer.start();
-  const server = await Server.start(models.url, scene.settings);
+  const server = await Server.start(models.url, scene.settings, scene.config);
   try {
     const opened = await scene.prepare({ models, server });
     for (const viewport of SIZES) {

@@ -28,11 +28,12 @@ export function story(
   name: string,
   play: (stage: Stage) => Promise<void>,
   settings: Record<string, string> = {},
+  config?: string,
 ): void {
   test(name, async () => {
     const people: Person[] = [];
     const models = await ModelServer.start();
-    const server = await Server.start(models.url, settings);
+    const server = await Server.start(models.url, settings, config);
     const person = async (look?: Look) => {
       const somebody = await Person.sitDown(await theBrowser(), server.url, look);
       people.push(somebody);

@@ -53,11 +53,13 @@ export function App() {
 }
 
 function Nowhere() {
-  useTitle("Not here");
+  useTitle("Page not found");
   return (
     <div className="page">
-      <h1>There is nothing at this address</h1>
-      <Empty action={<Link href="/">Go home</Link>}>It may have been removed, or mistyped.</Empty>
+      <h1>Page not found</h1>
+      <Empty action={<Link href="/">Go to Home</Link>}>
+        It may have been removed, or the address is mistyped.
+      </Empty>
     </div>
   );
 }

@@ -39,7 +39,7 @@ use crate::terminal;
 #[derive(Parser)]
 #[command(name = "plenary", version, max_term_width = 100)]
 pub struct Arguments {
-    /// Use this server in place of a store of one's own [env: PLENARY_SERVER]
+    /// Use this server instead of a local store [env: PLENARY_SERVER]
     #[arg(long, global = true, value_name = "URL", value_parser = config::server)]
     server: Option<String>,
     #[command(subcommand)]
@@ -58,11 +58,11 @@ enum Command {
     Council(council::Council),
     /// Write, check and run workflows: steps that open, feed and harvest the other forms
     Workflow(workflow::Workflow),
-    /// Keep agents: who they are, and by which model they speak
+    /// Manage agents: who they are, and which model they use
     Agents(agents::Agents),
     /// Work with sessions that are running or kept
     Sessions(sessions::Sessions),
-    /// Show what models can be used now, and why others cannot
+    /// Show which models are available, and why others are not
     Models(models::Models),
     /// Trust the plenary.toml of this folder, so that all of it counts
     Trust(trust::Trust),

@@ -99,8 +99,8 @@ impl Reach {
         };
         match resumed {
             0 => {}
-            1 => terminal::note("(1 session that was cut off goes on meanwhile)"),
-            many => terminal::note(&format!("({many} sessions that were cut off go on meanwhile)")),
+            1 => terminal::note("(1 interrupted session continues meanwhile)"),
+            many => terminal::note(&format!("({many} interrupted sessions continue meanwhile)")),
         }
     }
 

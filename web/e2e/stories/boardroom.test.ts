@@ -7,6 +7,7 @@ import {
   anyAdvisor,
   ballot,
   CRITIC,
+  PRICES,
   sections,
   verdict,
   verdictTold,
@@ -152,9 +153,11 @@ story("a failed advisor says why and is asked again", async ({ models, server, p
   await page.goto(`/boardrooms/${id}`);
   await panel(page, "Critic").getByText("failed", { exact: true }).waitFor();
   await theVerdict(page).getByText("Without the critic.").waitFor();
-  await theVerdict(page)
+  const absent = await theVerdict(page)
     .getByText(/Without the Critic:/)
-    .waitFor();
+    .boundingBox();
+  const headline = await theVerdict(page).getByText("The advisors would begin").boundingBox();
+  expect(absent?.y).toBeLessThan(headline?.y ?? 0);
   expect(await saidBy(page, "Critic")).toContain("Cut off");
 
   await answer(page, "Critic").getByRole("button", { name: "Ask again" }).click();
@@ -206,7 +209,7 @@ story("a second verdict with an instruction stands beside the first", async (sta
   await dialog.waitFor({ state: "detached" });
   await models.release("second");
   await theVerdict(page).getByText("The second one.").waitFor();
-  await theVerdict(page).getByText("Asked for: In one sentence").waitFor();
+  await theVerdict(page).getByText("Instruction: In one sentence").waitFor();
 
   await theVerdict(page)
     .getByRole("button", { name: /verdict v2/ })
@@ -288,7 +291,7 @@ story("a person answers on a board", async ({ models, server, person }) => {
   await page.getByRole("button", { name: "Convene", exact: true }).click();
 
   await panel(page, "Critic").getByText("Waiting for Ada").waitFor();
-  const box = page.getByRole("textbox", { name: "Answer of Ada" });
+  const box = page.getByRole("textbox", { name: "Answer as Ada" });
   await box.fill("I was on call. It was **quiet**.");
   // What was typed survives a reload.
   await page.reload();
@@ -328,7 +331,7 @@ story("a person answers without having seen the others", async ({ models, server
   await answer(other.page, "Advocate").getByText("The advocate has spoken.").waitFor();
   await answer(other.page, "Critic").getByText("critic10").waitFor();
 
-  await ada.page.getByRole("textbox", { name: "Answer of Ada" }).fill("I saw it work.");
+  await ada.page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
   await ada.page.getByRole("button", { name: "Answer as Expert" }).click();
   await answer(ada.page, "Advocate").getByText("The advocate has spoken.").waitFor();
   await answer(ada.page, "Critic").getByText("critic10").waitFor();
@@ -353,7 +356,7 @@ story("a server that dies in the middle of answers comes back by itself", async 
   await answer(page, "Advocate").getByText("again30").waitFor();
   await server.kill();
   await page
-    .getByText(/Connection lost|does not answer/)
+    .getByText(/Connection lost|is not responding/)
     .first()
     .waitFor();
   expect(await saidBy(page, "Advocate")).toContain("again30");
@@ -365,14 +368,14 @@ story("a server that dies in the middle of answers comes back by itself", async 
   await server.restart();
   // Whoever was reading is told why the words are gone.
   await answer(page, "Advocate")
-    .getByText("An earlier attempt was interrupted. The answer begins again.")
+    .getByText("An earlier attempt was interrupted. The answer starts over.")
     .waitFor();
   await models.release("second");
   await theVerdict(page).getByText("After all that.").waitFor();
   for (const name of ["Advocate", "Critic", "Analyst"]) {
     expect((await saidBy(page, name)).trim()).toBe(words(60, "again"));
   }
-  await expect.poll(() => page.getByText(/Connection lost|does not answer/).count()).toBe(0);
+  await expect.poll(() => page.getByText(/Connection lost|is not responding/).count()).toBe(0);
 });
 
 story("nobody is moved who reads further up", async ({ models, server, person }) => {
@@ -443,10 +446,10 @@ story("advisors vote on the verdict, a person among them", async ({ models, serv
   });
   const { page } = await person();
   await page.goto(`/boardrooms/${id}`);
-  await page.getByRole("textbox", { name: "Answer of Ada" }).fill("I saw it work.");
+  await page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
   await page.getByRole("button", { name: "Answer as Expert" }).click();
 
-  const paper = page.getByRole("form", { name: "Ballot of Ada" });
+  const paper = page.getByRole("form", { name: "Ada’s ballot" });
   await paper.waitFor();
   const points = (await boardView(server, id)).syntheses[0]?.points ?? [];
   expect(points.length).toBeGreaterThan(2);
@@ -459,7 +462,7 @@ story("advisors vote on the verdict, a person among them", async ({ models, serv
   await paper.getByLabel("Reason for the vote on point 1").fill("It was not worth it.");
   // What was marked survives a reload.
   await page.reload();
-  await paper.getByRole("button", { name: "Cast the votes" }).click();
+  await paper.getByRole("button", { name: "Submit votes" }).click();
   await paper.waitFor({ state: "detached" });
   await models.release("votes");
 
@@ -585,12 +588,12 @@ story("the advisors vote later, and one is passed over", async ({ models, server
   });
   const { page } = await person();
   await page.goto(`/boardrooms/${id}`);
-  await page.getByRole("textbox", { name: "Answer of Ada" }).fill("I saw it work.");
+  await page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
   await page.getByRole("button", { name: "Answer as Expert" }).click();
   await theVerdict(page).getByRole("button", { name: "Let them vote now" }).click();
-  await page.getByRole("form", { name: "Ballot of Ada" }).waitFor();
-  await page.getByRole("button", { name: "Go on without the vote of Ada" }).click();
-  await page.getByRole("form", { name: "Ballot of Ada" }).waitFor({ state: "detached" });
+  await page.getByRole("form", { name: "Ada’s ballot" }).waitFor();
+  await page.getByRole("button", { name: "Continue without Ada’s vote" }).click();
+  await page.getByRole("form", { name: "Ada’s ballot" }).waitFor({ state: "detached" });
   await models.release("votes");
   await expect.poll(async () => (await boardView(server, id)).status).toBe("closed");
   const map = page.getByRole("region", { name: "Map", exact: true });
@@ -621,11 +624,12 @@ story(
     await settled(server, id);
     const { page } = await person();
     await page.goto(`/boardrooms/${id}`);
-    await answer(page, "Critic").getByText("Cut off at the limit").waitFor();
-    expect(await page.getByText("Cut off at the limit").count()).toBe(1);
+    await answer(page, "Critic").getByText("Cut off at the length limit").waitFor();
+    expect(await page.getByText("Cut off at the length limit").count()).toBe(1);
     const { usage } = await boardView(server, id);
     const head = page.getByRole("banner").or(page.locator(".board-head"));
-    await head.getByText(`${usage.inputTokens?.toLocaleString("en")} in`).waitFor();
+    const all = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+    await head.getByText(`${all.toLocaleString("en")} tokens`).waitFor();
     for (const name of ["Advocate", "Critic", "Analyst"]) {
       await panel(page, name)
         .getByText(/\d in · \d+ out/)
@@ -679,3 +683,36 @@ for (const look of [
     expect(box && box.y + box.height).toBeLessThan(look.height);
   });
 }
+
+story(
+  "what a board may spend and has spent is told in tokens, money and time",
+  async ({ models, server, person }) => {
+    await models.say(verdict({ text: sections("Begin.") }), anyAdvisor({ text: words(40, "w") }));
+    const { page } = await person();
+    await page.goto("/boardrooms");
+    await page.getByRole("textbox", { name: "Question for the board" }).fill(QUESTION);
+    await page.getByRole("button", { name: "Edit board" }).click();
+    const budget = page.getByRole("group", { name: "Budget" });
+    await budget.getByLabel("Tokens").fill("60,000");
+    await budget.getByLabel("Cost (USD)").fill("0.50");
+    await budget.getByLabel("Time (s)").fill("900");
+    await page.getByRole("button", { name: "Convene", exact: true }).click();
+    await theVerdict(page).getByText("Begin.", { exact: true }).waitFor();
+    const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
+    await settled(server, row?.id ?? "");
+    const { usage, cost = 0, budget: spent } = await boardView(server, row?.id ?? "");
+    expect(spent).toMatchObject({ tokens: 60_000, cost: 0.5, seconds: 900 });
+    expect(cost).toBeGreaterThan(0);
+    const facts = page.locator(".board-head .eyebrow");
+    const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+    await facts.getByText(`${tokens.toLocaleString("en")} of 60,000 tokens`).waitFor();
+    await facts.getByText(`$${cost.toFixed(4)} of $0.50`).waitFor();
+    await facts.getByText("at most 15 min").waitFor();
+    // Each answer tells its own part.
+    await panel(page, "Critic")
+      .getByText(/\d in · \d+ out · \$0\.\d{4}/)
+      .waitFor();
+  },
+  {},
+  PRICES,
+);

@@ -1,3 +1,4 @@
+import { council, say } from "../arrange";
 import { member } from "../cast";
 import { expect, story } from "../stage";
 
@@ -12,7 +13,7 @@ story("a council whose member answers live", async ({ models, server, person }) 
   const dialog = page.getByRole("dialog", { name: "Open a council" });
   await dialog.getByLabel("Name").first().fill("night-shift");
   await dialog.getByLabel("Charter").fill("Who is on call at night, and how we ask them.");
-  await dialog.getByRole("button", { name: "Add a new member" }).click();
+  await dialog.getByRole("button", { name: "Add member" }).click();
   const first = dialog.getByRole("group", { name: "Member 1" });
   await first.getByLabel("Name").fill("Skeptic");
   await first.getByLabel("Model").selectOption({ label: "alpha" });
@@ -54,7 +55,7 @@ story("a council whose member answers live", async ({ models, server, person }) 
 
   await page.getByRole("button", { name: "Close…" }).click();
   const closing = page.getByRole("dialog", { name: "Close this council" });
-  await closing.getByLabel("What came of it").fill("We try it for two weeks.");
+  await closing.getByLabel("Summary (optional)").fill("We try it for two weeks.");
   await closing.getByRole("button", { name: "Close council" }).click();
   for (const one of [page, other.page]) {
     const thread = one.getByRole("region", { name: "Thread" });
@@ -128,10 +129,51 @@ story(
     await page.getByRole("textbox", { name: "Post" }).fill("@Ann are you there?");
     await page.getByRole("textbox", { name: "Post" }).press("Enter");
     const answer = page.getByRole("article", { name: "Ann", exact: true });
-    await answer.getByText("Cut off at the limit").waitFor();
+    await answer.getByText("Cut off at the length limit").waitFor();
     await answer.getByText(/\d in · \d+ out/).waitFor();
     await answer.getByRole("button", { name: /In reply to/ }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("post-1");
-    expect(await page.getByRole("button", { name: "To the newest" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Jump to latest" }).count()).toBe(0);
   },
 );
+
+for (const look of [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+]) {
+  story(`a toast covers nothing that is being written at ${look.width}`, async (stage) => {
+    const { server, person } = stage;
+    await council(server, { name: "plans", charter: "Plans.", members: [{ name: "Ada" }] });
+    await say(server, "plans", "Ada", ["The rota has a gap."]);
+    const { page } = await person(look);
+    await page.goto("/councils/plans");
+    await page.getByRole("button", { name: "Copy post 1" }).click();
+    const toast = await page.locator(".toast").boundingBox();
+    const box = await page.getByRole("form", { name: "Write a post" }).boundingBox();
+    expect(toast && box && toast.y + toast.height).toBeLessThanOrEqual(box?.y ?? 0);
+  });
+}
+
+story("an answer that a crash cut off begins again, and says so", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(member({ text: ANSWER, hold: "first", holdAfter: 8 }));
+  await council(server, {
+    name: "plans",
+    charter: "Plans.",
+    members: [{ name: "Skeptic", model: "alpha" }, { name: "Ada" }],
+  });
+  await say(server, "plans", "Ada", ["@Skeptic should we try it?"]);
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET/);
+  await page.goto("/councils/plans");
+  const writing = page.getByRole("article", { name: "Skeptic is answering" });
+  await writing.getByText("A trial of two weeks would").waitFor();
+  await server.kill();
+  await models.say(member({ text: ANSWER, hold: "second", holdAfter: 3 }));
+  await models.release("first");
+  await server.restart();
+  await writing.getByText("An earlier attempt was interrupted. The answer starts over.").waitFor();
+  await models.release("second");
+  await page.getByRole("article", { name: "Skeptic", exact: true }).getByText(ANSWER).waitFor();
+});

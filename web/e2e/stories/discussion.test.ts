@@ -153,7 +153,7 @@ story("paused, killed, restarted and resumed, it goes on where it was", async (s
   await expect.poll(async () => (await discussionView(server, id)).status).toBe("paused");
 
   await server.kill();
-  const broken = page.getByText(/connection is broken|does not answer/);
+  const broken = page.getByText(/Connection lost|is not responding/);
   await broken.first().waitFor();
   await server.restart();
   await expect.poll(() => broken.count()).toBe(0);
@@ -182,9 +182,9 @@ story("somebody interjects, and those after it hear it", async ({ models, server
   await page.getByRole("button", { name: "Interject" }).click();
   const form = page.getByRole("form", { name: "Interject" });
   await form.getByLabel("Your name").fill("Max");
-  await form.getByLabel("Say something between the turns").fill("It is about safety, not money.");
-  await form.getByRole("button", { name: "Say it" }).click();
-  await expect.poll(() => form.getByLabel("Say something between the turns").inputValue()).toBe("");
+  await form.getByLabel("Add a remark between turns").fill("It is about safety, not money.");
+  await form.getByRole("button", { name: "Send" }).click();
+  await expect.poll(() => form.getByLabel("Add a remark between turns").inputValue()).toBe("");
   await models.release("ann");
   const timeline = page.getByRole("region", { name: "Timeline" });
   await timeline.getByText("It is about safety, not money.").waitFor();
@@ -209,7 +209,7 @@ story("a hard stop keeps the turn so far, and it can be concluded", async (stage
   await page.goto(`/discussions/${id}`);
   await page.getByRole("article", { name: "Ann, now" }).getByText("Half of it was said").waitFor();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
-  await page.getByText("This turn was broken off.").waitFor();
+  await page.getByText("This turn was interrupted.").waitFor();
   await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
   await page
     .getByRole("region", { name: "Timeline" })
@@ -247,7 +247,7 @@ story("Space pauses nothing, and a pause takes no words from a person", async (s
   expect((await discussionView(server, id)).status).toBe("active");
 
   await page.getByRole("button", { name: "Pause now" }).click();
-  await seat.getByText("Paused: resume it to send what you write.").waitFor();
+  await seat.getByText("Paused. Resume the discussion to send your answer.").waitFor();
   expect(await box.inputValue()).toBe("Empty roads.");
   expect(await seat.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
   await page.getByRole("button", { name: "Resume" }).click();
@@ -269,12 +269,54 @@ story("a turn that reached its limit is marked, and what it took is told", async
   const { page } = await person();
   await page.goto(`/discussions/${id}`);
   await page.getByRole("region", { name: "Conclusion" }).waitFor();
-  expect(await page.getByText("Cut off at the limit").count()).toBe(1);
+  expect(await page.getByText("Cut off at the length limit").count()).toBe(1);
   const first = page.getByRole("article", { name: /^Ann, Participant/ });
-  await first.getByText("Cut off at the limit").waitFor();
+  await first.getByText("Cut off at the length limit").waitFor();
   await first.getByText(/\d in · \d+ out/).waitFor();
   await page
-    .getByTitle("Time worked, tokens and cost")
-    .getByText(/\d in · \d+ out/)
+    .getByTitle(/\d in · \d+ out/)
+    .getByText(/ · [\d,]+ tokens/)
     .waitFor();
+});
+
+story("on a phone a facilitator's words and the question line up", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    decision({ text: next("ann", "What breaks first?") }),
+    conclusion({ text: "Concluded." }),
+    turn({ text: "The disk." }),
+  );
+  const id = await annAndBob(server, { maxRounds: 1 });
+  const { page } = await person({ width: 390, height: 844 });
+  await page.goto(`/discussions/${id}`);
+  const card = page.getByRole("article", { name: "Lead, Facilitator" }).first();
+  const words = await card.getByText("Gives the floor to").boundingBox();
+  const question = await card.getByText("What breaks first?").boundingBox();
+  expect(question?.x).toBe(words?.x);
+});
+
+story("a turn that a crash cut off begins again, and says so", async (stage) => {
+  const { models, server, person } = stage;
+  const say = (hold: string, holdAfter: number) =>
+    models.say(
+      decision({ text: next("ann", "Well?") }),
+      conclusion({ text: "Concluded." }),
+      turn({ text: "Ann says quite a lot about it.", hold, holdAfter }),
+    );
+  await say("first", 5);
+  const id = await annAndBob(server, { maxRounds: 1 });
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET/);
+  await page.goto(`/discussions/${id}`);
+  const now = page.getByRole("article", { name: "Ann, now" });
+  await now.getByText("Ann says quite a lot").waitFor();
+  await server.kill();
+  await say("second", 2);
+  await models.release("first");
+  await server.restart();
+  await now.getByText("An earlier attempt was interrupted. The answer starts over.").waitFor();
+  await models.release("second");
+  await page.getByRole("region", { name: "Conclusion" }).getByText("Concluded.").waitFor();
+  expect(await spoken(server, id)).toEqual(["Ann: Ann says quite a lot about it."]);
 });

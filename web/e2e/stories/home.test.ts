@@ -1,3 +1,4 @@
+import { board, council, Whiteboard } from "../arrange";
 import { expect, story } from "../stage";
 
 story("a server that goes away is noticed, and so is its return", async ({ server, person }) => {
@@ -10,7 +11,7 @@ story("a server that goes away is noticed, and so is its return", async ({ serve
 
   somebody.forgive(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/);
   await server.kill();
-  const lost = page.getByText("The server does not answer. Trying again.");
+  const lost = page.getByText("The server is not responding. Retrying…");
   await lost.waitFor();
   expect(await box.inputValue()).toBe("What was typed stays");
 
@@ -27,7 +28,7 @@ story(
   async ({ person }) => {
     const { page } = await person();
     await page.goto("/");
-    await page.getByRole("heading", { level: 1, name: "First, a model to ask" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "First, connect a model" }).waitFor();
     expect(await page.getByRole("button", { name: "Convene" }).count()).toBe(0);
   },
   { OLLAMA_HOST: "http://127.0.0.1:9" },
@@ -106,11 +107,32 @@ story(
   },
 );
 
-story("who only looks leaves no draft behind", async ({ person }) => {
+story("who only looks leaves no draft behind", async ({ server, person }) => {
   const { page } = await person();
+  const id = await board(server, {
+    prompt: "Are we one?",
+    advisors: [{ role: "critic", person: "Ada" }],
+  });
+  await council(server, { name: "plans", charter: "Plans.", members: [{ name: "Ada" }] });
+  await Whiteboard.open(server, "plan", "How to move");
   for (const address of ["/", "/boardrooms", "/discussions/new", "/whiteboards", "/councils"]) {
     await page.goto(address);
     await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+  for (const address of [`/boardrooms/${id}`, "/councils/plans", "/whiteboards/plan"]) {
+    await page.goto(address);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+  for (const [address, opens] of [
+    ["/whiteboards", "Open a whiteboard"],
+    ["/councils", "Open a council"],
+    ["/library/agents", "New agent"],
+  ] as const) {
+    await page.goto(address);
+    await page.getByRole("button", { name: opens }).first().click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   }
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
 });

@@ -142,7 +142,7 @@ story("what Home remembers does not disturb the set-up of a board", async ({ mod
   await page.getByRole("link", { name: /^Boardroom/ }).click();
   await page.getByRole("heading", { level: 1, name: "Put a question to a board" }).waitFor();
   await page.getByRole("button", { name: "Edit board" }).click();
-  await page.getByRole("button", { name: "Add an advisor" }).waitFor();
+  await page.getByRole("button", { name: "Add advisor" }).waitFor();
   await page.getByRole("link", { name: "Home", exact: true }).click();
   await page.getByRole("textbox", { name: "Your question" }).waitFor();
 });

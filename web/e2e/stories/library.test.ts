@@ -46,7 +46,7 @@ story("a built-in agent stays as it is", async ({ server, person }) => {
   const group = page.getByRole("region", { name: "Built-in" });
   await group.getByRole("button").first().click();
   const details = page.getByRole("dialog");
-  await details.getByText(/Built-in agents stay as they are/).waitFor();
+  await details.getByText(/Built-in agents cannot be changed/).waitFor();
   for (const name of ["Edit", "Remove…"]) {
     expect(await details.getByRole("button", { name }).count()).toBe(0);
   }

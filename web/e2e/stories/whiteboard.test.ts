@@ -128,11 +128,11 @@ story("two people on a blind board, through all phases to the record", async ({ 
     .click();
   const challenge = post(bob.page, "Bobs-secret-title");
   await challenge.getByText("Says who?").waitFor();
-  await challenge.getByRole("button", { name: "Rebut" }).first().click();
+  await challenge.getByRole("button", { name: "Reply", exact: true }).first().click();
   await challenge.getByLabel("Your answer to this challenge").fill("The log of March says so.");
   await challenge
-    .getByRole("form", { name: "Rebut" })
-    .getByRole("button", { name: "Rebut" })
+    .getByRole("form", { name: "Reply" })
+    .getByRole("button", { name: "Reply", exact: true })
     .click();
   await doubted.getByText("The log of March says so.").waitFor();
 
@@ -151,7 +151,7 @@ story("two people on a blind board, through all phases to the record", async ({ 
 
   await ada.page.getByRole("button", { name: "Archive…" }).click();
   const archiving = ada.page.getByRole("dialog", { name: "Archive the board" });
-  await archiving.getByLabel("What the record should say (optional)").fill("Redis it is.");
+  await archiving.getByLabel("Note for the record (optional)").fill("Redis it is.");
   await archiving.getByRole("button", { name: "Archive the board" }).click();
   for (const { page } of [ada, bob]) {
     const record = page.getByRole("region", { name: "Decision record" });

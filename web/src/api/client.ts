@@ -35,7 +35,7 @@ async function reach(request: Request): Promise<Response> {
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     serverWasSilent();
-    throw new Problem(0, "unreachable", "The server does not answer.", "Is it still running?");
+    throw new Problem(0, "unreachable", "The server is not responding.", "Is it still running?");
   }
   if (response.status === 401) tokenIsWanted();
   if (isFromProxy(response.status)) serverWasSilent();
@@ -62,7 +62,7 @@ export async function whole<Body>(answer: Promise<Answer<Body>>): Promise<Body> 
 
 function problem(status: number, body: unknown): Problem {
   const error = (body as Partial<Schemas["ProblemBody"]> | undefined)?.error;
-  if (!error) return new Problem(status, "unexpected", `The server answered with ${status}.`);
+  if (!error) return new Problem(status, "unexpected", `The server returned ${status}.`);
   return new Problem(status, error.code, error.message, error.hint, error.fields);
 }
 

@@ -74,8 +74,8 @@ export function Agreement({ board, synthesis }: { board: Board; synthesis: Synth
       </div>
       {chosen && <Differences board={board} synthesis={synthesis} pair={chosen} />}
       <p className="muted map-note">
-        In percent of the points of verdict v{synthesis.number} on which both voted. Choose a number
-        to see where the two differ.
+        The share of points in verdict v{synthesis.number} on which both voted alike, in percent.
+        Choose a number to see where they differ.
       </p>
     </>
   );

@@ -54,7 +54,7 @@ function Paper({ board, synthesis, advisor }: Props) {
   return (
     <form
       className="ballot"
-      aria-label={`Ballot of ${advisor.person ?? advisor.name}`}
+      aria-label={`${advisor.person ?? advisor.name}’s ballot`}
       onSubmit={(event) => {
         event.preventDefault();
         command.mutate({ do: "ballot", advisor: advisor.id, votes });
@@ -97,7 +97,7 @@ function Paper({ board, synthesis, advisor }: Props) {
       >
         {votes.length < points.length
           ? `${votes.length} of ${points.length} voted on`
-          : "Cast the votes"}
+          : "Submit votes"}
       </Button>
     </form>
   );

@@ -53,7 +53,7 @@ export function BoardEditor(props: Props) {
           disabled={seats.length >= advisorsMost}
           onClick={() => seated([...seats, newSeat(nextRole(setup, presets), seats)])}
         >
-          Add an advisor
+          Add advisor
         </Button>
         {seats.length >= advisorsMost && (
           <span className="muted small">A board has at most {advisorsMost}.</span>
@@ -82,7 +82,7 @@ export function BoardEditor(props: Props) {
           onChange={(event) => onChange({ ...setup, quorum: event.target.value })}
         />
         <TextField
-          label="Then wait for the others (s)"
+          label="Then wait for the rest (s)"
           type="number"
           min="0"
           placeholder={String(GRACE_SECONDS)}
@@ -95,7 +95,7 @@ export function BoardEditor(props: Props) {
       <BudgetFields
         value={setup.allowance}
         wrong={(field) => problem?.field(field)}
-        hint="When it is spent, the verdict is written from the answers that are there."
+        hint="When it runs out, the verdict is written from the answers so far."
         onChange={(allowance) => onChange({ ...setup, allowance })}
       />
       <label className="choice">

@@ -49,13 +49,13 @@ export const BoardMap = memo(function BoardMap(props: Props) {
 
 function whyNoVotes(board: Board, synthesis: Synthesis | undefined): string {
   if (board.allowed.includes("openBallot")) {
-    return "Nobody has voted. “Let them vote now” under the verdict asks the advisors to.";
+    return "No votes yet. “Let them vote now”, under the verdict, asks the advisors to vote.";
   }
   if (!board.ballot) {
-    return "Nobody voted on this board. To have votes, choose “Advisors vote on the verdict” under “Edit board” before you convene.";
+    return "This board held no vote. To hold one, turn on “Advisors vote on the verdict” under “Edit board” before you convene.";
   }
   if (synthesis?.noBallot !== undefined) return `There are no votes. ${synthesis.noBallot}`;
   return board.status === "answering" || board.status === "synthesizing"
     ? "The advisors vote on the verdict as soon as it is written."
-    : "There are no votes: the board did not come to them.";
+    : "There are no votes: the board ended before the vote.";
 }

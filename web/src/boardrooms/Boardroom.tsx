@@ -35,7 +35,7 @@ export default function Boardroom({ id }: { id: string }) {
   if (board.error instanceof Problem && [400, 404, 422].includes(board.error.status)) {
     return (
       <div className="page">
-        <h1>This board is not here</h1>
+        <h1>Board not found</h1>
         <Empty action={<Link href="/boardrooms">Convene a board</Link>}>
           It may have been removed, or the address is mistyped.
         </Empty>
@@ -175,7 +175,7 @@ function Session({ board, live }: SessionProps) {
       />
       {live.connection === "broken" && (
         <div className="board-notice no-print" role="status">
-          <Notice>Connection lost, trying again.</Notice>
+          <Notice>Connection lost. Reconnecting…</Notice>
         </div>
       )}
       <Rounds board={board} />

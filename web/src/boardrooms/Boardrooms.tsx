@@ -52,7 +52,7 @@ function Recent() {
       <h2 id="recent-boards">Recent boards</h2>
       {boards.isPending && <Loading />}
       <Wrong error={boards.error} onRetry={() => void boards.refetch()} />
-      {boards.data?.length === 0 && <Empty>No board has been convened yet.</Empty>}
+      {boards.data?.length === 0 && <Empty>No boards yet.</Empty>}
       {boards.data && boards.data.length > 0 && (
         <ul className="list">
           {boards.data.map((session) => (

@@ -125,8 +125,8 @@ function Form({
   return (
     <div className="convene">
       {former !== undefined && (
-        <Notice action={<Button onClick={takeBack}>Restore it</Button>}>
-          You were writing another one: “{former.slice(0, 80)}”
+        <Notice action={<Button onClick={takeBack}>Restore</Button>}>
+          You have an unsent draft: “{former.slice(0, 80)}”
         </Notice>
       )}
       <form
@@ -247,7 +247,7 @@ const FIELDS: readonly [RegExp, string][] = [
   [/^advisors\[\d+\]\.systemPrompt$/, "prompt"],
   [/^synthesizer$/, "Who writes the verdict"],
   [/^quorum\.need$/, "Minimum answers"],
-  [/^quorum\.graceSeconds$/, "Time for the others"],
+  [/^quorum\.graceSeconds$/, "Wait for the rest"],
   [/^budget\.tokens$/, "Budget, tokens"],
   [/^budget\.cost$/, "Budget, cost"],
   [/^budget\.seconds$/, "Budget, time"],

@@ -100,6 +100,6 @@ function whoIsAsked(asked: readonly { name: string }[]): string {
 
 function whyNot(board: Board): string {
   return isRunning(board)
-    ? "You can ask as soon as the board is done."
-    : "This board takes no further question.";
+    ? "You can ask once the board is done."
+    : "This board takes no more questions.";
 }

@@ -3,14 +3,13 @@ import { useLocation } from "wouter";
 import { useBoardPresets } from "../api/known";
 import type { Texts } from "../live/texts";
 import { StatusBadge } from "../shell/status";
-import { BudgetSpent } from "../ui/Budget";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Icon, type IconName } from "../ui/icons";
-import { Menu, type MenuItem } from "../ui/Menu";
+import { asExports, Menu, type MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
-import { Spent } from "../ui/Spent";
 import { duration, some, useNow } from "../ui/time";
+import { Totals } from "../ui/Totals";
 import {
   askedNow,
   finished,
@@ -55,8 +54,8 @@ export function Head(props: Props) {
       icon: "map",
       run: props.onMap,
     },
-    ...(isNarrow ? exports : []),
-    { label: "Remove this board", icon: "trash", run: () => setRemoving(true) },
+    ...(isNarrow ? asExports(exports) : []),
+    { label: "Remove…", icon: "trash", run: () => setRemoving(true) },
   ];
   return (
     <header className="board-head">
@@ -66,10 +65,7 @@ export function Head(props: Props) {
       </div>
       <div className="board-tools no-print">
         {board.imported && (
-          <span
-            className="badge"
-            title="Imported: nobody has verified that it was held as written."
-          >
+          <span className="badge" title="Imported: not verified by this server.">
             Imported
           </span>
         )}
@@ -186,8 +182,7 @@ function Eyebrow({ board }: { board: Board }) {
     <p className="eyebrow">
       <span>Boardroom · {name}</span>
       <Elapsed board={board} />
-      <Spent usage={board.usage} cost={board.cost} currency={board.currency} />
-      <BudgetSpent budget={board.budget} />
+      <Totals {...board} />
       {board.context.length > 0 && (
         <span title={board.context.map((file) => file.name).join(", ")}>
           {some(board.context.length, "file")}
@@ -271,7 +266,8 @@ function Remove({ board, onClose }: { board: Board; onClose: () => void }) {
     >
       <div className="stack">
         <p>
-          Its question, answers and verdicts are removed for good. Export it first to keep them.
+          Its question, answers and verdicts will be permanently removed. To keep a copy, export it
+          first.
         </p>
         <Wrong error={remove.error} />
       </div>

@@ -16,10 +16,10 @@ export function NoModels() {
       }
     >
       <p>
-        <strong>No model can be reached yet, so no board can be convened.</strong>
+        <strong>No model is available yet, so no board can be convened.</strong>
       </p>
       {wrong.length === 0 && (
-        <p>Start Ollama, or give the server a provider&rsquo;s key, and load this page again.</p>
+        <p>Start Ollama, or give the server a provider key, then reload this page.</p>
       )}
       {wrong.map((provider) => (
         <p key={provider.name}>

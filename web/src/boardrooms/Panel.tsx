@@ -120,8 +120,8 @@ export const Panel = memo(function Panel(props: PanelProps) {
 });
 
 function stopInWords({ name, person }: Advisor, isVoting: boolean): string {
-  if (isVoting) return `Go on without the vote of ${person ?? name}`;
-  return person === undefined ? `Stop ${name}` : `Go on without ${person}`;
+  if (isVoting) return `Continue without ${person ?? name}’s vote`;
+  return person === undefined ? `Stop ${name}` : `Continue without ${person}`;
 }
 
 interface ToolsProps {
@@ -135,7 +135,7 @@ interface ToolsProps {
 function Tools({ advisor, isPast, isRetriable, onRetry, onChoose }: ToolsProps) {
   const items: MenuItem[] = isRetriable
     ? [
-        { label: isPast ? "Ask as well" : "Ask again", icon: "retry", run: onRetry },
+        { label: isPast ? "Ask too" : "Ask again", icon: "retry", run: onRetry },
         ...(advisor.person === undefined
           ? [{ label: "Ask another model", icon: "edit", run: onChoose } as const]
           : []),
@@ -179,7 +179,7 @@ function Standing({ advisor, hold, text, reasonings }: StandingProps) {
       const writing = isWriting || advisor.text !== "";
       const word = hold
         ? "waitMs" in hold
-          ? "trying again"
+          ? "retrying"
           : "in line"
         : writing
           ? "writing"
@@ -196,8 +196,7 @@ function Standing({ advisor, hold, text, reasonings }: StandingProps) {
     case "waiting":
       return (
         <span className="standing">
-          <span className="dot waits" />
-          awaited
+          <span className="dot waits" /> waiting{" "}
         </span>
       );
     case "done":
@@ -268,7 +267,7 @@ function Body(props: BodyProps) {
       </div>
       {isAway && (
         <button type="button" className="jump no-print" onClick={jump}>
-          <Icon name="down" size={12} /> Jump to the end
+          <Icon name="down" size={12} /> Jump to end
         </button>
       )}
     </div>
@@ -337,7 +336,7 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
         <Notice look="warn">
           <p>{failureInWords(advisor.error)}</p>
           <p className="small">{advisor.error.message}</p>
-          {advisor.text !== "" && <p className="small">What it had written stands above.</p>}
+          {advisor.text !== "" && <p className="small">What it wrote is above.</p>}
         </Notice>
         {again}
       </div>
@@ -347,7 +346,7 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
     return (
       <div className="outcome">
         <p className="aside-note">
-          {advisor.text === "" ? "Stopped before it had written anything." : "Stopped here."}
+          {advisor.text === "" ? "Stopped before writing anything." : "Stopped here."}
         </p>
         {again}
       </div>
@@ -376,9 +375,7 @@ function EarlierTry({ said }: { said: Contribution }) {
 
 function holdInWords(hold: Retrying | Waiting): string {
   if ("waitMs" in hold) {
-    return `Attempt ${hold.attempt} failed: ${hold.message} The next follows in ${duration(hold.waitMs)}.`;
+    return `Attempt ${hold.attempt} failed: ${hold.message} Retrying in ${duration(hold.waitMs)}.`;
   }
-  return hold.place > 0
-    ? `The model is busy: number ${hold.place} in line.`
-    : "The model is busy with others.";
+  return hold.place > 0 ? `The model is busy: number ${hold.place} in line.` : "The model is busy.";
 }

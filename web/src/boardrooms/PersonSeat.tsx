@@ -37,7 +37,7 @@ export function PersonSeat({ board, advisor, canReply }: Props) {
         <>
           <GrowingArea
             className="input"
-            aria-label={`Answer of ${who}`}
+            aria-label={`Answer as ${who}`}
             placeholder={`${who}’s answer, in Markdown`}
             rows={5}
             value={text}
@@ -48,7 +48,7 @@ export function PersonSeat({ board, advisor, canReply }: Props) {
             <Button type="submit" look="primary" disabled={command.isPending || text.trim() === ""}>
               Answer as {advisor.name}
             </Button>
-            <span className="muted small">Kept in this browser until it is sent.</span>
+            <span className="muted small">Saved in this browser until you send it.</span>
           </div>
         </>
       )}

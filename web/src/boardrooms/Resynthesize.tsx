@@ -38,8 +38,8 @@ export function Resynthesize({ board, onClose }: { board: Board; onClose: () => 
     >
       <div className="stack">
         <p className="muted">
-          Made from the {finished(board).length} answers that are there; no advisor is asked again.
-          Earlier verdicts are kept.
+          Uses the {finished(board).length} answers so far; no advisor is asked again. Earlier
+          verdicts are kept.
         </p>
         <TextArea
           label="Instruction"

@@ -92,7 +92,7 @@ export function SeatRow({
             type="number"
             min="0.5"
             step="0.5"
-            title="Minutes to answer; the board waits when there are none"
+            title="Minutes to answer. Leave it empty to wait as long as it takes."
             value={seat.minutes}
             wrong={wrong("replyWithinSeconds") ?? wrong("replyBy")}
             onChange={(event) => onChange({ minutes: event.target.value })}
@@ -134,7 +134,7 @@ export function SeatRow({
             onChange={(event) => onChange({ systemPrompt: event.target.value })}
           />
           <p className="muted small">
-            Left empty, the {role?.name ?? "role"}&rsquo;s own prompt is used.
+            If left empty, the {role?.name ?? "role"}&rsquo;s usual prompt is used.
           </p>
           {wrong("systemPrompt") && <p className="seat-wrong">{wrong("systemPrompt")}</p>}
         </div>

@@ -49,11 +49,11 @@ function inWords(setup: Setup, presets: Presets, models: readonly string[]): str
   const own = seats.filter((seat) => seat.systemPrompt.trim() !== "").length;
   const synthesizer = synthesizerOf(setup, models);
   return [
-    name ?? "Own board",
+    name ?? "Custom board",
     some(seats.length, "advisor"),
     ...(models.length > 0 && seated.length > 0 ? [named([...new Set(seated)])] : []),
     ...(people.length > 0 ? [people.map((seat) => seat.person || "a person").join(", ")] : []),
-    ...(own > 0 ? [some(own, "own prompt")] : []),
+    ...(own > 0 ? [some(own, "custom prompt")] : []),
     ...(synthesizer === "" ? [] : [`Verdict by ${shortModel(synthesizer)}`]),
     ...(setup.quorum === "" ? [] : [`At least ${setup.quorum} of ${seats.length} answers`]),
     ...(setup.ballot ? ["With votes"] : []),

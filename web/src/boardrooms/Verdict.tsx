@@ -46,6 +46,7 @@ export const Verdict = memo(function Verdict(props: Props) {
       </div>
       {synthesis ? (
         <>
+          <Absent synthesis={synthesis} />
           <VerdictText synthesis={synthesis} texts={texts} />
           <Cut of={synthesis} />
           <Notes synthesis={synthesis} />
@@ -187,17 +188,25 @@ export function inSentenceCase(name: string): string {
   return name.charAt(0) + name.slice(1).toLowerCase();
 }
 
-/** What a reader should know before relying on it. */
-function Notes({ synthesis }: { synthesis: Synthesis }) {
-  const { absent, failedBefore, instruction, headings, status, error } = synthesis;
+/** Who was not heard is said before what was concluded without them. */
+function Absent({ synthesis: { absent } }: { synthesis: Synthesis }) {
   return (
     <div className="verdict-notes">
-      {instruction !== undefined && <p>Asked for: {instruction}</p>}
       {absent.map((one) => (
         <p key={one.advisor} className="warned">
           Without the {one.name}: {one.why}
         </p>
       ))}
+    </div>
+  );
+}
+
+/** What a reader should know before relying on it. */
+function Notes({ synthesis }: { synthesis: Synthesis }) {
+  const { failedBefore, instruction, headings, status, error } = synthesis;
+  return (
+    <div className="verdict-notes">
+      {instruction !== undefined && <p>Instruction: {instruction}</p>}
       {failedBefore.map((one, place) => (
         <p key={place} className="warned">
           {whatFollowed(one.model, failedBefore[place + 1]?.model ?? synthesis.model)}{" "}
@@ -205,10 +214,12 @@ function Notes({ synthesis }: { synthesis: Synthesis }) {
         </p>
       ))}
       {headings === "missing" && (
-        <p className="warned">The model did not keep to the four sections; this is its text.</p>
+        <p className="warned">
+          The model did not follow the four sections. This is its text as written.
+        </p>
       )}
-      {headings === "repaired" && <p>The headings were put right; the words are the model’s.</p>}
-      {status === "stopped" && <p className="warned">Stopped here; the verdict is not whole.</p>}
+      {headings === "repaired" && <p>The headings were corrected; the wording is the model’s.</p>}
+      {status === "stopped" && <p className="warned">Stopped here; the verdict is incomplete.</p>}
       {status === "failed" && error && (
         <Notice look="bad">
           <p>The verdict could not be written. {failureInWords(error)}</p>
@@ -274,8 +285,8 @@ function Pending({ board }: { board: Board }) {
 
 function whenItFollows(board: Board): string {
   const { quorum } = board;
-  if (!quorum) return "The verdict follows when everybody is done.";
+  if (!quorum) return "The verdict is written once everyone has answered.";
   return quorum.until === undefined
-    ? `The verdict follows when ${quorum.need} have answered, and ${quorum.graceSeconds} s more at most.`
-    : `That is enough: the others have until ${new Date(quorum.until).toLocaleTimeString("en-GB")}.`;
+    ? `The verdict is written once ${quorum.need} have answered, after waiting up to ${quorum.graceSeconds} s for the rest.`
+    : `Enough have answered; the rest have until ${new Date(quorum.until).toLocaleTimeString("en-GB")}.`;
 }

@@ -27,7 +27,7 @@ export function Votes({ board, synthesis }: { board: Board; synthesis: Synthesis
     <>
       <div className="table-scroll" tabIndex={0} role="region" aria-label="Votes by point">
         <table className="heat">
-          <caption className="unseen">Votes by point and advisor, the contested first</caption>
+          <caption className="unseen">Votes by point and advisor, contested points first</caption>
           <thead>
             <tr>
               <th scope="col">Point</th>

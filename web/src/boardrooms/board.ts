@@ -115,20 +115,20 @@ export function presetName(roles: readonly RoleName[], presets?: Presets): strin
 }
 
 const FAILURES: Record<Failure["kind"], string> = {
-  timedOut: "It took too long and was given up.",
-  idle: "It stopped writing in the middle.",
-  refused: "The model's server refused the request.",
-  rateLimited: "The model's server takes no more requests for now.",
-  outOfCredit: "The account with the provider has no credit left.",
+  timedOut: "It timed out.",
+  idle: "It stopped mid-answer.",
+  refused: "The provider refused the request.",
+  rateLimited: "The provider’s rate limit was reached.",
+  outOfCredit: "The provider account is out of credit.",
   outOfBudget: "Out of budget.",
   promptTooLong: "The prompt is too long for this model.",
-  tooLong: "The answer grew too long and was cut off.",
-  empty: "The model answered with nothing.",
-  misconfigured: "This model is not set up properly.",
-  unreachable: "The connection to the model's server failed.",
-  providerError: "The model's server returned an error.",
-  malformed: "What came was not in the form that was asked for.",
-  internal: "Plenary itself failed while it asked the model.",
+  tooLong: "The answer was too long and was cut off.",
+  empty: "The model returned an empty answer.",
+  misconfigured: "This model is not set up correctly.",
+  unreachable: "Could not connect to the provider.",
+  providerError: "The provider returned an error.",
+  malformed: "The answer was not in the expected format.",
+  internal: "Plenary hit an internal error while asking the model.",
 };
 
 export function failureInWords(failure: Failure): string {

@@ -1,8 +1,8 @@
 // When who wrote, as the board's view tells it. An advisor that was asked again has its lane
 // from the last time; of a record from elsewhere there are no times at all. Time in which
-// nobody was asked is left out: a board that is taken up again an hour later did not work
-// for an hour.
+// nobody was asked is left out.
 
+import { clock, type Timed } from "../ui/clock";
 import type { Advisor, Board, RoleName, Synthesis } from "./board";
 
 export interface Span {
@@ -26,31 +26,9 @@ export interface Lane {
   span: Span;
 }
 
-type Timed = Pick<Advisor | Synthesis, "startedAt" | "endedAt">;
-
 /** Whether the record says when the advisors were asked: not in one from elsewhere. */
 export function hasTimes(board: Board): boolean {
   return board.advisors.every((advisor) => advisor.startedAt !== undefined);
-}
-
-/** A clock that stands still while none of these is under way. */
-function clock(timed: readonly Timed[], now: number): (at: number) => number {
-  const spans = timed
-    .flatMap(({ startedAt, endedAt }) =>
-      startedAt === undefined
-        ? []
-        : [{ from: Date.parse(startedAt), to: endedAt === undefined ? now : Date.parse(endedAt) }],
-    )
-    .sort((a, b) => a.from - b.from);
-  return (at) => {
-    let worked = 0;
-    let until = -Infinity;
-    for (const { from, to } of spans) {
-      worked += Math.max(0, Math.min(to, at) - Math.max(from, until));
-      until = Math.max(until, to);
-    }
-    return worked;
-  };
 }
 
 /** How long models have worked on a board; unknown without times. */

@@ -72,7 +72,7 @@ describe("milestones", () => {
     ]));
   it("say why somebody failed", () =>
     check(board("answering", ["answering", "done"]), board("answering", ["failed", "done"]), [
-      "Advocate failed. It took too long and was given up.",
+      "Advocate failed. It timed out.",
     ]));
   it("say once that everything was stopped", () =>
     check(

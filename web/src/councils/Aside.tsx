@@ -26,7 +26,7 @@ export function Aside({ view }: { view: CouncilView }) {
         glance={view.members.map((member) => member.name).join(", ") || "none"}
       >
         {view.members.length === 0 ? (
-          <p className="muted small">Nobody belongs to it; everybody may post.</p>
+          <p className="muted small">No members. Anyone can post.</p>
         ) : (
           <ul className="council-members">
             {view.members.map((member) => (
@@ -40,7 +40,7 @@ export function Aside({ view }: { view: CouncilView }) {
         )}
         {view.status === "open" && models.length > 0 && (
           <p className="muted small">
-            A post that names nobody is to all who have a model; @name asks one.
+            Every member with a model answers a post; @name asks just one.
           </p>
         )}
       </Fold>
@@ -62,7 +62,7 @@ function MemberRow({ member, isAnswering }: { member: Member; isAnswering: boole
           )}
         </div>
         {member.model === undefined ? (
-          <div className="muted small">posts by themselves</div>
+          <div className="muted small">a person or outside agent</div>
         ) : (
           <div className="mono">{member.model}</div>
         )}

@@ -42,8 +42,8 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
   const isTaken = problem?.code === "not-your-agent";
   const nameWrong =
     problem?.field("sender") ??
-    (isTaken ? `${name} is somebody else’s name here. Choose another one.` : undefined) ??
-    (isNameMissing && name === "" ? "Say under which name you post." : undefined);
+    (isTaken ? `${name} is someone else’s name here. Choose another.` : undefined) ??
+    (isNameMissing && name === "" ? "Enter the name to post under." : undefined);
 
   const send = () => {
     if (body.trim() === "" || post.isPending) return;
@@ -91,7 +91,7 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
           <span>
             Reply to <strong>{replyTo.sender}</strong> {firstLine(replyTo.body)}
           </span>
-          <IconButton icon="close" label="Do not reply to it" onClick={onReplyEnd} />
+          <IconButton icon="close" label="Cancel reply" onClick={onReplyEnd} />
         </div>
       )}
       {mentions.list}
@@ -139,7 +139,7 @@ export function Composer({ view, sender, senders, replyTo, onReplyEnd, onPosted 
             ))}
         </datalist>
         <span className="muted small hint spread">
-          <kbd>Enter</kbd> sends, <kbd>Shift+Enter</kbd> begins a line
+          <kbd>Enter</kbd> sends, <kbd>Shift+Enter</kbd> adds a line
         </span>
         <Button type="submit" look="primary" disabled={body.trim() === "" || post.isPending}>
           {post.isPending ? "Posting…" : "Post"}
@@ -205,9 +205,9 @@ function useMentions({ id, view, senders, me, body, setBody, form }: Naming) {
   const index = Math.min(chosen, found.length - 1);
 
   const about = (name: string) => {
-    if (name === ALL) return "everybody with a model";
+    if (name === ALL) return "everyone with a model";
     const member = view.members.find((one) => one.name === name);
-    return member?.model ?? "posts by themselves";
+    return member?.model ?? "a person or outside agent";
   };
   const close = () => setCaret(undefined);
   const pick = (name: string) => {

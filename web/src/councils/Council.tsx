@@ -21,7 +21,7 @@ export default function Council({ council }: { council: string }) {
   useTitle(council);
   const { query, turnEnded, readBack, renew } = useCouncil(council);
   if (!query.data) {
-    if (!query.error) return <Loading what="Reading the council" />;
+    if (!query.error) return <Loading what="Loading the council" />;
     return (
       <div className="page">
         <h1>{council}</h1>
@@ -118,11 +118,7 @@ function Open({ page, error, turnEnded, readBack, renew }: OpenProps) {
           }}
         />
       )}
-      {isOpen && !canPost && (
-        <Notice>
-          This council has as many posts as it can keep. Close it, and open a new one.
-        </Notice>
-      )}
+      {isOpen && !canPost && <Notice>This council is full. Close it and open a new one.</Notice>}
     </div>
   );
 }

@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Connection } from "../live/follow";
 import { StatusBadge } from "../shell/status";
-import { budgetInWords } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Menu } from "../ui/Menu";
 import { spentInWords } from "../ui/Spent";
 import { some } from "../ui/time";
+import { totals } from "../ui/Totals";
 import type { CouncilPage } from "./useCouncil";
 import { CloseCouncil, RemoveCouncil } from "./Dialogs";
 
@@ -20,7 +20,7 @@ interface Props {
 
 export function CouncilHead({ page, connection, readBack, renew }: Props) {
   const { view } = page;
-  const spent = spentInWords(view.usage, {});
+  const spent = totals(view);
   const [asks, setAsks] = useState<"close" | "remove">();
   const [isPrinting, setPrinting] = useState(false);
   const [, go] = useLocation();
@@ -37,8 +37,11 @@ export function CouncilHead({ page, connection, readBack, renew }: Props) {
         <p className="eyebrow">
           <Link href="/councils">Councils</Link>
           {view.project !== undefined && ` · ${view.project}`} · {some(view.last, "post")}
-          {spent !== "" && <span className="number"> · {spent}</span>}
-          {view.budget && <span className="number"> · {budgetInWords(view.budget)}</span>}
+          {spent.length > 0 && (
+            <span className="number" title={spentInWords(view.usage, {})}>
+              {` · ${spent.join(" · ")}`}
+            </span>
+          )}
         </p>
         <h1>{view.council}</h1>
       </div>

@@ -78,7 +78,7 @@ export default function Councils() {
         </div>
       )}
       <Wrong error={list.error} onRetry={() => void list.refetch()} />
-      {list.isPending && <Loading what="Reading the councils" />}
+      {list.isPending && <Loading what="Loading councils" />}
       {rows.length > 0 && (
         <ul className="list card councils-list" aria-label="Councils">
           {rows.map((session) => (

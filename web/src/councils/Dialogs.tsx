@@ -45,12 +45,13 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
     >
       <div className="stack">
         <p>
-          Nobody can post any more; everything stays readable. It cannot be opened again.
+          Nobody will be able to post, but everything stays readable. A closed council cannot be
+          reopened.
           {view.answering !== undefined && ` ${view.answering} is answering and will be cut off.`}
         </p>
         <TextArea
-          label="What came of it"
-          hint="Markdown. It stands at the end of the thread and in the export. May be left empty."
+          label="Summary (optional)"
+          hint="What came of it, in Markdown. Shown at the end of the thread and in the export."
           rows={6}
           value={summary}
           wrong={field}
@@ -91,8 +92,8 @@ export function RemoveCouncil({ view, onClose, onDone }: Props) {
     >
       <div className="stack">
         <p>
-          The charter and every post are removed for good, and the name is never used again. Export
-          it first if you may need it.
+          The charter and every post will be permanently removed, and the name cannot be used again.
+          To keep a copy, export it first.
         </p>
         <Wrong error={remove.error} />
       </div>

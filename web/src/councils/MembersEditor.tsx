@@ -24,8 +24,8 @@ export function MembersEditor({ members, problem, onChange }: Props) {
     <fieldset className="new-members">
       <legend className="legend">Members</legend>
       <p className="muted small">
-        A member with a model answers by itself when a post is addressed to it. People and agents
-        from outside have none, and post by themselves.
+        A member with a model answers automatically when a post is addressed to it. People and
+        outside agents have no model and post for themselves.
       </p>
       {members.map((member, index) => {
         const wrong = (field: string) => problem?.field(`members[${index}].${field}`);
@@ -44,12 +44,12 @@ export function MembersEditor({ members, problem, onChange }: Props) {
               wrong={wrong("model")}
               onChange={(event) => change(index, { model: event.target.value })}
             >
-              <option value="">None: posts by themselves</option>
+              <option value="">None: a person or outside agent</option>
               <ModelOptions models={models} chosen={member.model} />
             </SelectField>
             <IconButton
               icon="trash"
-              label={`Take ${member.name || `member ${index + 1}`} out`}
+              label={`Remove ${member.name || `member ${index + 1}`}`}
               onClick={() => onChange(members.filter((_, place) => place !== index))}
             />
             <details open={wrong("persona") !== undefined || undefined}>
@@ -59,7 +59,7 @@ export function MembersEditor({ members, problem, onChange }: Props) {
               <TextArea
                 label="Persona"
                 labelUnseen
-                hint="Who this member is, said to the model."
+                hint="Who this member is. Sent to the model."
                 rows={4}
                 value={member.persona}
                 wrong={wrong("persona")}
@@ -126,7 +126,7 @@ function AddMember({ onAdd }: { onAdd: (member: NewMember) => void }) {
           Add this agent
         </Button>
         <Button icon="plus" onClick={() => onAdd(NOBODY)}>
-          Add a new member
+          Add member
         </Button>
       </div>
       <Wrong error={add.error ?? pages.error} />

@@ -83,7 +83,7 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
         />
         <TextField
           label="Project"
-          hint="May be left empty. Lists can be narrowed to a project."
+          hint="Optional. Lists can be filtered by project."
           value={draft.project}
           wrong={problem?.field("project")}
           onChange={(event) => change({ project: event.target.value })}
@@ -97,7 +97,7 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
           value={draft.allowance}
           hasTime={false}
           wrong={(field) => problem?.field(field)}
-          hint="For all members together. When it is spent, no member can be asked."
+          hint="Shared by all members. When it runs out, no member can be asked."
           onChange={(allowance) => change({ allowance })}
         />
         <FormProblem error={open.error} />

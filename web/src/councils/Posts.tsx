@@ -109,8 +109,8 @@ function Asked({ post }: { post: Post }) {
   if (post.addressed.length + leftOut.length === 0) return null;
   const why =
     post.depth >= RELAY_DEPTH
-      ? "a chain of answers ends after three"
-      : "one post makes at most five members answer";
+      ? "a chain of answers stops after three"
+      : "one post can ask at most five members";
   return (
     <p className="muted small council-asked">
       {post.addressed.length > 0 && <>To {listed(post.addressed)}. </>}
@@ -142,7 +142,7 @@ export const SilenceLine = memo(function SilenceLine({ silence }: { silence: Sil
       {silence.why === "failed" && <Icon name="warning" size={12} />}
       {silence.why === "stopped" && text !== "" ? (
         <details>
-          <summary>{silence.member} was stopped; it had begun to answer</summary>
+          <summary>{silence.member} was stopped partway through its answer</summary>
           <Markdown text={text} under={3} />
         </details>
       ) : (
@@ -205,6 +205,6 @@ function GrowingMarkdown({ text }: { text: GrowingText }) {
 }
 
 function holding(held: Retrying | Waiting): string {
-  if ("place" in held) return `Its model is busy with others; place ${held.place} in the line.`;
-  return `Trying again after attempt ${held.attempt}: ${held.message}`;
+  if ("place" in held) return `Its model is busy: number ${held.place} in line.`;
+  return `Retrying after attempt ${held.attempt}: ${held.message}`;
 }

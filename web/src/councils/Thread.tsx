@@ -117,7 +117,7 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
       </div>
       {!isAtBottom && (
         <Button className="council-chip no-print" icon="down" onClick={toBottom}>
-          {unseen > 0 ? some(unseen, "new post") : "To the newest"}
+          {unseen > 0 ? some(unseen, "new post") : "Jump to latest"}
         </Button>
       )}
     </section>

@@ -34,8 +34,8 @@ export function AddSeat({ agents, taken, withRole = false, onAdd }: Props) {
   const names = taken.map((name) => name.toLowerCase());
   const isTaken = (name: string) => names.includes(name.trim().toLowerCase());
   return (
-    <div className="add-seat stack" role="group" aria-label="Add somebody">
-      <p className="legend">Add somebody</p>
+    <div className="add-seat stack" role="group" aria-label="Add a participant">
+      <p className="legend">Add a participant</p>
       {withRole && (
         <SelectField
           label="Add as"
@@ -102,7 +102,7 @@ function AddAgent({ agents, isTaken, onAdd }: AddProps & { agents: readonly Agen
             </button>
           </li>
         ))}
-        {found.length === 0 && <li className="muted small">Nobody else to add.</li>}
+        {found.length === 0 && <li className="muted small">No one left to add.</li>}
       </ul>
     </div>
   );
@@ -133,7 +133,7 @@ function AddModel({ isTaken, onAdd }: AddProps) {
           placeholder="Operations"
           maxLength={120}
           value={name}
-          wrong={isTaken(name) ? "Somebody here has this name." : undefined}
+          wrong={isTaken(name) ? "This name is already taken." : undefined}
           onChange={(event) => setName(event.target.value)}
           onKeyDown={(event) => onEnter(event, add)}
         />
@@ -176,7 +176,7 @@ function AddPerson({ isTaken, onAdd }: AddProps) {
           placeholder="Ada"
           maxLength={120}
           value={name}
-          wrong={isTaken(name) ? "Somebody here has this name." : undefined}
+          wrong={isTaken(name) ? "This name is already taken." : undefined}
           onChange={(event) => setName(event.target.value)}
           onKeyDown={(event) => onEnter(event, add)}
         />

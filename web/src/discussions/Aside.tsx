@@ -24,7 +24,7 @@ export function Aside({ known, onJump }: Props) {
       <Panel title="Who is here">
         <Seats view={known.view} />
       </Panel>
-      <Panel title="What it takes">
+      <Panel title="Usage">
         <Comparison view={known.view} />
       </Panel>
     </>
@@ -33,7 +33,7 @@ export function Aside({ known, onJump }: Props) {
     <aside className="discussion-aside no-print" aria-label="About this discussion">
       {isNarrow ? (
         <details className="card">
-          <summary>Map, seats and figures</summary>
+          <summary>Map, participants and usage</summary>
           {inside}
         </details>
       ) : (
@@ -94,7 +94,7 @@ function SeatLine({ seat, role, isNow }: { seat: Seat; role: string; isNow: bool
       </span>
       <span className="muted small number">
         {seat.calls > 0 && some(seat.calls, "call")}
-        {used > 0 && <span>{count(used)}</span>}
+        {used > 0 && <span>{count(used)} tokens</span>}
       </span>
     </li>
   );
@@ -119,7 +119,7 @@ function Comparison({ view }: { view: View }) {
     { name: "Calls", thought: estimate?.calls, took: actual.calls, show: count },
     { name: "Tokens", thought: both, took: tokens, show: count, guess: roughly },
     {
-      name: "Time of models",
+      name: "Model time",
       thought: estimate?.seconds,
       took: actual.modelSeconds,
       show: seconds,
@@ -135,15 +135,15 @@ function Comparison({ view }: { view: View }) {
               <span className="unseen">What</span>
             </th>
             <th scope="col">Estimate</th>
-            <th scope="col">{view.status === "concluded" ? "Took" : "So far"}</th>
+            <th scope="col">{view.status === "concluded" ? "Actual" : "So far"}</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>
               <th scope="row">{row.name}</th>
-              <td>{row.thought ? range(row.thought, row.guess ?? row.show) : "not known"}</td>
-              <td>{row.took === undefined ? "not known" : row.show(row.took)}</td>
+              <td>{row.thought ? range(row.thought, row.guess ?? row.show) : "unknown"}</td>
+              <td>{row.took === undefined ? "unknown" : row.show(row.took)}</td>
             </tr>
           ))}
         </tbody>
@@ -151,7 +151,7 @@ function Comparison({ view }: { view: View }) {
       {view.budget && <p className="muted small">Budget: {budgetInWords(view.budget)}</p>}
       {estimate && estimate.notes.length > 0 && (
         <details className="thinking">
-          <summary>What the estimate does not say</summary>
+          <summary>What the estimate leaves out</summary>
           <ul className="muted small notes">
             {estimate.notes.map((note) => (
               <li key={note}>{note}</li>

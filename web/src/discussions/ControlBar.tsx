@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { StatusBadge } from "../shell/status";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
-import { Menu, type MenuItem } from "../ui/Menu";
+import { asExports, Menu, type MenuItem } from "../ui/Menu";
 import type { Commands } from "./commands";
 import { type View } from "./words";
 
@@ -41,7 +41,7 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
   return (
     <div className="control-bar" role="toolbar" aria-label="Discussion" ref={bar}>
       {isBroken ? (
-        <span className="badge warn" title="The discussion goes on without this page.">
+        <span className="badge warn" title="The discussion continues without this page.">
           <span className="dot waits live" />
           Reconnecting
         </span>
@@ -96,8 +96,8 @@ export function ControlBar({ view, commands, isBroken, onInterject }: Props) {
         className="icon-button"
         face={<Icon name="more" />}
         items={[
-          ...(isAll ? [] : [...apart, ...exports(view)]),
-          { label: "Remove", icon: "trash", run: () => ask("remove") },
+          ...(isAll ? [] : [...apart, ...asExports(exports(view))]),
+          { label: "Remove…", icon: "trash", run: () => ask("remove") },
         ]}
       />
     </div>

@@ -32,7 +32,7 @@ export function Deadline({ seconds, labelUnseen = false, onChange }: Props) {
         onChange(target.value === "" ? {} : { replyWithinSeconds: Number(target.value) })
       }
     >
-      <option value="">As long as it takes</option>
+      <option value="">No limit</option>
       {DEADLINES.map((one) => (
         <option key={one.seconds} value={one.seconds}>
           {one.words}

@@ -57,7 +57,7 @@ export default function Discussion({ id }: { id: string }) {
 function Missing() {
   return (
     <div className="page">
-      <h1>This discussion is not here</h1>
+      <h1>Discussion not found</h1>
       <Empty action={<Link href="/discussions">All discussions</Link>}>
         It may have been removed.
       </Empty>
@@ -110,7 +110,9 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
       {view.status === "failed" && view.problem !== undefined && (
         <Notice look="bad">
           <p>{view.problem}</p>
-          <p className="hint">What was said is kept. Resume goes on with the step that was due.</p>
+          <p className="hint">
+            Everything said so far is kept. Resume continues with the step that was due.
+          </p>
         </Notice>
       )}
       <div className="discussion-columns">

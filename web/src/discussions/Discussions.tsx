@@ -32,7 +32,9 @@ export default function Discussions() {
       <header className="page-head">
         <div>
           <h1>Discussions</h1>
-          <p className="muted">Turns led by a facilitator, who concludes when enough was said.</p>
+          <p className="muted">
+            A facilitator leads the turns, and concludes when enough has been said.
+          </p>
         </div>
         <Link href="/discussions/new" className="button primary">
           <Icon name="plus" />
@@ -160,7 +162,7 @@ function NothingYet() {
         </div>
       }
     >
-      Several voices discuss a topic in turns, and the facilitator writes what came of it.
+      Several voices take turns on a topic, and the facilitator writes the conclusion.
     </Empty>
   );
 }

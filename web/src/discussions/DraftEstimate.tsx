@@ -14,7 +14,7 @@ export function DraftEstimate({ view }: { view: View }) {
   if (!estimate) return null;
   return (
     <section className="card stack" aria-label="Estimate">
-      <h2>What it may take</h2>
+      <h2>Estimate</h2>
       <EstimateFigures estimate={estimate} />
     </section>
   );

@@ -96,7 +96,7 @@ export function DraftPage({ view }: { view: View }) {
             face={<Icon name="more" />}
             items={[
               ...exports(view),
-              { label: "Remove", icon: "trash", run: () => commands.ask("remove") },
+              { label: "Remove…", icon: "trash", run: () => commands.ask("remove") },
             ]}
           />
         </div>
@@ -119,7 +119,7 @@ export function DraftPage({ view }: { view: View }) {
             onChange={(event) => change({ name: event.target.value })}
           />
           <TextField
-            label="Rounds at most"
+            label="Maximum rounds"
             inputMode="numeric"
             value={shown.rounds}
             hint={Number.isFinite(most) && `From 1 to ${most}.`}

@@ -125,7 +125,7 @@ function Leader({ view }: { view: View }) {
           disabled={changing.isPending}
           onClick={() => changing.mutate(chosen)}
         >
-          Let them lead
+          Make facilitator
         </Button>
         <Button onClick={() => setChosen(undefined)}>Cancel</Button>
       </div>

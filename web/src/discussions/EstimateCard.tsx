@@ -28,7 +28,7 @@ export function EstimateCard({ draft, isWhole }: { draft: Seated; isWhole: boole
   if (!data) return null;
   return (
     <section className="card stack" aria-label="Estimate" aria-busy={isFetching}>
-      <h3>What it may take</h3>
+      <h3>Estimate</h3>
       <EstimateFigures estimate={data} />
     </section>
   );
@@ -38,8 +38,8 @@ export function EstimateFigures({ estimate }: { estimate: Schemas["Estimate"] })
   const { seconds, cost, currency, notes } = estimate;
   const figures = [
     { name: "Calls", value: range(estimate.calls, count) },
-    { name: "Tokens read", value: range(estimate.inputTokens, roughly) },
-    { name: "Tokens written", value: range(estimate.outputTokens, roughly) },
+    { name: "Input tokens", value: range(estimate.inputTokens, roughly) },
+    { name: "Output tokens", value: range(estimate.outputTokens, roughly) },
     { name: "Time", value: seconds && range(seconds, (value) => duration(value * 1_000)) },
     { name: "Cost", value: cost && range(cost, (value) => money(value, currency)) },
   ];

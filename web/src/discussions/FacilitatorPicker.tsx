@@ -30,7 +30,7 @@ export function FacilitatorPicker({ leader, format, wrongs, onChange }: Props) {
       title: "Built-in",
       agents: [...builtIn.filter(suits), ...builtIn.filter((one) => !suits(one))],
     },
-    { title: "Your own", agents: facilitators.filter((agent) => !agent.isBuiltIn) },
+    { title: "Yours", agents: facilitators.filter((agent) => !agent.isBuiltIn) },
   ];
   const choose = (agentId: string) =>
     onChange({ kind: "agent", agentId, name: "", choice: leader.choice });
@@ -176,7 +176,7 @@ function PersonLeads({ leader, wrongs, onChange }: Omit<Props, "format">) {
       {isPerson && (
         <div className="field-row">
           <TextField
-            label="Who leads"
+            label="Facilitator’s name"
             value={leader.name}
             maxLength={120}
             wrong={wrongs.get("facilitator.person") ?? wrongs.get("facilitator.name")}

@@ -1,8 +1,8 @@
 import { Markdown } from "../markdown/Markdown";
-import { budgetInWords } from "../ui/Budget";
 import { Icon } from "../ui/icons";
 import { spentInWords } from "../ui/Spent";
 import { duration, useNow } from "../ui/time";
+import { totals } from "../ui/Totals";
 import { FORMATS, headline, type View } from "./words";
 
 /** The topic, and whose discussion it is. */
@@ -44,11 +44,10 @@ function Facts({ view }: { view: View }) {
   const now = useNow(isRunning);
   const sinceMs = isRunning ? Math.max(0, now - Date.parse(view.changedAt)) : 0;
   const worked = duration(actual.modelSeconds * 1_000 + sinceMs).replace(/\.\d/, "");
+  const all = [worked, ...totals({ ...actual, usage: actual, budget: view.budget })];
   return (
-    <span className="number" title="Time worked, tokens and cost">
-      {["", worked, spentInWords(actual, actual), view.budget ? budgetInWords(view.budget) : ""]
-        .filter((one, at) => at === 0 || one)
-        .join(" · ")}
+    <span className="number" title={spentInWords(actual, actual)}>
+      {` · ${all.join(" · ")}`}
     </span>
   );
 }

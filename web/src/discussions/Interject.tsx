@@ -34,7 +34,7 @@ export function Interject({ view, isAsked, onDone }: Props) {
       place: kept,
       onSent: (_, sent) => {
         forgetSent<string>(kept, (now) => now.trim() === sent.text);
-        toast("Said. Everybody after the step under way hears it.");
+        toast("Sent. Everyone hears it after the current step.");
         void queries.invalidateQueries({ queryKey: ["discussions", id] });
       },
     },
@@ -71,8 +71,8 @@ export function Interject({ view, isAsked, onDone }: Props) {
         <GrowingArea
           className="input"
           rows={1}
-          aria-label="Say something between the turns"
-          placeholder="Say something between the turns"
+          aria-label="Add a remark between turns"
+          placeholder="Add a remark between turns"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
@@ -86,7 +86,7 @@ export function Interject({ view, isAsked, onDone }: Props) {
           }}
         />
         <Button type="submit" look="primary" disabled={text.trim() === "" || sending.isPending}>
-          Say it
+          Send
         </Button>
         {isWaiting && <IconButton icon="close" label="Close" onClick={onDone} />}
       </div>

@@ -16,7 +16,7 @@ export function LatestChip({ view, following }: { view: View; following: Followi
         ? `It is ${view.step?.name}’s turn`
         : missed > 0
           ? some(missed, "new turn")
-          : "Go to the latest"}
+          : "Jump to latest"}
       <Icon name="down" />
     </button>
   );

@@ -52,8 +52,8 @@ function state(
   isThinking: boolean,
   held: Retrying | Waiting | undefined,
 ): string {
-  if (held && "waitMs" in held) return `tries again in ${duration(held.waitMs)}: ${held.message}`;
-  if (held) return `waits for a busy model, place ${held.place}`;
+  if (held && "waitMs" in held) return `retrying in ${duration(held.waitMs)}: ${held.message}`;
+  if (held) return `waiting for a busy model, number ${held.place} in line`;
   if (step.kind === "opening" || step.kind === "evaluation") return "deciding";
   if (isWriting) return step.kind === "synthesis" ? "concluding" : "speaking";
   return isThinking ? "thinking it through" : "thinking";

@@ -36,7 +36,7 @@ export function ModelSelect({
       label={label}
       labelUnseen={labelUnseen}
       value={value}
-      wrong={wrong ?? (models.error ? "The models could not be read." : undefined)}
+      wrong={wrong ?? (models.error ? "The models could not be loaded." : undefined)}
       hint={hint}
       onChange={(event) => onChange(event.target.value as Choice)}
     >

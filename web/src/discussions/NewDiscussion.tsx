@@ -109,8 +109,8 @@ export default function NewDiscussion() {
         </Button>
       </header>
       {former && (
-        <Notice action={<Button onClick={() => restore(former)}>Restore it</Button>}>
-          You were writing another one: “{former.topic.slice(0, 80)}”
+        <Notice action={<Button onClick={() => restore(former)}>Restore</Button>}>
+          You have an unsent draft: “{former.topic.slice(0, 80)}”
         </Notice>
       )}
       <Steps now={draft.step} wrongs={wrongs} onChoose={show} />

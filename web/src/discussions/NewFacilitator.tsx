@@ -61,11 +61,11 @@ export function NewFacilitator({ styles, onClose, onMade }: Props) {
     <Dialog title="New facilitator" onClose={onClose} wide>
       <form className="stack" onSubmit={make}>
         <SelectField
-          label="Begin with the style of"
+          label="Start from the style of"
           value={style}
           onChange={(event) => setStyle(event.target.value)}
         >
-          <option value="">Nobody: write it yourself</option>
+          <option value="">None: write your own</option>
           {styles.map((agent) => (
             <option key={agent.id} value={agent.id}>
               {agent.name}
@@ -83,14 +83,14 @@ export function NewFacilitator({ styles, onClose, onMade }: Props) {
         />
         <TextField
           label="Description"
-          hint="One line for lists: how it leads."
+          hint="How it leads, in one line. Shown in lists."
           value={shown.description}
           wrong={wrong("description")}
           onChange={(event) => setDescription(event.target.value)}
         />
         <TextArea
           label="Persona"
-          hint="Said to the model as it stands: whom it favours, when enough was said, how the conclusion reads."
+          hint="Sent to the model word for word: whom to call on, when enough has been said, what the conclusion looks like."
           rows={6}
           value={shown.persona}
           wrong={wrong("persona")}

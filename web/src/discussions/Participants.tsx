@@ -27,7 +27,7 @@ export function Participants({ seats, leader, wrongs, onChange }: Props) {
     const seat = seats[from];
     if (!seat || to < 0 || to >= seats.length) return;
     onChange(seats.toSpliced(from, 1).toSpliced(to, 0, seat));
-    announce(`${seatName(seat, agents)} is number ${to + 1} of ${seats.length}`);
+    announce(`${seatName(seat, agents)} moved to ${to + 1} of ${seats.length}`);
   };
   const remove = (place: number) => {
     onChange(seats.toSpliced(place, 1));
@@ -155,7 +155,7 @@ function SeatRow({ seat, place, of, agents, wrongs, onChange, onMove, onRemove }
 function describe(seat: SeatDraft, agents: readonly Agent[]): string {
   switch (seat.kind) {
     case "agent":
-      return agents.find((agent) => agent.id === seat.agentId)?.description ?? "Stored agent";
+      return agents.find((agent) => agent.id === seat.agentId)?.description ?? "From the library";
     case "model":
       return seat.persona.trim() === "" ? "A model" : seat.persona;
     case "person":

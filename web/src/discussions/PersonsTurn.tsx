@@ -31,7 +31,9 @@ export function PersonsTurn({ view, step }: Props) {
         <Glyph role="person" />
         <h3 id="persons-turn">It is {step.name}’s turn</h3>
         {isPaused ? (
-          <span className="muted small spread">Paused: resume it to send what you write.</span>
+          <span className="muted small spread">
+            Paused. Resume the discussion to send your answer.
+          </span>
         ) : (
           <Remaining until={step.replyBy} />
         )}
@@ -50,7 +52,7 @@ export function PersonsTurn({ view, step }: Props) {
 function Remaining({ until }: { until: string | undefined }) {
   const now = useNow(until !== undefined);
   if (until === undefined) {
-    return <span className="muted small spread">The discussion waits as long as it takes.</span>;
+    return <span className="muted small spread">There is no time limit.</span>;
   }
   const left = Date.parse(until) - now;
   return (
@@ -95,7 +97,7 @@ function Reply({ view, step }: Props) {
         label={isConclusion ? "The conclusion" : `What ${step.name} says`}
         rows={isConclusion ? 8 : 4}
         value={text}
-        hint="Markdown is understood. The text is kept in this browser until it is sent."
+        hint="Markdown works. Saved in this browser until you send it."
         wrong={field(sending.error, "text")}
         onChange={(event) => keep(event.target.value)}
       />
@@ -106,7 +108,7 @@ function Reply({ view, step }: Props) {
           look="primary"
           disabled={sending.isPending || text.trim() === "" || view.status === "paused"}
         >
-          {isConclusion ? "Conclude with this" : "Send"}
+          {isConclusion ? "Conclude" : "Send"}
         </Button>
       </div>
     </form>
@@ -164,7 +166,7 @@ function Decide({ view, step }: Props) {
         ))}
       </SelectField>
       <TextArea
-        label="What they are asked"
+        label="Question for them"
         rows={2}
         value={question}
         wrong={field(sending.error, "question")}
@@ -173,7 +175,7 @@ function Decide({ view, step }: Props) {
       <TextArea
         label="Why (optional)"
         rows={1}
-        hint="Everybody reads it."
+        hint="Visible to everyone."
         value={reasoning}
         wrong={field(sending.error, "reasoning")}
         onChange={(event) => keepReasoning(event.target.value)}
@@ -193,7 +195,7 @@ function Decide({ view, step }: Props) {
             disabled={sending.isPending || isPaused}
             onClick={() => sending.mutate({ body: { decision: "synthesize", ...because }, places })}
           >
-            Enough was said: conclude
+            Enough has been said: conclude
           </Button>
         )}
       </div>

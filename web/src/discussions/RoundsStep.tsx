@@ -26,8 +26,8 @@ export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) 
             />
             <span className="choice-name">Auto</span>
             <span className="choice-text">
-              The facilitator concludes when enough was said, after {limits.roundsUsual} rounds at
-              the latest.
+              The facilitator concludes when enough has been said, after {limits.roundsUsual} rounds
+              at the latest.
             </span>
           </label>
           <label className="choice-card">
@@ -39,7 +39,7 @@ export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) 
             />
             <span className="choice-name">Fixed</span>
             <span className="choice-text">
-              You say how many there are at most. The facilitator may still end earlier.
+              You set the maximum. The facilitator may still end earlier.
             </span>
           </label>
         </div>
@@ -55,7 +55,7 @@ export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) 
       <BudgetFields
         value={draft.allowance}
         wrong={(field) => wrongs.get(field)}
-        hint="For all seats together. When it is spent, the discussion is concluded."
+        hint="Shared by everyone. When it runs out, the discussion concludes."
         onChange={(allowance) => onChange({ allowance })}
       />
       <EstimateCard draft={draft} isWhole={isWhole} />
@@ -93,7 +93,7 @@ function Rounds({
         inputMode="numeric"
         value={rounds}
         wrong={wrong}
-        hint={Number.isFinite(most) && `Up to ${most} by typing.`}
+        hint={Number.isFinite(most) && `Type a number for up to ${most}.`}
         onChange={(event) => onChange({ rounds: event.target.value })}
       />
     </div>

@@ -21,9 +21,9 @@ export function SeatsStep({ draft, wrongs, onChange }: StepProps) {
       <ModelSelect
         label="One model for all (optional)"
         value={draft.choice}
-        usual="Each its own"
+        usual="Each uses its own"
         withoutTiers
-        hint="For every seat that names no model or tier itself."
+        hint="For everyone who has no model or tier of their own."
         wrong={wrongs.get("model")}
         onChange={(choice) => onChange({ choice })}
       />

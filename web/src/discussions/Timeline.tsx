@@ -77,7 +77,7 @@ function asksAgain(entries: readonly Entry[], entry: Entry): string | undefined 
 const RESTS: Partial<Record<View["status"], string>> = {
   paused: "Paused.",
   stopped: "Stopped.",
-  failed: "It came to rest here, because it failed.",
+  failed: "It stopped here because of an error.",
 };
 
 function Resting({ view, next }: { view: View; next: string }) {

@@ -23,17 +23,17 @@ export function TopicStep({ draft, wrongs, limits, onChange }: StepProps) {
         label="Topic"
         rows={3}
         autoFocus={draft.topic === ""}
-        placeholder="What is to be discussed?"
+        placeholder="What should they discuss?"
         value={draft.topic}
         wrong={wrongs.get("topic")}
-        hint="Enter goes on, Shift+Enter begins a new line."
+        hint="Enter continues, Shift+Enter adds a line."
         onChange={(event) => onChange({ topic: event.target.value })}
         onKeyDown={goOn}
       />
       <Formats chosen={draft.format} onChoose={(format) => onChange({ format })} />
       <TextField
         label="Name (optional)"
-        hint="For lists. Without one it is taken from the topic."
+        hint="Shown in lists. If left empty, taken from the topic."
         value={draft.name}
         maxLength={200}
         wrong={wrongs.get("name")}
@@ -106,7 +106,7 @@ function Files({ draft, wrongs, limits, onChange }: StepProps) {
         onDrop={drop}
       >
         <Icon name="file" />
-        <span>Add text files that everybody may read</span>
+        <span>Add text files for everyone to read</span>
         <input
           type="file"
           multiple
@@ -143,8 +143,8 @@ function Files({ draft, wrongs, limits, onChange }: StepProps) {
       )}
       <span className="hint">
         Plain text, Markdown or code
-        {Number.isFinite(limits.fileBytes) && `, ${sizeInWords(limits.fileBytes)} each`}. They are
-        read here and sent with the topic.
+        {Number.isFinite(limits.fileBytes) && `, ${sizeInWords(limits.fileBytes)} each`}. Sent with
+        the topic.
       </span>
     </div>
   );

@@ -68,20 +68,20 @@ export const TurnCard = memo(function TurnCard({ entry, asked, isNew, isFollowin
         <div className="turn-problem" role="note">
           <p>
             {failureSentence(entry.agentName, error)}
-            {content !== "" && " What had arrived is kept above."}
+            {content !== "" && " What arrived is above."}
           </p>
           <p className="muted small">{error.message}</p>
         </div>
       )}
       {status === "stopped" && (
         <p className="turn-problem">
-          {BROKEN_OFF[entry.kind] ?? "Broken off."}
-          {content === "" && " Nothing had arrived yet."}
+          {BROKEN_OFF[entry.kind] ?? "Interrupted."}
+          {content === "" && " Nothing had arrived."}
         </p>
       )}
       {entry.condensed !== undefined && (
         <p className="muted small">
-          Read {some(entry.condensed, "earlier piece")} in short, to fit the model.
+          {some(entry.condensed, "earlier entry", "earlier entries")} shortened to fit the model.
         </p>
       )}
       {entry.usage && <Spent className="spent" usage={entry.usage} />}
@@ -90,16 +90,16 @@ export const TurnCard = memo(function TurnCard({ entry, asked, isNew, isFollowin
 });
 
 const BROKEN_OFF: Partial<Record<Entry["kind"], string>> = {
-  turn: "This turn was broken off.",
-  synthesis: "The conclusion was broken off.",
-  opening: "The opening was broken off.",
-  evaluation: "The decision was broken off.",
+  turn: "This turn was interrupted.",
+  synthesis: "The conclusion was interrupted.",
+  opening: "The opening was interrupted.",
+  evaluation: "The decision was interrupted.",
 };
 
 export function Thinking({ text }: { text: string }) {
   return (
     <details className="thinking">
-      <summary>What it thought before</summary>
+      <summary>Thinking</summary>
       <Markdown text={text} under={3} />
     </details>
   );

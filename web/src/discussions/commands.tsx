@@ -64,8 +64,8 @@ export function useCommands(view: View): Commands {
               run("conclude");
             }}
           >
-            The conclusion is written with what has been said so far. A turn under way is broken
-            off; what it has brought is kept.
+            The conclusion is written from what has been said so far. A turn in progress is
+            interrupted, and what it has said is kept.
           </Sure>
         )}
         {asking === "remove" && (
@@ -77,8 +77,8 @@ export function useCommands(view: View): Commands {
             onClose={() => setAsking(undefined)}
             onSure={() => removing.mutate()}
           >
-            It is removed for good, with everything that was said. Export it first if you want to
-            keep it.
+            The discussion and everything said in it will be permanently removed. To keep a copy,
+            export it first.
           </Sure>
         )}
       </>

@@ -159,7 +159,7 @@ describe("what is wrong with a draft", () => {
     ];
     expect(found({ seats })).toEqual({
       "participants[1]": "the chair leads the discussion and cannot take part too.",
-      "participants[2]": "ENGINEER takes part already.",
+      "participants[2]": "ENGINEER is already taking part.",
     });
   });
   it("wants whole numbers within limits, where there are numbers", () => {

@@ -132,7 +132,7 @@ export type Wrongs = ReadonlyMap<string, string>;
 /** What can be told to be wrong before anything is sent. */
 export function wrongs(draft: Seated, agents: readonly Agent[], limits: Limits): Wrongs {
   const found = new Map<string, string>();
-  if (draft.topic.trim() === "") found.set("topic", "Say what is to be discussed.");
+  if (draft.topic.trim() === "") found.set("topic", "Enter a topic.");
   else if (size(draft.topic) > limits.topicBytes)
     found.set("topic", `At most ${sizeInWords(limits.topicBytes)}; put the rest into a file.`);
   seatWrongs(draft, agents, limits, found);
@@ -143,7 +143,10 @@ export function wrongs(draft: Seated, agents: readonly Agent[], limits: Limits):
     tokens.trim() !== "" &&
     !isWhole(tokens.replace(/[\s,]/g, ""), limits.budgetLeast, Number.MAX_SAFE_INTEGER)
   )
-    found.set("budget.tokens", `A whole number, at least ${limits.budgetLeast}; or nothing.`);
+    found.set(
+      "budget.tokens",
+      `Enter a whole number of at least ${limits.budgetLeast}, or leave it empty.`,
+    );
   return found;
 }
 
@@ -157,28 +160,28 @@ function seatWrongs(
   if (leader === "")
     found.set(
       draft.leader.kind === "person" ? "facilitator.person" : "moderatorId",
-      draft.leader.kind === "person" ? "Say who leads." : "Choose who leads.",
+      draft.leader.kind === "person" ? "Enter the facilitator’s name." : "Choose a facilitator.",
     );
   if (!draft.seats.some((seat) => seat.role !== "observer"))
-    found.set("participants", "Somebody has to speak: add a participant or a devil’s advocate.");
+    found.set("participants", "Add at least one participant or devil’s advocate.");
   else if (draft.seats.length > limits.participants)
     found.set("participants", `At most ${limits.participants} can take part.`);
   const taken = new Set<string>();
   draft.seats.forEach((seat, place) => {
     const name = seatName(seat, agents);
     const at = `participants[${place}]`;
-    if (name === "") found.set(at, "This seat needs a name.");
+    if (name === "") found.set(at, "Enter a name.");
     else if (name.toLowerCase() === leader.toLowerCase())
       found.set(at, `${name} leads the discussion and cannot take part too.`);
-    else if (taken.has(name.toLowerCase())) found.set(at, `${name} takes part already.`);
+    else if (taken.has(name.toLowerCase())) found.set(at, `${name} is already taking part.`);
     taken.add(name.toLowerCase());
   });
 }
 
 function wholeFrom(least: number, most: number): string {
   return Number.isFinite(most)
-    ? `A whole number from ${least} to ${most}.`
-    : `A whole number, at least ${least}.`;
+    ? `Enter a whole number from ${least} to ${most}.`
+    : `Enter a whole number of at least ${least}.`;
 }
 
 function isWhole(text: string, least: number, most: number): boolean {

@@ -95,7 +95,7 @@ function mark(entry: Entry, lane: number, column: number): Mark {
 const STATUSES: Record<Entry["status"], string> = {
   done: "spoke",
   failed: "failed",
-  stopped: "broken off",
+  stopped: "interrupted",
 };
 
 function nowOf(

@@ -34,9 +34,9 @@ export function milestones(before: View, now: View): string {
 }
 
 const STATUSES: Partial<Record<View["status"], string>> = {
-  pausing: "Pauses after this turn.",
+  pausing: "Pausing after this turn.",
   paused: "Paused.",
   stopped: "Stopped.",
   failed: "The discussion has failed.",
-  concluded: "The discussion is concluded.",
+  concluded: "The discussion has concluded.",
 };

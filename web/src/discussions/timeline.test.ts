@@ -133,7 +133,7 @@ describe("milestones", () => {
       { status: "paused", step: step("turn", "bob") },
       "Paused.",
     );
-    check({}, { status: "concluded" }, "The discussion is concluded.");
+    check({}, { status: "concluded" }, "The discussion has concluded.");
   });
 });
 

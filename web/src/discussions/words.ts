@@ -46,19 +46,19 @@ export const TIERS: Record<Tier, string> = {
 
 const FAILURES: Record<Schemas["FailureName"], string> = {
   timedOut: "ran out of time",
-  idle: "stopped in the middle of the answer",
+  idle: "stopped mid-answer",
   refused: "was refused by the provider",
-  rateLimited: "was held back: the provider allows no more requests now",
-  outOfCredit: "was turned away: the account has no credit left",
+  rateLimited: "hit the provider’s rate limit",
+  outOfCredit: "could not answer: the provider account is out of credit",
   outOfBudget: "could not be asked: out of budget",
-  promptTooLong: "was given more to read than the model takes",
+  promptTooLong: "was given more than the model can read",
   tooLong: "had too much to read or write",
-  empty: "answered with nothing",
-  misconfigured: "cannot be asked with its settings",
+  empty: "returned an empty answer",
+  misconfigured: "is not set up correctly",
   unreachable: "could not be reached",
   providerError: "could not answer: the provider returned an error",
-  malformed: "answered with something that cannot be read",
-  internal: "could not be asked because Plenary itself failed",
+  malformed: "gave an answer that could not be read",
+  internal: "could not be asked: Plenary hit an internal error",
 };
 
 /** "Skeptic ran out of time." */
@@ -68,10 +68,13 @@ export function failureSentence(name: string, failure: Schemas["FailureView"]): 
 
 /** What a facilitator's answer became, where that is worth saying. */
 export const HOW: Record<Exclude<Decision["how"], "parsed">, { word: string; meaning: string }> = {
-  repaired: { word: "Repaired", meaning: "The answer was not quite as asked for and was mended." },
+  repaired: {
+    word: "Repaired",
+    meaning: "The reply was not quite in the expected format and was repaired.",
+  },
   fallback: {
     word: "Next in turn",
-    meaning: "The answer could not be used, so the next in turn speaks.",
+    meaning: "The reply could not be used, so the next in turn speaks.",
   },
   rule: { word: "By rule", meaning: "No round or no budget was left." },
   person: { word: "By a person", meaning: "A person decided." },

@@ -4,11 +4,12 @@ import { Segmented } from "../ui/Segmented";
 import type { Looked } from "./filter";
 
 const FORMS = [
-  { name: "", title: "Any form" },
+  { name: "", title: "Any type" },
   { name: "boardroom", title: "Boards" },
   { name: "discussion", title: "Discussions" },
   { name: "whiteboard", title: "Whiteboards" },
   { name: "council", title: "Councils" },
+  { name: "workflow", title: "Workflows" },
 ] as const;
 
 const RUNNING = "running now";
@@ -38,7 +39,7 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
       />
       <div className="history-narrow">
         <Segmented
-          label="Form"
+          label="Type"
           options={FORMS}
           chosen={FORMS.find((form) => form.name === looked.kind)?.name ?? ""}
           onChoose={(kind) => onLook({ kind, status: isOf(kind, looked.status) })}

@@ -69,8 +69,7 @@ export default function History() {
             </Link>
           }
         >
-          Every board, discussion, whiteboard and council is kept here, and nothing has been asked
-          yet.
+          Every session is kept here. There are none yet.
         </Empty>
       )}
       {found.total === 0 && isNarrowed(looked) && (
@@ -86,7 +85,7 @@ export default function History() {
             </Button>
           }
         >
-          Nothing matches. Every word must occur; the last one may be a beginning.
+          Nothing matches. A session must contain every word; the last may be incomplete.
         </Empty>
       )}
       {found.hasMore && (

@@ -27,7 +27,7 @@ export function Remove({ session, onClose, onRemoved }: Props) {
   });
   return (
     <Dialog
-      title="Remove it for good?"
+      title="Permanently remove this session?"
       onClose={onClose}
       foot={
         <>
@@ -48,13 +48,13 @@ export function Remove({ session, onClose, onRemoved }: Props) {
           {kindName(session.kind)}: <strong>{session.title}</strong>
         </p>
         <p>
-          {session.active && "What runs there is ended. "}
-          Its whole record goes, for everybody, and cannot be brought back.
+          {session.active && "Anything still running is stopped. "}
+          Its whole record is removed for everyone. This cannot be undone.
           {session.name !== undefined && ` The name ${session.name} stays taken.`}
         </p>
         <p>
           <a href={exportOf(session)} download>
-            Keep a copy first
+            Download a copy first
           </a>
         </p>
         <Wrong error={removal.error} />

@@ -21,10 +21,9 @@ export function FirstRun({ providers, sample }: Props) {
     <div className="first-run">
       {sample && (
         <section className="card stack" aria-labelledby="first-try">
-          <h2 id="first-try">See one at work</h2>
+          <h2 id="first-try">See it in action</h2>
           <p>
-            Three advisors take up a sample question: <q>{sample.name}</q>. You can watch them
-            write.
+            Three advisors answer a sample question: <q>{sample.name}</q>. Watch them write.
           </p>
           <Button
             look="primary"
@@ -38,7 +37,7 @@ export function FirstRun({ providers, sample }: Props) {
         </section>
       )}
       <section className="card stack" aria-labelledby="first-found">
-        <h2 id="first-found">What was found</h2>
+        <h2 id="first-found">Models found</h2>
         {providers.data ? (
           <Found providers={providers.data} />
         ) : providers.error ? (

@@ -21,7 +21,7 @@ export default function Home() {
 
   return (
     <div className="page home">
-      <h1>{isWithoutModel ? "First, a model to ask" : "What needs deciding?"}</h1>
+      <h1>{isWithoutModel ? "First, connect a model" : "What needs deciding?"}</h1>
       {isFirstRun && !isWithoutModel && (
         <p className="home-lead">
           Advisors answer side by side, each in a role. One verdict says where they agree, and where

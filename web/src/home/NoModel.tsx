@@ -14,14 +14,14 @@ export function NoModel({
   return (
     <section className="stack" aria-label="What to do">
       <Notice look="warn" action={<Button onClick={onLook}>Refresh</Button>}>
-        <p>No model can be used yet. One of these is enough; this page notices by itself.</p>
+        <p>No model is available yet. Any one of these will do; this page updates on its own.</p>
       </Notice>
       <div className="card stack">
         <h2>Where we looked</h2>
         <Found providers={providers} />
         <p className="muted small">
-          Or give the server a key in OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or
-          OPENROUTER_API_KEY and start it again. <code>plenary doctor</code> checks everything.
+          Or set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY for the
+          server and restart it. <code>plenary doctor</code> checks everything.
         </p>
       </div>
     </section>

@@ -38,8 +38,8 @@ export function speaksBy(agent: Agent): string {
 export function boundsOf(agent: Agent): string[] {
   const { turnSeconds, outputTokens, budgetTokens } = agent;
   return [
-    ...(turnSeconds === undefined ? [] : [`${turnSeconds} s a turn`]),
-    ...(outputTokens === undefined ? [] : [`${count(outputTokens)} tokens an answer`]),
-    ...(budgetTokens === undefined ? [] : [`${count(budgetTokens)} tokens a session`]),
+    ...(turnSeconds === undefined ? [] : [`${turnSeconds} s per turn`]),
+    ...(outputTokens === undefined ? [] : [`${count(outputTokens)} tokens per answer`]),
+    ...(budgetTokens === undefined ? [] : [`${count(budgetTokens)} tokens per session`]),
   ];
 }

@@ -72,9 +72,7 @@ function Inside({ agent }: { agent: Agent }) {
   return (
     <div className="stack">
       {agent.description !== "" && <p>{agent.description}</p>}
-      {agent.isBuiltIn && (
-        <Notice>Built-in agents stay as they are. Make a copy to change it.</Notice>
-      )}
+      {agent.isBuiltIn && <Notice>Built-in agents cannot be changed. Make a copy to edit.</Notice>}
       <dl className="library-facts">
         <Fact name="Model">
           {speaksBy(agent)}
@@ -127,7 +125,7 @@ function RemoveAgent({ agent, onKeep, onGone }: RemoveProps) {
     mutationFn: () =>
       asked(client.DELETE("/api/agents/{id}", { params: { path: { id: agent.id } } })),
     onSuccess: () => {
-      toast(`${agent.name} was removed`);
+      toast(`${agent.name} removed`);
       onGone();
       void queries.invalidateQueries({ queryKey: ["agents", "list"] });
     },
@@ -151,7 +149,7 @@ function RemoveAgent({ agent, onKeep, onGone }: RemoveProps) {
       }
     >
       <div className="stack">
-        <p>It is removed for good. Sessions that it took part in keep their copy of it.</p>
+        <p>It will be permanently removed. Sessions it took part in keep their own copy.</p>
         <Wrong error={remove.error} />
       </div>
     </Dialog>

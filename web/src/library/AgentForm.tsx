@@ -40,7 +40,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
   const submit = () =>
     save.mutate(requestOf(draft, isFacilitator, copyOf), {
       onSuccess: (agent) => {
-        toast(start.from === "edit" ? `${agent.name} was changed` : `${agent.name} was added`);
+        toast(start.from === "edit" ? `${agent.name} saved` : `${agent.name} added`);
         onSaved(agent);
       },
     });
@@ -95,11 +95,11 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
                   setBefore(undefined);
                 }}
               >
-                Put it back
+                Undo
               </Button>
             }
           >
-            What stood here was replaced.
+            Your text was replaced.
           </Notice>
         )}
         <TextField
@@ -110,7 +110,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
         />
         <TextField
           label="Description"
-          hint="One line for lists."
+          hint="One line, shown in lists."
           value={draft.description}
           wrong={problem?.field("description")}
           onChange={(event) => change({ description: event.target.value })}

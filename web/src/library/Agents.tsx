@@ -35,8 +35,8 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
       <div className="library-head">
         <p className="muted">
           {isFacilitator
-            ? "Who leads a discussion: chooses who speaks next, and writes the conclusion."
-            : "Who takes part: a persona and a model."}
+            ? "Facilitators lead discussions: they choose who speaks next and write the conclusion."
+            : "Agents take part in discussions and councils. Each is a persona and a model."}
         </p>
         <div className="library-tools">
           <TextField
@@ -51,7 +51,7 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
         </div>
       </div>
       <Wrong error={list.error} onRetry={() => void list.refetch()} />
-      {list.isPending && <Loading what="Reading the library" />}
+      {list.isPending && <Loading what="Loading the library" />}
       <Group title="Yours" agents={own} onOpen={show} />
       <Group title="Built-in" agents={builtIn} onOpen={show} />
       {list.hasNextPage && (
@@ -61,7 +61,7 @@ export function Agents({ isFacilitator }: { isFacilitator: boolean }) {
       )}
       {list.isSuccess && agents.length === 0 && (
         <Empty action={q === "" ? create : undefined}>
-          {q === "" ? "There is nobody here yet." : "No agents match. Try fewer words."}
+          {q === "" ? "No agents yet." : "No agents match. Try fewer words."}
         </Empty>
       )}
       {shown !== null && form === undefined && (

@@ -12,13 +12,13 @@ export function Boards() {
   if (!presets.data) {
     if (presets.error)
       return <Wrong error={presets.error} onRetry={() => void presets.refetch()} />;
-    return <Loading what="Reading the boards" />;
+    return <Loading what="Loading boards" />;
   }
   const { boards, roles } = presets.data;
   return (
     <>
       <p className="muted">
-        Who sits on a board answers the same question at the same time, each from one side.
+        Advisors on a board answer the same question at the same time, each from their own angle.
       </p>
       <ul className="library-cards boards" aria-label="Boards">
         {boards.map((board) => (

@@ -20,7 +20,7 @@ export default function Library({ shelf = "agents" }: { shelf: string | undefine
     <div className="page library">
       <h1>Library</h1>
       {/* Each shelf has an address, so these are links and not tabs. */}
-      <nav className="library-shelves no-print" aria-label="Shelves">
+      <nav className="library-shelves no-print" aria-label="Sections">
         {SHELVES.map((one) => (
           <Link
             key={one.name}
@@ -49,7 +49,7 @@ function shelfOf(name: (typeof SHELVES)[number]["name"] | undefined) {
     case undefined:
       return (
         <Empty action={<Link href="/library/agents">Go to the agents</Link>}>
-          The library has no such shelf.
+          The library has no such section.
         </Empty>
       );
   }

@@ -27,8 +27,8 @@ export function Models() {
       <div className="library-head">
         <p className="muted">
           {providers.data
-            ? `${some(models, "model")} can be used now, from ${some(ready.length, "provider")}.`
-            : "Which models can be used now."}
+            ? `${some(models, "model")} available from ${some(ready.length, "provider")}.`
+            : "The models that are available."}
         </p>
         <Button icon="retry" disabled={isLooking} onClick={lookAgain}>
           {isLooking ? "Refreshing…" : "Refresh"}
@@ -38,7 +38,7 @@ export function Models() {
       {providers.isPending && <Loading what="Looking for models" />}
       {tiers.data && <Tiers tiers={tiers.data} />}
       {providers.isSuccess && all.length === 0 && (
-        <Empty>No provider is set up. Start Ollama, or give Plenary a key of a provider.</Empty>
+        <Empty>No provider is set up. Start Ollama, or give Plenary a provider key.</Empty>
       )}
       {all.length > 0 && (
         <section className="stack" aria-label="Providers">
@@ -77,11 +77,11 @@ function Tiers({ tiers }: { tiers: Schemas["TierView"][] }) {
               <>
                 <p className="mono">{one.model}</p>
                 <p className="muted small">
-                  {one.configured ? "as the configuration says" : "chosen by its name"}
+                  {one.configured ? "set in the configuration" : "chosen by name"}
                 </p>
               </>
             )}
-            {one.model === undefined && (isShared ? "No model now" : <TierProblem tier={one} />)}
+            {one.model === undefined && (isShared ? "No model" : <TierProblem tier={one} />)}
           </li>
         ))}
       </ul>
@@ -92,7 +92,7 @@ function Tiers({ tiers }: { tiers: Schemas["TierView"][] }) {
 function TierProblem({ tier }: { tier: Schemas["TierView"] }) {
   return (
     <Notice look="warn">
-      <p>{tier.problem ?? "It means no model now."}</p>
+      <p>{tier.problem ?? "No model fits this tier."}</p>
       {tier.hint !== undefined && <p className="hint">{tier.hint}</p>}
     </Notice>
   );
@@ -111,13 +111,13 @@ function Provider({ provider }: { provider: Schemas["ProviderView"] }) {
       </div>
       {!provider.ready && (
         <Notice look="warn">
-          <p>{provider.problem ?? "It cannot be used now."}</p>
+          <p>{provider.problem ?? "Not available."}</p>
           {provider.hint !== undefined && <p className="hint">{provider.hint}</p>}
         </Notice>
       )}
       {provider.note !== undefined && <Notice>{provider.note}</Notice>}
       {provider.ready && provider.models.length === 0 && (
-        <p className="muted">It answers, and has no models yet.</p>
+        <p className="muted">Connected, but it has no models yet.</p>
       )}
       {provider.models.length > 0 && (
         <ul className="library-models" aria-label={`Models of ${provider.name}`}>

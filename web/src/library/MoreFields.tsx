@@ -54,11 +54,11 @@ export function MoreFields({ draft, problem, onChange }: Props) {
               </label>
             ))}
           </div>
-          <p className="muted small">Guidance only: it may take part in any.</p>
+          <p className="muted small">A suggestion only: it can take part in any format.</p>
         </div>
         <div className="agent-bounds">
           <TextField
-            label="Seconds a turn"
+            label="Seconds per turn"
             hint="5 to 3,600"
             type="number"
             inputMode="numeric"
@@ -67,7 +67,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
             onChange={(event) => onChange({ turnSeconds: event.target.value })}
           />
           <TextField
-            label="Tokens an answer"
+            label="Tokens per answer"
             hint="16 to 65,536"
             type="number"
             inputMode="numeric"
@@ -76,8 +76,8 @@ export function MoreFields({ draft, problem, onChange }: Props) {
             onChange={(event) => onChange({ outputTokens: event.target.value })}
           />
           <TextField
-            label="Tokens a session"
-            hint="From 1,000; what it reads counts too"
+            label="Tokens per session"
+            hint="At least 1,000; input counts too"
             type="number"
             inputMode="numeric"
             value={draft.budgetTokens}
@@ -87,7 +87,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
         </div>
         <TextField
           label="Folder"
-          hint="For command-line agents: where it runs. A whole path, or one from ~/ on."
+          hint="Where a command-line agent runs. A full path, or one that starts with ~/."
           placeholder="~/projects/app"
           spellCheck={false}
           value={draft.folder}
@@ -96,7 +96,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
         />
         <TextArea
           label="Tools"
-          hint="That it may use, by the names that its program knows; one in a line."
+          hint="Tools it may use, by the names its program knows. One per line."
           rows={2}
           spellCheck={false}
           value={draft.tools}

@@ -21,8 +21,8 @@ export function Styles({ isFacilitator, chosen, onChoose }: Props) {
     onSuccess: (agent) => onChoose(agent, names),
   });
   return (
-    <div className="stack" role="group" aria-label="Begin with">
-      <p className="legend">Begin with</p>
+    <div className="stack" role="group" aria-label="Start from">
+      <p className="legend">Start from</p>
       <div className="row">
         <Button aria-pressed={chosen === undefined} onClick={() => onChoose(undefined, names)}>
           Nothing

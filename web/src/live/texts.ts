@@ -96,7 +96,7 @@ export function useText(text: GrowingText): string {
   return useSyncExternalStore(text.subscribe, text.read);
 }
 
-export const BEGUN_AGAIN = "An earlier attempt was interrupted. The answer begins again.";
+export const BEGUN_AGAIN = "An earlier attempt was interrupted. The answer starts over.";
 
 export function useBegunAgain(text: GrowingText): boolean {
   return useSyncExternalStore(text.subscribe, () => text.attempt > 1);

@@ -1,24 +1,28 @@
-// A run of a workflow: its steps, what came of them, and what a person is asked.
+// A run of a workflow: what a person is asked, what came of it, and its steps.
 
 import "./runs.css";
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Link } from "wouter";
-import { asked, client, type Schemas } from "../api/client";
-import { useWrite } from "../api/write";
+import { asked, client, Problem } from "../api/client";
+import type { Connection } from "../live/follow";
 import { useLiveSession } from "../live/session";
-import { Markdown } from "../markdown/Markdown";
 import { useTitle } from "../shell/Shell";
 import { StatusBadge } from "../shell/status";
 import { Age } from "../ui/Age";
+import { announce } from "../ui/announce";
 import { Button } from "../ui/Button";
-import { Loading } from "../ui/Empty";
-import { TextArea } from "../ui/Field";
+import { Empty, Loading } from "../ui/Empty";
+import { Inline } from "../ui/Inline";
+import { Menu } from "../ui/Menu";
 import { Notice, Wrong } from "../ui/Notice";
-
-type RunView = Schemas["RunView"];
-type Step = Schemas["RunStepView"];
-type Decision = Schemas["ApprovalDecision"];
+import { duration, useNow } from "../ui/time";
+import { Totals } from "../ui/Totals";
+import { CancelRun } from "./CancelRun";
+import { Decide } from "./Decide";
+import { isAwaited, rows, waitsInWords, workedMs, type RunView } from "./run";
+import { Steps } from "./Steps";
+import { Value } from "./Value";
 
 export default function Run({ id }: { id: string }) {
   const key = ["runs", id];
@@ -28,164 +32,155 @@ export default function Run({ id }: { id: string }) {
   });
   const run = query.data;
   useTitle(run?.title ?? "Run");
-  useLiveSession({
-    url: run === undefined ? undefined : `/api/runs/${encodeURIComponent(id)}/events`,
-    ...(run === undefined ? {} : { after: run.version }),
+  const { connection } = useLiveSession({
+    url: run && `/api/runs/${encodeURIComponent(id)}/events`,
+    ...(run && { after: run.version }),
     keys: [key],
   });
-  const cancel = useWrite((reason: string, header) =>
-    asked(
-      client.POST("/api/runs/{id}/cancel", { params: { path: { id }, header }, body: { reason } }),
-    ),
-  );
-  if (run === undefined) {
-    if (!query.error) return <Loading what="Reading the run" />;
-    return (
-      <div className="page">
-        <h1>Run</h1>
-        <Wrong error={query.error} onRetry={() => void query.refetch()} />
-        <Link href="/history">All sessions</Link>
-      </div>
-    );
-  }
+  if (run) return <Session run={run} connection={connection} error={query.error} />;
+  if (!query.error) return <Loading what="Loading the run" />;
+  const isGone = query.error instanceof Problem && query.error.status === 404;
   return (
     <div className="page">
-      <p className="eyebrow">Workflow · {run.workflow}</p>
-      <h1>{run.title}</h1>
-      <p>
-        <StatusBadge status={run.status} kind="workflow" /> Started by {run.starter}{" "}
-        <Age at={run.beganAt} />
-        {run.parent !== undefined && (
-          <>
-            {" "}
-            · part of <Link href={`/runs/${run.parent}`}>another run</Link>
-          </>
-        )}
-        {run.forkedFrom !== undefined && (
-          <>
-            {" "}
-            · forked from <Link href={`/runs/${run.forkedFrom.run}`}>another run</Link> at{" "}
-            <code>{run.forkedFrom.step}</code>
-          </>
-        )}
-      </p>
-      <Wrong error={query.error ?? cancel.error} />
-      {run.reason !== undefined && <Notice look="warn">{run.reason}</Notice>}
-      <Outputs run={run} />
-      <h2>Steps</h2>
-      <ol className="run-steps">
-        {run.steps.map((step) => (
-          <StepRow key={step.place} run={run} step={step} />
-        ))}
-      </ol>
-      {run.allowed.includes("cancel") && (
-        <Button look="danger" disabled={cancel.isPending} onClick={() => cancel.mutate("")}>
-          Cancel run
-        </Button>
+      <h1>{isGone ? "Run not found" : "Run"}</h1>
+      {isGone ? (
+        <Empty action={<Link href="/history">All sessions</Link>}>
+          It may have been removed, or the address is mistyped.
+        </Empty>
+      ) : (
+        <Wrong error={query.error} onRetry={() => void query.refetch()} />
       )}
     </div>
   );
 }
 
-function Outputs({ run }: { run: RunView }) {
-  const outputs = Object.entries(run.outputs ?? {});
-  if (outputs.length === 0) return null;
+interface Props {
+  run: RunView;
+  connection: Connection;
+  error: unknown;
+}
+
+function Session({ run, connection, error }: Props) {
+  const all = useMemo(() => rows(run.steps), [run.steps]);
+  useMilestones(run);
   return (
-    <section aria-label="Outputs">
-      {outputs.map(([name, value]) => (
-        <div key={name} className="card">
-          <p className="eyebrow">{name}</p>
-          {typeof value === "string" ? (
-            <Markdown text={value} under={2} />
+    <div className="page run">
+      <Head run={run} connection={connection} />
+      <Wrong error={error} />
+      {run.reason !== undefined && (
+        <Notice look={run.status === "failed" ? "bad" : "warn"}>
+          <Inline text={sentence(run.reason)} />
+        </Notice>
+      )}
+      {all
+        .filter(({ step }) => isAwaited(step))
+        .map(({ step, where }) => (
+          <Decide key={step.place} run={run} step={step} where={where} />
+        ))}
+      <Outcome run={run} />
+      <Steps rows={all} isOver={run.status !== "running"} />
+    </div>
+  );
+}
+
+function Head({ run, connection }: { run: RunView; connection: Connection }) {
+  const [isCancelling, setCancelling] = useState(false);
+  const isWaiting = run.waitsFor.length > 0;
+  const file = (format: string) => `/api/runs/${run.id}/export?format=${format}`;
+  const name = run.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "run";
+  return (
+    <header className="run-head">
+      <div>
+        <p className="eyebrow">
+          Workflow · {run.workflow}
+          <Origin run={run} />
+        </p>
+        <h1>{run.title}</h1>
+        <div className="run-facts">
+          {isWaiting ? (
+            <span className="badge warn">{waitsInWords(run.waitsFor)}</span>
           ) : (
-            <Value value={value} />
+            <StatusBadge status={run.status} kind="workflow" />
           )}
+          <Worked run={run} />
+          <Totals {...run} />
+          <span className="muted">
+            Started <Age at={run.beganAt} /> by {run.starter}
+          </span>
         </div>
-      ))}
+      </div>
+      <div className="row no-print">
+        {connection === "broken" && <span className="badge warn">Reconnecting</span>}
+        {run.allowed.includes("cancel") && (
+          <Button look="danger" icon="stop" onClick={() => setCancelling(true)}>
+            Cancel run
+          </Button>
+        )}
+        <Menu
+          label="Export"
+          icon="download"
+          items={[
+            { label: "Markdown", icon: "file", href: file("markdown"), download: `${name}.md` },
+            { label: "JSON", icon: "file", href: file("json"), download: `${name}.json` },
+          ]}
+        />
+      </div>
+      {isCancelling && <CancelRun run={run} onClose={() => setCancelling(false)} />}
+    </header>
+  );
+}
+
+function Origin({ run: { parent, forkedFrom } }: { run: RunView }): ReactNode {
+  return (
+    <>
+      {parent !== undefined && (
+        <>
+          {" · part of "}
+          <Link href={`/runs/${parent}`}>another run</Link>
+        </>
+      )}
+      {forkedFrom && (
+        <>
+          {" · forked from "}
+          <Link href={`/runs/${forkedFrom.run}`}>another run</Link> at{" "}
+          <code>{forkedFrom.step}</code>
+        </>
+      )}
+    </>
+  );
+}
+
+function Worked({ run }: { run: RunView }) {
+  const now = useNow(run.status === "running");
+  return (
+    <span className="number">
+      <strong>{duration(workedMs(run, now))}</strong> <span className="muted">worked</span>
+    </span>
+  );
+}
+
+function Outcome({ run: { outputs } }: { run: RunView }) {
+  if (!outputs || Object.keys(outputs).length === 0) return null;
+  return (
+    <section className="card run-outcome" aria-labelledby="outcome">
+      <h2 id="outcome">Outcome</h2>
+      <Value value={outputs} label="Outcome" under={2} />
     </section>
   );
 }
 
-function Value({ value }: { value: unknown }) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  return <pre className="run-value">{text}</pre>;
+function sentence(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
 }
 
-function StepRow({ run, step }: { run: RunView; step: Step }) {
-  const waits = step.approval !== undefined && step.status === "running";
-  return (
-    <li className="run-step" data-step={step.place} data-status={step.status}>
-      <span className="place">{step.place}</span>
-      <StatusBadge status={step.status} kind="step" />
-      <span className="muted">{step.label ?? step.kind}</span>
-      {step.items !== undefined && (
-        <span className="number">
-          {step.items.ended} of {step.items.total}
-        </span>
-      )}
-      {step.reason !== undefined && !waits && <p className="why">{step.reason}</p>}
-      {step.output !== undefined && (
-        <details>
-          <summary>Output</summary>
-          <Value value={step.output} />
-        </details>
-      )}
-      {waits && <Decide run={run} step={step} />}
-    </li>
-  );
-}
-
-const CHOICES: [Decision, string][] = [
-  ["approved", "Approve"],
-  ["changes", "Ask for changes"],
-  ["rejected", "Reject"],
-];
-
-function Decide({ run, step }: { run: RunView; step: Step }) {
-  const approval = step.approval;
-  const [by, setBy] = useState(approval?.who[0] ?? "");
-  const [reason, setReason] = useState("");
-  const whom = useId();
-  const decide = useWrite((decision: Decision, header) =>
-    asked(
-      client.POST("/api/runs/{id}/steps/{step}/approve", {
-        params: { path: { id: run.id, step: step.place }, header },
-        body: { decision, by, reason },
-      }),
-    ),
-  );
-  if (approval === undefined) return null;
-  return (
-    <div className="run-decide">
-      {approval.show !== undefined && <Value value={approval.show} />}
-      <label htmlFor={whom}>
-        Decide as{" "}
-        <select id={whom} value={by} onChange={(event) => setBy(event.target.value)}>
-          {approval.who.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <TextArea
-        label="Reason"
-        hint="Required to reject and to ask for changes."
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
-      />
-      <Wrong error={decide.error} />
-      <div className="row">
-        {CHOICES.map(([decision, word]) => (
-          <Button
-            key={decision}
-            look={decision === "approved" ? "primary" : "plain"}
-            title={approval.leadsTo[decision]}
-            disabled={decide.isPending}
-            onClick={() => decide.mutate(decision)}
-          >
-            {word}
-          </Button>
-        ))}
-      </div>
-    </div>
-  );
+/** What happens is said once, in words. */
+function useMilestones({ status, waitsFor }: RunView): void {
+  const awaited = waitsFor.length > 0 ? waitsInWords(waitsFor) : "";
+  const before = useRef({ status, awaited });
+  useEffect(() => {
+    const last = before.current;
+    before.current = { status, awaited };
+    if (status !== last.status) announce(`The run is ${status}`);
+    else if (awaited !== "" && awaited !== last.awaited) announce(awaited);
+  }, [status, awaited]);
 }

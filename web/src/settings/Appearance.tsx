@@ -5,7 +5,7 @@ import { Segmented } from "../ui/Segmented";
 import { SINGLE_KEYS } from "../ui/shortcuts";
 
 const THEMES: readonly { name: Theme; title: string }[] = [
-  { name: "system", title: "As the system" },
+  { name: "system", title: "System" },
   { name: "light", title: "Light" },
   { name: "dark", title: "Dark" },
 ];
@@ -15,7 +15,7 @@ export function Appearance() {
   const [areOn, setOn] = useStored(SINGLE_KEYS, true);
   return (
     <section className="card stack" aria-labelledby="settings-look">
-      <h2 id="settings-look">Look and keys</h2>
+      <h2 id="settings-look">Appearance and shortcuts</h2>
       <div className="settings-theme">
         <Segmented label="Theme" options={THEMES} chosen={theme} onChoose={setTheme} />
       </div>
@@ -28,8 +28,8 @@ export function Appearance() {
         <span>
           Single-key shortcuts
           <span className="muted settings-note">
-            Like <Key of="s" /> or <Key of="?" />. Switch them off if you dictate.{" "}
-            <Key of="Mod+k" /> works all the same.
+            Such as <Key of="s" /> or <Key of="?" />. Turn them off if you use dictation.{" "}
+            <Key of="Mod+k" /> always works.{" "}
           </span>
         </span>
       </label>

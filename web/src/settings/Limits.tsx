@@ -10,7 +10,7 @@ const TITLES: readonly [keyof Schemas["LimitsView"], string][] = [
   ["whiteboard", "Whiteboards"],
   ["council", "Councils"],
   ["agent", "Agents"],
-  ["context", "Files that belong to a question"],
+  ["context", "Attachments"],
   ["request", "Requests"],
 ];
 
@@ -21,7 +21,7 @@ export function Limits() {
   return (
     <section className="card" aria-labelledby="settings-limits">
       <h2 id="settings-limits">Limits</h2>
-      <p className="muted">How much the server takes of everything. They are the same for all.</p>
+      <p className="muted">How much the server accepts. The same for everyone.</p>
       <Wrong error={limits.error} onRetry={() => void limits.refetch()} />
       {limits.isLoading && <Loading />}
       {data &&

@@ -16,7 +16,7 @@ export function Memory() {
   return (
     <section className="card" aria-labelledby="settings-memory">
       <h2 id="settings-memory">What this browser remembers</h2>
-      <p className="muted">Only here: the server does not know it.</p>
+      <p className="muted">Stored only here. The server does not have it.</p>
       {groups.length === 0 && <p>Nothing yet.</p>}
       <ul className="list settings-list">
         {groups.map((group) => (

@@ -12,7 +12,7 @@ export function Providers() {
   return (
     <section className="card" aria-labelledby="settings-providers">
       <div className="settings-head">
-        <h2 id="settings-providers">Where models come from</h2>
+        <h2 id="settings-providers">Providers</h2>
         <Button
           look="quiet"
           icon="retry"
@@ -80,7 +80,7 @@ export function Tiers() {
     <section className="card" aria-labelledby="settings-tiers">
       <h2 id="settings-tiers">Tiers</h2>
       <p className="muted">
-        Agents may ask for a tier in place of a model. Set them under <code>[tiers]</code> in{" "}
+        Agents can ask for a tier instead of a model. Set tiers under <code>[tiers]</code> in{" "}
         <code>plenary.toml</code>.
       </p>
       <Wrong error={tiers.data ? null : tiers.error} onRetry={() => void tiers.refetch()} />

@@ -26,15 +26,15 @@ export function Server() {
     <section className="card stack" aria-labelledby="settings-server">
       <h2 id="settings-server">This server</h2>
       <p>
-        Plenary{version.data !== undefined && ` ${version.data}`}. Everything here is also in the{" "}
-        <a href="/docs">documented interface</a> and in <a href="/api/openapi.json">openapi.json</a>
-        .
+        Plenary{version.data !== undefined && ` ${version.data}`}. Everything on these pages is also
+        available through the <a href="/docs">documented API</a>, described by{" "}
+        <a href="/api/openapi.json">openapi.json</a>.
       </p>
       {access.data?.tokenWanted === true && (
         <div className="row">
           <p>
-            You are signed in with the server’s token, which this browser keeps in a cookie. Signing
-            out also forgets your drafts, and the tokens of agents that you act as.
+            You are signed in with the server’s access token, kept in a cookie. Signing out also
+            removes your drafts and the tokens of the agents you act as.
           </p>
           <Button disabled={leaving.isPending} onClick={() => leaving.mutate()}>
             Sign out
@@ -42,7 +42,9 @@ export function Server() {
         </div>
       )}
       {access.data?.tokenWanted === false && (
-        <p className="muted">No access token is required: it listens on this machine only.</p>
+        <p className="muted">
+          No access token is required: the server listens on this machine only.
+        </p>
       )}
       <Wrong error={leaving.error} />
     </section>

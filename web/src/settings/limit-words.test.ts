@@ -25,10 +25,10 @@ describe("a limit in words", () => {
   });
 
   it("says what counts when nothing is said", () => {
-    check({ unit: "count", least: 1, most: 50, usual: 5 }, "1 to 50, 5 if you do not say");
+    check({ unit: "count", least: 1, most: 50, usual: 5 }, "1 to 50, by default 5");
     check(
       { unit: "seconds", least: 0, most: 3_600, usual: 20 },
-      "up to 1 hour, 20 seconds if you do not say",
+      "up to 1 hour, by default 20 seconds",
     );
   });
 });

@@ -6,7 +6,7 @@ export type Limit = Schemas["LimitView"];
 
 const WHOLE = new Intl.NumberFormat("en");
 
-/** "up to 64 kB", "1 to 50, 5 if you do not say", "at least 1,000 tokens" */
+/** "up to 64 kB", "1 to 50, by default 5", "at least 1,000 tokens" */
 export function range({ unit, least, most, usual }: Limit): string {
   const isFromNothing = least === 0 || (least === 1 && unit !== "count");
   const words =
@@ -15,7 +15,7 @@ export function range({ unit, least, most, usual }: Limit): string {
       : isFromNothing
         ? `up to ${amount(most, unit)}`
         : `${span(least, most, unit)}`;
-  return usual === undefined ? words : `${words}, ${amount(usual, unit)} if you do not say`;
+  return usual === undefined ? words : `${words}, by default ${amount(usual, unit)}`;
 }
 
 /** The unit once, where both have the same. */

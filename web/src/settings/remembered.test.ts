@@ -14,7 +14,9 @@ const WORDS = [
   "council-new",
   "discussion-draft",
   agentPlace("new-agent"),
+  "approval.1.sign",
   "ballot.1.1.2",
+  "cancelling.1",
   "council-draft.1",
   "council-summary.1",
   "draft.whiteboard",
@@ -46,7 +48,7 @@ it("puts every name into one group, and lets theme and keys stay with their swit
     ["Who you are in councils", ["council-name.1", "council-tokens.1"]],
     ["Your usual name", ["my-name"]],
     ["The last board", ["board", LAST_BOARD]],
-    ["Words that you have not sent yet", WORDS],
+    ["Unsent drafts", WORDS],
     ["Layout", LAYOUT],
   ]);
   const shown = new Set(groups.flatMap((group) => group.names));

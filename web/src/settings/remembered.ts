@@ -27,7 +27,7 @@ const UNSENT: readonly RegExp[] = [
   /^home\.prompt$/,
   /^board\.draft$/,
   /^discussion-draft$/,
-  /^(reply|ballot|follow-up|turn|interjection)\./,
+  /^(reply|ballot|follow-up|turn|interjection|approval|cancelling)\./,
   /^council-(new$|draft\.|summary\.)/,
   /^agent-draft\./,
   /^draft\.whiteboard/,
@@ -40,14 +40,14 @@ const GROUPS: readonly Group[] = [
     holds: (name) => name.startsWith("whiteboard."),
     found: (names) => names.map(onWhiteboard).join("; "),
     warning:
-      "The proof that you are these agents is only here. Without it nobody can act as them again.",
+      "The tokens of these agents are stored only here. Without them, nobody can act as these agents again.",
   },
   {
     title: "Who you are in councils",
     holds: (name) => /^council-(tokens|name)\./.test(name),
     found: (names) => some(new Set(names.map((name) => name.split(".")[1])).size, "council"),
     warning:
-      "The proof that a name is yours is only here. Without it nobody can post under that name again.",
+      "The tokens for these names are stored only here. Without them, nobody can post under these names again.",
   },
   {
     title: "Your usual name",
@@ -57,13 +57,13 @@ const GROUPS: readonly Group[] = [
   {
     title: "The last board",
     holds: (name) => name === "board" || name === "home.board",
-    found: () => "Roles and models that you chose last",
+    found: () => "The roles and models you last chose",
   },
   {
-    title: "Words that you have not sent yet",
+    title: "Unsent drafts",
     holds: (name) => UNSENT.some((place) => place.test(name)),
     found: (names) => some(names.filter((name) => !KEY.test(name)).length, "draft"),
-    warning: "What you were writing is only here.",
+    warning: "Your drafts are stored only here.",
   },
   {
     title: "Layout",

@@ -19,7 +19,7 @@ export class Crash extends Component<{ children: ReactNode }, { error?: Error }>
           look="bad"
           action={<Button onClick={() => window.location.reload()}>Reload</Button>}
         >
-          <p>This page has broken. Your sessions are safe: they run on the server.</p>
+          <p>Something went wrong on this page. Your sessions are safe: they run on the server.</p>
           <p className="mono">{error.message}</p>
         </Notice>
       </div>

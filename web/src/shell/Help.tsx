@@ -17,8 +17,8 @@ export function Help({ onClose }: { onClose: () => void }) {
       <div className="stack">
         <Keys shortcuts={inForce} areOn={areOn} />
         <p className="muted small">
-          Everywhere: <Key of="Tab" /> moves on, <Key of="Enter" /> presses, <Key of="Escape" />{" "}
-          closes a dialog.
+          Everywhere: <Key of="Tab" /> moves the focus, <Key of="Enter" /> activates,{" "}
+          <Key of="Escape" /> closes a dialog.
         </p>
         <label className="choice">
           <input
@@ -26,13 +26,14 @@ export function Help({ onClose }: { onClose: () => void }) {
             checked={areOn}
             onChange={(event) => setOn(event.target.checked ? undefined : false)}
           />
-          <span>Use single keys, like S or ?</span>
+          <span>Use single-key shortcuts, such as S or ?</span>
         </label>
         <p className="muted small">
-          Switch them off if you dictate, or press keys by accident. <Key of="Mod+k" /> works all
-          the same, and this is also in the{" "}
+          Turn them off if you use dictation or press keys by accident. <Key of="Mod+k" /> always
+          works. You can also change this in{" "}
           <Link href="/settings" onClick={onClose}>
-            settings
+            {" "}
+            Settings{" "}
           </Link>
           .
         </p>

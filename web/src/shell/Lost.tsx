@@ -41,7 +41,7 @@ export function Lost() {
       {isLost && (
         <p className="lost">
           <span className="dot waits live" />
-          The server does not answer. Trying again.
+          The server is not responding. Retrying…
         </p>
       )}
     </div>

@@ -156,7 +156,7 @@ function useGroups(typed: string): { groups: CommandGroup[]; isSearching: boolea
       commands: sessionCommands(found.data ?? [], go),
     },
     { title: "On this page", commands: matching(pageCommands(shortcuts), typed) },
-    { title: "Do", commands: matching(actionCommands(go, theme, setTheme), typed) },
+    { title: "Actions", commands: matching(actionCommands(go, theme, setTheme), typed) },
     { title: "Go to", commands: matching(placeCommands(go), typed) },
   ];
   // Somebody who types the name of a place means it, and sessions come in later than it does.

@@ -48,7 +48,7 @@ function Inside({ children }: { children: ReactNode }) {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <Rail onSearch={() => setOpen("palette")} onHelp={() => setOpen("help")} />
       <main id="main" ref={main} tabIndex={-1} data-place={placeOf(here)}>

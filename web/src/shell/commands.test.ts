@@ -19,7 +19,7 @@ it("offers everything to whoever has typed nothing", () => {
 it("does not offer the theme that is in force", () => {
   const all = labels(actionCommands(vi.fn(), "dark", vi.fn()));
   expect(all).toContain("Light theme");
-  expect(all).toContain("Theme of the system");
+  expect(all).toContain("System theme");
   expect(all).not.toContain("Dark theme");
 });
 

@@ -57,7 +57,7 @@ export function actionCommands(
     .filter((one) => one !== theme)
     .map((one) => ({
       id: `theme ${one}`,
-      label: one === "system" ? "Theme of the system" : `${kindName(one)} theme`,
+      label: one === "system" ? "System theme" : `${kindName(one)} theme`,
       icon: "sun",
       words: "appearance colours mode",
       run: () => setTheme(one),

@@ -36,7 +36,7 @@ it("waits a while when it was not told how long", async () => {
 
 it("says that nobody answers", async () => {
   expect(await answered(new TypeError("failed"))).toMatchObject({
-    wrong: "The server does not answer. Is it still running?",
+    wrong: "The server is not responding. Is it still running?",
   });
 });
 
@@ -46,6 +46,6 @@ it("uses the server's words, and has its own where there are none", async () => 
     wrong: "This host may not.",
   });
   expect(await answered(new Response("<html>", { status: 500 }))).toMatchObject({
-    wrong: "The server answered with 500.",
+    wrong: "The server returned 500.",
   });
 });

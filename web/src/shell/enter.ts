@@ -16,7 +16,7 @@ export async function enter(token: string): Promise<Answer> {
       body: JSON.stringify({ token }),
     });
   } catch {
-    return refused("The server does not answer. Is it still running?");
+    return refused("The server is not responding. Is it still running?");
   }
   if (response.ok) return { admitted: true };
   if (response.status === 401) return refused("That is not this server’s access token.");
@@ -26,7 +26,7 @@ export async function enter(token: string): Promise<Answer> {
     const when = new Date(Date.now() + waitMs).toLocaleTimeString("en-GB");
     return { ...refused(`Too many wrong tokens. Try again after ${when}.`), waitMs };
   }
-  return refused((await message(response)) ?? `The server answered with ${response.status}.`);
+  return refused((await message(response)) ?? `The server returned ${response.status}.`);
 }
 
 function refused(wrong: string): { admitted: false; wrong: string } {

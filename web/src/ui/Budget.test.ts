@@ -28,6 +28,6 @@ it("a budget is told with what of it is spent", () => {
     }),
   ).toBe("$0.25 of $0.50 · at most 15 min");
   expect(budgetInWords({ spentTokens: 9, seconds: 1, timeOver: true, whenSpent })).toBe(
-    "time is over",
+    "time is up",
   );
 });

@@ -78,26 +78,20 @@ export function BudgetFields({ value = NO_LIMIT, wrong, hint, hasTime = true, on
 
 const WHOLE = new Intl.NumberFormat("en");
 
-/** 12,300 of 20,000 tokens · $0.12 of $0.50 · 15 min at most */
-export function budgetInWords(budget: Schemas["BudgetView"]): string {
+/** What of each limit is spent; a part is absent where there is no limit. */
+export function budgetParts(budget: Schemas["BudgetView"]) {
   const { tokens, spentTokens, cost, spentCost = 0, seconds, currency, timeOver } = budget;
-  return [
-    ...(tokens === undefined
-      ? []
-      : [`${WHOLE.format(spentTokens)} of ${WHOLE.format(tokens)} tokens`]),
-    ...(cost === undefined ? [] : [`${money(spentCost, currency)} of ${money(cost, currency)}`]),
-    ...(seconds === undefined
-      ? []
-      : [timeOver ? "time is over" : `at most ${duration(seconds * 1_000).replace(/ 0 s$/, "")}`]),
-  ].join(" · ");
+  return {
+    tokens: tokens && `${WHOLE.format(spentTokens)} of ${WHOLE.format(tokens)} tokens`,
+    cost: cost && `${money(spentCost, currency)} of ${money(cost, currency)}`,
+    time:
+      seconds &&
+      (timeOver ? "time is up" : `at most ${duration(seconds * 1_000).replace(/ 0 s$/, "")}`),
+  };
 }
 
-export function BudgetSpent({ budget }: { budget: Schemas["BudgetView"] | undefined }) {
-  const words = budget && budgetInWords(budget);
-  if (!words) return null;
-  return (
-    <span className="number" title="Budget">
-      {words}
-    </span>
-  );
+/** 12,300 of 20,000 tokens · $0.12 of $0.50 · at most 15 min */
+export function budgetInWords(budget: Schemas["BudgetView"]): string {
+  const { tokens, cost, time } = budgetParts(budget);
+  return [tokens, cost, time].filter(Boolean).join(" · ");
 }

@@ -21,6 +21,13 @@ export interface MenuItem {
   isChosen?: boolean;
 }
 
+/** Files to export, as they are called among other things to do. */
+export function asExports(items: readonly MenuItem[]): MenuItem[] {
+  return items.map((item) =>
+    item.href === undefined ? item : { ...item, label: `Export as ${item.label}` },
+  );
+}
+
 interface Props {
   label: string;
   icon?: IconName;

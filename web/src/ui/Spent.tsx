@@ -42,5 +42,5 @@ export function spentInWords(
 
 /** Stands beneath an answer that reached a limit on its length. */
 export function Cut({ of }: { of: { cut?: boolean } }) {
-  return of.cut ? <p className="cut">Cut off at the limit</p> : null;
+  return of.cut ? <p className="cut">Cut off at the length limit</p> : null;
 }

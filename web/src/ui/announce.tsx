@@ -43,7 +43,7 @@ export async function copy(text: string): Promise<void> {
     () => true,
     () => false,
   );
-  toast(isDone || copyMarked(text) ? "Copied" : "The browser did not allow copying");
+  toast(isDone || copyMarked(text) ? "Copied" : "The browser blocked copying");
 }
 
 function copyMarked(text: string): boolean {

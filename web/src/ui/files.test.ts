@@ -22,7 +22,7 @@ describe("what is read", () => {
   });
   it("is refused by name and size when it is too large", async () => {
     expect(await refused(file("big.txt", "x".repeat(21)))).toEqual([
-      "big.txt is too large (21 B): one file may have 20 B.",
+      "big.txt is too large (21 B): a file can be at most 20 B.",
     ]);
   });
   it("is refused when it is no text", async () => {
@@ -45,7 +45,7 @@ describe("files that are added", () => {
     const taken = withFiles([], added, LIMITS);
     expect(taken.files.map((one) => one.name)).toEqual(["a", "c"]);
     expect(taken.refused).toEqual([
-      "b was left out: all files together may have 30 B.",
+      "b was left out: attachments can total at most 30 B.",
       "d was left out: at most 2 files can be attached.",
     ]);
   });

@@ -69,7 +69,7 @@ export function withFiles(
       refused.push(`${file.name} was left out: at most ${limits.files} files can be attached.`);
     else if (whole > limits.filesBytes)
       refused.push(
-        `${file.name} was left out: all files together may have ${sizeInWords(limits.filesBytes)}.`,
+        `${file.name} was left out: attachments can total at most ${sizeInWords(limits.filesBytes)}.`,
       );
     else files = [...others, file];
   }
@@ -79,7 +79,7 @@ export function withFiles(
 async function readText(file: File, limits: FileLimits): Promise<string | { why: string }> {
   if (file.size > limits.fileBytes) {
     const [is, may] = [sizeInWords(file.size), sizeInWords(limits.fileBytes)];
-    return { why: `${file.name} is too large (${is}): one file may have ${may}.` };
+    return { why: `${file.name} is too large (${is}): a file can be at most ${may}.` };
   }
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());

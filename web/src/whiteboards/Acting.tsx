@@ -40,7 +40,7 @@ export function Acting({ board, identities, canJoin }: Props) {
       run: () => become(one.name),
     })),
     {
-      label: "Nobody, just looking",
+      label: "No one, just looking",
       isChosen: !me,
       run: () => become(undefined),
     },
@@ -60,7 +60,7 @@ export function Acting({ board, identities, canJoin }: Props) {
           icon="person"
           onClick={() => setDialog("join")}
         >
-          {canJoin ? "Join" : "Show who you are"}
+          {canJoin ? "Join" : "Use an agent token"}
         </Button>
       ) : (
         <Menu
@@ -134,9 +134,9 @@ function Forget({ identity, onClose, onForget }: ForgetProps) {
       }
     >
       <p>
-        This browser keeps the agent token that proves you are {identity.name} on this board. The
-        server does not give it out again: without a copy nobody can act as {identity.name} any
-        more. What {identity.name} has written stays.
+        This browser holds the agent token that proves you are {identity.name} on this board. The
+        server will not issue it again: without a copy, nobody can act as {identity.name} any more.
+        What {identity.name} has written stays.
       </p>
     </Dialog>
   );

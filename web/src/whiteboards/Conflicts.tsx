@@ -16,7 +16,7 @@ const KINDS: readonly { kind: Kind; word: string; about: string; between: string
   {
     kind: "direct_overlap",
     word: "Same place",
-    about: "Both speak about the same lines or symbol of a file.",
+    about: "Both are about the same lines or symbol in a file.",
     between: "overlaps with",
   },
   {
@@ -28,7 +28,7 @@ const KINDS: readonly { kind: Kind; word: string; about: string; between: string
   {
     kind: "severity_disagreement",
     word: "Different severity",
-    about: "Both speak about the same finding, and weigh it differently.",
+    about: "Both are about the same finding but rate its severity differently.",
     between: "disagrees with",
   },
 ];
@@ -45,8 +45,8 @@ export function Conflicts({ conflicts }: { conflicts: ReturnType<typeof useConfl
       {conflicts.isPending && <Loading />}
       {conflicts.data && all.length === 0 && (
         <Empty>
-          No two posts collide. Conflicts are found by the files, lines, findings and severities
-          that posts name.
+          No conflicts. They are found from the files, lines, findings and severities that posts
+          name.
         </Empty>
       )}
       {KINDS.map(({ kind, word, about, between }) => {

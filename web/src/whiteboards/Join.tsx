@@ -22,13 +22,13 @@ interface Props {
 
 const ROLES: readonly { role: Role; about: string }[] = [
   { role: "specialist", about: "Posts, annotates and votes." },
-  { role: "operator", about: "The same, and moves the board on; for people who look after it." },
-  { role: "facilitator", about: "The same, and moves the board on; for who leads it." },
+  { role: "operator", about: "Also moves the board on; for people who look after it." },
+  { role: "facilitator", about: "Also moves the board on; for whoever leads it." },
 ];
 
 export function Join({ board, canJoin, onClose, onJoined }: Props) {
   return (
-    <Dialog title={canJoin ? "Join this board" : "Show who you are"} onClose={onClose}>
+    <Dialog title={canJoin ? "Join this board" : "Use an agent token"} onClose={onClose}>
       {canJoin ? (
         <>
           <Register board={board} onClose={onClose} onJoined={onJoined} />
@@ -39,7 +39,7 @@ export function Join({ board, canJoin, onClose, onJoined }: Props) {
         </>
       ) : (
         <>
-          <p>Nobody can join any more. If you joined elsewhere, show it by your agent token.</p>
+          <p>Joining is closed. If you joined elsewhere, enter your agent token.</p>
           <ByToken board={board} onJoined={onJoined} />
         </>
       )}
@@ -89,7 +89,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
         value={name}
         wrong={
           nameProblem(name) ??
-          (isTaken ? "Somebody has this name already. Take another one." : undefined) ??
+          (isTaken ? "This name is taken. Choose another." : undefined) ??
           problem?.field("agentName")
         }
         onChange={(event) => setName(event.target.value)}
@@ -112,7 +112,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
         ))}
       </fieldset>
       <TextField
-        label="What you know about (optional)"
+        label="Expertise (optional)"
         placeholder="databases, security, documentation…"
         value={domain}
         wrong={problem?.field("domain")}
@@ -121,7 +121,7 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
       {wantsInvitation && (
         <TextField
           label="Invitation"
-          hint="The code that whoever leads the board gave you."
+          hint="The code you got from the facilitator."
           spellCheck={false}
           value={invitation}
           wrong={problem?.field("invitation")}
@@ -152,7 +152,7 @@ function ByToken({ board, onJoined }: Pick<Props, "board" | "onJoined">) {
           params: { path: { board }, query: { limit: 1 }, header: { "Agent-Token": given } },
         }),
       );
-      if (!view.you) throw new Error("This token is nobody's on this board.");
+      if (!view.you) throw new Error("No agent on this board has this token.");
       return { name: view.you.agentName, role: view.you.role, token: given };
     },
     onSuccess: onJoined,
@@ -165,7 +165,7 @@ function ByToken({ board, onJoined }: Pick<Props, "board" | "onJoined">) {
     <form className="stack" onSubmit={submit}>
       <TextField
         label="Agent token"
-        hint="Joining from the command line or another browser gave it."
+        hint="You got it when you joined from the command line or another browser."
         type="password"
         spellCheck={false}
         value={token}

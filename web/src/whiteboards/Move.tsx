@@ -60,13 +60,13 @@ export function Move({ onClose }: { onClose: () => void }) {
         <Brings from={from} to={to} />
         {view.readyToAdvance === false && view.whyNot.length > 0 && !isLate && (
           <Notice look="warn">
-            <p>You can go on, but this phase has not done all its work:</p>
+            <p>You can move on, but this phase is not finished:</p>
             <WhyNot reasons={view.whyNot} shown={REASONS_SHOWN} />
           </Notice>
         )}
         <TextArea
-          label={isArchiving ? "What the record should say (optional)" : "Note (optional)"}
-          hint={isArchiving ? "It stands in the decision record." : "Why now; it is kept."}
+          label={isArchiving ? "Note for the record (optional)" : "Note (optional)"}
+          hint={isArchiving ? "Included in the decision record." : "Why now. Kept in the history."}
           rows={2}
           value={note}
           wrong={problem?.field("note")}
@@ -105,8 +105,8 @@ function Ways({ from, ways, to, onChoose }: WaysProps) {
               {phaseName(way)}{" "}
               <span className="muted small">
                 {left
-                  ? `A short cut: ${phaseName(left).toLowerCase()} is left out.`
-                  : "The usual way."}
+                  ? `A shortcut: skips ${phaseName(left).toLowerCase()}.`
+                  : "The usual next phase."}
               </span>
             </span>
           </label>
@@ -131,7 +131,7 @@ function Brings({ from, to }: { from: Phase; to: Phase }) {
         </ul>
       </section>
       <section>
-        <h3>Can be done then</h3>
+        <h3>Becomes possible</h3>
         <p>{words(to, view.debateVisibility).does}</p>
       </section>
       <section>

@@ -31,35 +31,35 @@ function words(type: AnnotationType, challengeId: string | undefined): Words {
     case "challenge":
       return {
         label: "What you doubt, and why",
-        hint: "It stays open until somebody else settles it, or you take it back.",
+        hint: "It stays open until someone else settles it or you withdraw it.",
         send: "Challenge",
         sent: "Challenged",
       };
     case "corroboration":
       return {
-        label: "What speaks for it",
+        label: "What supports it",
         hint: "Evidence of your own helps more than agreement.",
         send: "Corroborate",
         sent: "Corroborated",
       };
     case "rebuttal":
       return {
-        label: challengeId ? "Your answer to this challenge" : "What you say to the debate",
+        label: challengeId ? "Your answer to this challenge" : "Your reply to the challenges",
         hint: "As the author you answer; the challenge stays open until it is settled.",
-        send: "Rebut",
-        sent: "Rebutted",
+        send: "Reply",
+        sent: "Reply sent",
       };
     case "withdrawal":
       return challengeId
         ? {
-            label: "Why you take it back (optional)",
-            hint: "The challenge is no longer open then.",
-            send: "Take the challenge back",
-            sent: "Challenge taken back",
+            label: "Why you withdraw it (optional)",
+            hint: "This closes the challenge.",
+            send: "Withdraw the challenge",
+            sent: "Challenge withdrawn",
           }
         : {
             label: "Why you withdraw it (optional)",
-            hint: "The post stays readable, but cannot be chosen or voted on. There is no way back.",
+            hint: "The post stays readable, but cannot be chosen or voted on. This cannot be undone.",
             send: "Withdraw the post",
             sent: "Post withdrawn",
           };
@@ -158,8 +158,8 @@ export function TooLate({ text, onDiscard }: { text: string; onDiscard?: () => v
   return (
     <Notice look="warn">
       <p>
-        The board moved on before this was sent. It cannot be sent any more; your text is kept in
-        this browser.
+        The board moved on before this was sent, so it cannot be sent. Your text is kept in this
+        browser.
       </p>
       <div className="row too-late">
         <Button icon="copy" onClick={() => void copy(text)}>

@@ -53,8 +53,8 @@ function seconds({ amount, unit }: Time): number {
 function timeProblem(time: Time): string | undefined {
   if (time.amount.trim() === "") return undefined;
   const wanted = seconds(time);
-  if (!(wanted >= 1)) return "A number above 0, please.";
-  return wanted > MOST_SECONDS ? "90 days at most." : undefined;
+  if (!(wanted >= 1)) return "Enter a number above 0.";
+  return wanted > MOST_SECONDS ? "At most 90 days." : undefined;
 }
 
 function request(draft: Draft, boardId: string, openedBy: string): Schemas["NewWhiteboard"] {
@@ -189,8 +189,8 @@ function Deadlines({ draft, problem, onChange }: DeadlinesProps) {
     <details className="fold" open={isOpen || undefined}>
       <summary>Deadlines</summary>
       <p className="muted small">
-        At the end of its time a phase ends by itself, and the board goes on to the next one. A
-        phase without a time lasts until somebody moves the board on.
+        When its time is up, a phase ends automatically and the board moves on. A phase without a
+        time lasts until someone moves the board on.
       </p>
       <div className="deadlines">
         {TIMED.map((phase) => {

@@ -50,13 +50,13 @@ export function People() {
       {isPartial && (
         <p className="muted small">
           {view.you
-            ? "You see yourself and who opened the board. The others show when the board goes to read."
-            : "You see who opened the board. The others show when the board goes to read."}
+            ? "You see yourself and who opened the board. The others appear when the board moves to read."
+            : "You see who opened the board. The others appear when the board moves to read."}
         </p>
       )}
       {view.hasPosted && (
         <p className="muted small">
-          Who has posted is shown to facilitators and operators only. What they posted, to nobody.
+          Only facilitators and operators see who has posted. Nobody sees what.
         </p>
       )}
     </section>
@@ -95,7 +95,7 @@ export function Moves() {
   if (view.steps.length === 0) return null;
   return (
     <section className="card side-card" aria-labelledby="moves-heading">
-      <h2 id="moves-heading">Moves</h2>
+      <h2 id="moves-heading">Phase history</h2>
       <ol className="moves">
         <li>
           <p>
@@ -106,7 +106,7 @@ export function Moves() {
         {view.steps.map((step) => (
           <li key={step.to}>
             <p>
-              <strong>{phaseName(step.to)}</strong> by {step.by ?? "the clock"}
+              <strong>{phaseName(step.to)}</strong> by {step.by ?? "the deadline"}
             </p>
             <p className="muted small">{moment(step.at)}</p>
             {step.note && <p className="move-note">{step.note}</p>}

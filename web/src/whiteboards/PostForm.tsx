@@ -156,8 +156,8 @@ function WholeForm({ isWanted, onSend }: WholeProps) {
       <div className="row">
         <span className="muted small post-form-note">
           {view.phase === "blind"
-            ? "Nobody else sees it before the board goes to read. It cannot be edited."
-            : "Everybody sees it at once. It cannot be edited."}
+            ? "Nobody else sees it until the board moves to read. It cannot be edited."
+            : "Everyone sees it immediately. It cannot be edited."}
         </span>
         <Button
           look="primary"
@@ -218,7 +218,7 @@ function MoreFields({ draft, problem, onChange }: MoreProps) {
   return (
     <details className="fold" open={isFilled || undefined}>
       <summary>More fields</summary>
-      <p className="muted small">By these the board finds posts that get in each other’s way.</p>
+      <p className="muted small">These help find posts that conflict.</p>
       <div className="more-fields">
         <TextField
           label="File"

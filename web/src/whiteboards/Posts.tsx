@@ -48,8 +48,7 @@ export function Posts({ choice, onChoose, more }: Props) {
       )}
       {more.isThere && (isFiltered(choice) || choice.order !== "posted") && (
         <p className="muted small">
-          Of {view.postsTotal} posts {posts.length} are loaded; these are chosen and ordered among
-          them.
+          {posts.length} of {view.postsTotal} posts are loaded. Filters and order apply to those.
         </p>
       )}
       {posts.length === 0 && <NoPosts />}
@@ -73,8 +72,8 @@ function NoPosts() {
   return (
     <Empty>
       {view.you
-        ? "You have not posted yet. Your posts show here, to you only, until the board goes to read."
-        : "Posts are hidden while the board is blind. Join to write your own, or come back when the board goes to read."}
+        ? "You have not posted yet. Until the board moves to read, only you see your posts here."
+        : "Posts are hidden while the board is blind. Join to write your own, or come back when the board moves to read."}
     </Empty>
   );
 }
@@ -91,7 +90,7 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
   const authors = [...new Set(posts.map((post) => post.author))].sort();
   const change = (part: Partial<Choice>) => onChoose({ ...choice, ...part });
   return (
-    <div className="filters no-print" role="group" aria-label="Choose posts">
+    <div className="filters no-print" role="group" aria-label="Filter posts">
       <SelectField
         label="Type"
         labelUnseen

@@ -85,7 +85,7 @@ function Times({ view }: { view: BoardView }) {
       <span>
         {view.phase === "archived" ? "Archived " : "Began "}
         <Age at={view.since} />
-        {step && (step.by ? `, by ${step.by}` : ", by the clock")}
+        {step && (step.by ? `, by ${step.by}` : ", by the deadline")}
       </span>
       {view.deadline && left !== undefined && (
         <span className={left < LAST_MINUTES_MS ? "deadline-near" : undefined} role="timer">

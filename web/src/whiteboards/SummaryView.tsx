@@ -64,9 +64,7 @@ function Outcome({ summary }: { summary: Summary }) {
     <div className="outcome">
       <p className="eyebrow">{lead}</p>
       {posts.length === 0 ? (
-        <p className="muted small">
-          No proposal that stands has more votes for it than against it.
-        </p>
+        <p className="muted small">No remaining proposal has more votes for it than against it.</p>
       ) : (
         posts.map((postId) => (
           <button

@@ -47,12 +47,12 @@ const VERBS: Record<AnnotationType, string> = {
   validation: "finds it",
   challenge: "challenges it",
   corroboration: "corroborates it",
-  rebuttal: "rebuts",
+  rebuttal: "replies",
   withdrawal: "withdraws it",
   resolution: "settles it",
 };
 
-const STATE_LOOKS = { open: "warn", settled: "good", "taken back": "" } as const;
+const STATE_LOOKS = { open: "warn", settled: "good", withdrawn: "" } as const;
 
 function NoteView({
   note,
@@ -61,12 +61,11 @@ function NoteView({
   note: Annotation;
   state?: keyof typeof STATE_LOOKS | undefined;
 }) {
-  const isTakenBack = note.type === "withdrawal" && note.challengeId !== undefined;
   return (
     <div className="note">
       <p className="note-head">
         <Who name={note.by} />
-        <span className="muted">{isTakenBack ? "takes it back" : VERBS[note.type]}</span>
+        <span className="muted">{VERBS[note.type]}</span>
         {note.result && (
           <span className={`badge ${findingOf(note.result).look}`}>
             {findingOf(note.result).word}
@@ -90,10 +89,10 @@ function ChallengeActions({ post, challenge }: { post: Post; challenge: Annotati
   const isStanding = post.standing !== "withdrawn";
   const ways: { type: AnnotationType; label: string }[] = [];
   if (post.author === you && isStanding && can("annotate rebuttal"))
-    ways.push({ type: "rebuttal", label: "Rebut" });
+    ways.push({ type: "rebuttal", label: "Reply" });
   if (!isMine && can("annotate resolution")) ways.push({ type: "resolution", label: "Settle" });
   if (isMine && isStanding && can("annotate withdrawal"))
-    ways.push({ type: "withdrawal", label: "Take back" });
+    ways.push({ type: "withdrawal", label: "Withdraw" });
   if (doing) {
     return (
       <NoteForm

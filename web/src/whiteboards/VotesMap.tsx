@@ -116,7 +116,7 @@ export function AgreementTable() {
         </table>
       </div>
       {chosen && <Differences a={chosen[0]} b={chosen[1]} />}
-      <Source extra="Of the posts that both have voted on, how many they voted on the same way." />
+      <Source extra="The share of posts on which both voted alike." />
     </>
   );
 }
@@ -127,7 +127,7 @@ function AgreementCell({ a, b, onChoose }: { a: string; b: string; onChoose: () 
   const { same, of } = agreement(posts, a, b);
   if (of === 0) {
     return (
-      <span className="agree none" title={`${a} and ${b} have voted on no post both`}>
+      <span className="agree none" title={`${a} and ${b} have not voted on the same post`}>
         <span aria-hidden="true">·</span>
         <span className="unseen">no post in common</span>
       </span>
@@ -197,7 +197,7 @@ function Source({ extra }: { extra: string }) {
   const { view, posts } = useBoardPage();
   return (
     <p className="muted small map-source">
-      Made from the votes on this board
+      Based on the votes on this board
       {posts.some((post) => post.partlyHidden) && ", as far as you can see them"}
       {posts.length < view.postsTotal &&
         `, on the ${posts.length} of ${view.postsTotal} posts that are loaded`}

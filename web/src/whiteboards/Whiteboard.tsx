@@ -113,7 +113,7 @@ function Refused({ error, retry, identities: { me, forget } }: RefusedProps) {
         look="warn"
         action={<Button onClick={() => forget(me.name)}>Forget {me.name}</Button>}
       >
-        The server does not know this browser as {me.name} any more: its agent token is refused.
+        The server no longer knows this browser as {me.name}: its agent token was refused.
       </Notice>
     );
   }

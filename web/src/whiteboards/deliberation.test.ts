@@ -87,7 +87,7 @@ test("answers stand under the challenge that they answer", () => {
     ["cleo/a2"],
   ]);
   const states = found.filter((one) => one.head.type === "challenge").map(challengeState);
-  expect(states).toEqual(["settled", "open", "taken back"]);
+  expect(states).toEqual(["settled", "open", "withdrawn"]);
 });
 
 test("a decision record is taken apart into facts and text", () => {

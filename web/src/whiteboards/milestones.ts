@@ -20,7 +20,7 @@ export function milestone(
   now: Told & { posts: readonly Post[] },
 ): Milestone | undefined {
   if (before.phase !== now.phase) {
-    const by = now.steps.at(-1)?.by ?? "the clock";
+    const by = now.steps.at(-1)?.by ?? "the deadline";
     const posts = before.phase === "blind" ? ` ${some(now.postsTotal, "post")} to read.` : "";
     const where = phaseName(now.phase).toLowerCase();
     const text =

@@ -32,7 +32,7 @@ test("whatever the topic, the id is one that the server takes, or nothing", () =
 });
 
 test("a name that will not do comes with one that would", () => {
-  const near = (name: string) => nameProblem(name)?.match(/(\S+) would do\.$/)?.[1];
+  const near = (name: string) => nameProblem(name)?.match(/(\S+) would work\.$/)?.[1];
   expect(["Ada", "pr-reviewer@v1.0.0", ""].map(nameProblem)).toEqual([
     undefined,
     undefined,

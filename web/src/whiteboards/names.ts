@@ -3,7 +3,7 @@
 const BOARD_ID_WANTED = 48;
 
 export const BOARD_ID_RULE =
-  "Small letters, digits, dots, dashes and underscores, 80 at most, beginning with a letter or digit. It is the board's address: it cannot be changed, and is never used again.";
+  "Lowercase letters, digits, dots, dashes and underscores, at most 80, starting with a letter or digit. This is the board's address: it cannot be changed or reused.";
 
 export const NAME_RULE = "Letters, digits, dots, dashes, underscores and @; no spaces.";
 
@@ -43,7 +43,7 @@ export function nameProblem(name: string): string | undefined {
     .replace(/[^A-Za-z0-9._@-]+/g, "-")
     .replace(/^[^A-Za-z0-9]+|-+$/g, "")
     .slice(0, 80);
-  return near === "" ? NAME_RULE : `${NAME_RULE} ${near} would do.`;
+  return near === "" ? NAME_RULE : `${NAME_RULE} ${near} would work.`;
 }
 
 function plainLetters(text: string): string {

@@ -59,7 +59,7 @@ export function words(phase: Phase, debate: Visibility): Words {
   switch (phase) {
     case "blind":
       return {
-        motto: "Everybody writes before they know what others think",
+        motto: "Everyone writes before they know what others think",
         sees: "You see your own posts only. Facilitators and operators also see who has posted, never what.",
         does: "Everybody who has joined can post proposals, claims, concerns and information.",
       };
@@ -81,12 +81,12 @@ export function words(phase: Phase, debate: Visibility): Words {
         sees:
           debate === "full"
             ? "Everybody sees all posts, challenges, answers and votes."
-            : "Everybody sees all posts. You see challenges, answers and votes on your own posts and where you took part; the rest when the board goes to resolve.",
+            : "Everybody sees all posts. You see challenges, answers and votes on your own posts and where you took part; the rest when the board moves to resolve.",
         does: "Challenge or corroborate the posts of others, answer for your own, vote, and add information.",
       };
     case "resolve":
       return {
-        motto: "What is open gets settled",
+        motto: "Open challenges are settled",
         sees: "Everybody sees everything, all votes included.",
         does: "Settle the challenges that are still open. Nobody can join, post or vote any more.",
       };
@@ -115,7 +115,7 @@ export function becomesVisible(from: Phase, to: Phase, debate: Visibility): stri
       return ["Each validation, as soon as it is made"];
     case "debate":
       return hidden
-        ? ["Challenges, answers and votes, to those who take part in a post"]
+        ? ["Challenges, answers and votes, for those who take part in a post"]
         : ["Each challenge, answer and vote, as soon as it is made"];
     case "resolve":
       return hidden && from === "debate"

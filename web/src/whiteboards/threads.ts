@@ -25,7 +25,7 @@ export function threads(annotations: readonly Annotation[]): Thread[] {
 }
 
 /** How a challenge stands: what settled it, or that its challenger took it back. */
-export function challengeState({ head, answers }: Thread): "open" | "settled" | "taken back" {
+export function challengeState({ head, answers }: Thread): "open" | "settled" | "withdrawn" {
   if (head.open) return "open";
-  return answers.some((answer) => answer.type === "resolution") ? "settled" : "taken back";
+  return answers.some((answer) => answer.type === "resolution") ? "settled" : "withdrawn";
 }

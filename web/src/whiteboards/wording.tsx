@@ -16,7 +16,7 @@ export const POST_TYPES: readonly PostType[] = ["proposal", "claim", "concern", 
 
 const TYPES: Record<PostType, { word: string; icon: IconName; about: string }> = {
   proposal: { word: "Proposal", icon: "flag", about: "What should be done." },
-  claim: { word: "Claim", icon: "check", about: "Something that is so, and can be checked." },
+  claim: { word: "Claim", icon: "check", about: "A fact that can be checked." },
   concern: { word: "Concern", icon: "warning", about: "What could go wrong." },
   informational: { word: "Information", icon: "file", about: "What the others should know." },
 };
@@ -43,7 +43,7 @@ export const STANDINGS: readonly Standing[] = ["surviving", "excluded", "withdra
 const STANDING_LOOKS: Record<Standing, { word: string; look: Look; about: string }> = {
   surviving: { word: "Not refuted", look: "good", about: "Nobody has refuted it." },
   excluded: { word: "Excluded", look: "bad", about: "Somebody has refuted it." },
-  withdrawn: { word: "Withdrawn", look: "", about: "Its author has taken it back." },
+  withdrawn: { word: "Withdrawn", look: "", about: "Its author withdrew it." },
 };
 
 export function standingOf(standing: Standing) {
@@ -55,7 +55,7 @@ export const FINDINGS: readonly Finding[] = ["confirmed", "refuted", "inconclusi
 const FINDING_LOOKS: Record<Finding, { word: string; look: Look; about: string }> = {
   confirmed: { word: "Confirmed", look: "good", about: "You checked it, and it holds." },
   refuted: { word: "Refuted", look: "bad", about: "It does not hold. This excludes the post." },
-  inconclusive: { word: "Inconclusive", look: "warn", about: "It could not be told." },
+  inconclusive: { word: "Inconclusive", look: "warn", about: "The check did not settle it." },
 };
 
 export function findingOf(finding: Finding) {

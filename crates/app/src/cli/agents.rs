@@ -68,7 +68,7 @@ enum Command {
         #[command(flatten)]
         values: Values,
     },
-    /// Remove one of yours; sessions that it was in keep what it was
+    /// Remove one of yours; sessions it took part in keep their copy
     Remove(Which),
 }
 
@@ -84,7 +84,7 @@ struct Which {
 
 #[derive(Args)]
 struct Values {
-    /// Who it is, said to the model; `-` reads it from standard input
+    /// Who it is, sent to the model; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", conflicts_with = "persona_file")]
     persona: Option<String>,
     /// A file with the persona
@@ -93,10 +93,10 @@ struct Values {
     /// One line for lists
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// The model that it speaks by; without one it takes any
+    /// The model it uses; any if left out
     #[arg(long, value_name = "MODEL", conflicts_with = "tier")]
     model: Option<String>,
-    /// How able its model should be, in place of one model
+    /// How capable its model should be, instead of one model
     #[arg(long, value_name = "TIER")]
     tier: Option<Tier>,
     /// It leads discussions
@@ -120,7 +120,7 @@ struct Values {
     /// Time for all its answers in one session: 90s, 5m
     #[arg(long, value_name = "TIME")]
     budget_time: Option<String>,
-    /// The folder that a command-line agent works in: a whole path, or one from ~/ on
+    /// The folder that a command-line agent works in: a full path, or one that starts with ~/
     #[arg(long, value_name = "DIR")]
     folder: Option<String>,
     /// A tool that a command-line agent may use (repeat)

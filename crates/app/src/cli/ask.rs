@@ -43,7 +43,7 @@ pub struct Ask {
     /// The question; `-` reads it from standard input
     #[arg(value_name = "PROMPT", required_unless_present = "preset")]
     prompt: Option<String>,
-    /// A further question to a board that is at rest; `@critic …` asks one of it
+    /// Ask a board that is done a follow-up; `@critic …` asks one advisor
     #[arg(long, value_name = "SESSION", conflicts_with_all = SETUP)]
     follow_up: Option<String>,
     /// A prepared question: microservices-vs-monolith, ai-in-hiring, remote-first,
@@ -53,13 +53,13 @@ pub struct Ask {
     /// The board
     #[arg(long, value_enum, value_name = "BOARD")]
     board: Option<BoardName>,
-    /// An advisor, in place of a board; ROLE=person for a seat of your own (repeat)
+    /// An advisor, instead of a board; ROLE=person for a seat of your own (repeat)
     #[arg(long = "advisor", value_name = "ROLE[=MODEL]", conflicts_with = "board")]
     advisors: Vec<String>,
     /// A model to seat advisors from, in turn (repeat)
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
-    /// A system prompt in place of a role's own; @FILE reads it from a file (repeat)
+    /// A system prompt instead of the role's own; @FILE reads it from a file (repeat)
     #[arg(long = "system", value_name = "ROLE=TEXT")]
     systems: Vec<String>,
     /// Who writes the synthesis
@@ -82,7 +82,7 @@ pub struct Ask {
     files: Vec<PathBuf>,
     #[command(flatten)]
     limit: Limit,
-    /// Only say what it may take, and ask nobody
+    /// Only estimate what it may take; ask nobody
     #[arg(long, conflicts_with_all = ["markdown", "output"])]
     estimate: bool,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub struct Limit {
     /// for what one seat of it may (repeat)
     #[arg(long = "budget", value_name = "[SEAT=]AMOUNT")]
     budget: Vec<String>,
-    /// Stop when the budget is spent; otherwise it comes to its end with what is there
+    /// Stop when the budget is spent, instead of finishing with what is there
     #[arg(long, requires = "budget")]
     stop_when_spent: bool,
 }

@@ -36,7 +36,7 @@ enum Command {
     Post(Post),
     /// Read the thread
     Read(Read),
-    /// Close a council; it can be read for ever
+    /// Close a council; it stays readable
     Close {
         #[command(flatten)]
         which: Which,
@@ -74,7 +74,7 @@ struct Open {
     /// What it is for, and how its members should talk; `-` reads it from standard input
     #[arg(value_name = "CHARTER")]
     charter: String,
-    /// Somebody who belongs to it; one with a model answers by itself (repeat)
+    /// A member; one with a model answers automatically (repeat)
     #[arg(long = "member", value_name = "NAME[=MODEL]")]
     members: Vec<String>,
     /// Who a member is, for its model (repeat)
@@ -292,7 +292,7 @@ impl Post {
             }
             terminal::note("Stopped; post again to ask again.");
         } else {
-            terminal::note(&format!("The members go on: plenary council read {name} --follow"));
+            terminal::note(&format!("The members continue: plenary council read {name} --follow"));
         }
         Ok(())
     }

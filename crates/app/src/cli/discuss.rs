@@ -32,7 +32,7 @@ pub struct Discuss {
     /// What it is about; `-` reads it from standard input
     #[arg(value_name = "TOPIC")]
     topic: String,
-    /// What it is for; deliberation when absent
+    /// What it is for; deliberation by default
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
     /// Who leads: an agent's id or name; AGENT=MODEL for another model than its own, and
@@ -50,10 +50,10 @@ pub struct Discuss {
     /// A person who takes part (repeat)
     #[arg(long = "person", value_name = "NAME[:ROLE]")]
     persons: Vec<String>,
-    /// Turns at most; the one who leads may end earlier. 5 when absent
+    /// Maximum turns; whoever leads may end earlier. 5 by default
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
-    /// The model of everybody who names none
+    /// The model for everybody without one of their own
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// A file that belongs to the topic: text, Markdown, code, PDF (repeat)
@@ -61,7 +61,7 @@ pub struct Discuss {
     files: Vec<PathBuf>,
     #[command(flatten)]
     limit: Limit,
-    /// What lists call it; made from the topic when absent
+    /// What lists call it; made from the topic by default
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// The project that it belongs to

@@ -9,7 +9,7 @@ use crate::terminal::{self, clean};
 
 #[derive(Args, Clone)]
 pub struct Listing {
-    /// Only those that hold all these words
+    /// Only those that contain all these words
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
     /// Only this status, such as closed, stopped, open, blind, archived

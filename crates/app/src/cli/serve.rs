@@ -23,7 +23,7 @@ pub struct Serve {
     /// Address to listen on [env: PLENARY_LISTEN] [default: 127.0.0.1:7171]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// A page of elsewhere that may use the server, such as http://localhost:3000; repeat for
+    /// A page from elsewhere that may use the server, such as http://localhost:3000; repeat for
     /// several [env: PLENARY_ALLOWED_ORIGINS]
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
@@ -54,7 +54,7 @@ impl Serve {
         let held = take(&config, address, access).await?;
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
-            terminal::say(&format!("{} unfinished sessions go on", held.resumed));
+            terminal::say(&format!("{} unfinished sessions continue", held.resumed));
         }
         interrupt.recv().await;
         held.release().await?;

@@ -63,7 +63,7 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Take over a session from an exported JSON file
+    /// Import a session from an exported JSON file
     Import {
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -80,12 +80,12 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Let a discussion rest after the step under way
+    /// Pause a discussion after the current step
     Pause {
         #[command(flatten)]
         which: Which,
     },
-    /// Go on with one that was paused, stopped, failed or cut off; follow one that runs
+    /// Resume one that was paused, stopped, interrupted or failed; follow one that is running
     Resume {
         #[command(flatten)]
         which: Which,
@@ -100,7 +100,7 @@ enum Command {
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
     },
-    /// Set what one may spend from now on, also one that has spent what it had
+    /// Set what one may spend from now on, even if its budget is spent
     Budget {
         #[command(flatten)]
         which: Which,
@@ -111,14 +111,14 @@ enum Command {
         #[arg(long)]
         stop_when_spent: bool,
     },
-    /// Bring a discussion to its conclusion now, with what has been said
+    /// Conclude a discussion now, from what has been said
     Conclude {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         output: Output,
     },
-    /// Add a message of your own to a discussion, between the turns
+    /// Add a remark of your own to a discussion, between turns
     Interject {
         #[command(flatten)]
         which: Which,
@@ -129,7 +129,7 @@ enum Command {
         #[arg(long = "as", value_name = "NAME")]
         by: Option<String>,
     },
-    /// Decide how a discussion goes on that you lead
+    /// Decide what comes next in a discussion you lead
     Decide {
         #[command(flatten)]
         which: Which,
@@ -150,14 +150,14 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Write a further synthesis of a board; earlier ones are kept
+    /// Write another synthesis of a board; earlier ones are kept
     Synthesize {
         #[command(flatten)]
         which: Which,
-        /// Another model than the board's synthesizer
+        /// A model other than the board's synthesizer
         #[arg(long, value_name = "MODEL")]
         model: Option<String>,
-        /// What you ask of it: "for a board of directors", "in French"
+        /// An instruction: "for a board of directors", "in French"
         #[arg(long, value_name = "TEXT")]
         instruction: Option<String>,
         #[command(flatten)]
@@ -213,7 +213,7 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove one and its record for good
+    /// Permanently remove one and its record
     Remove {
         #[command(flatten)]
         which: Which,
@@ -602,7 +602,7 @@ impl Session {
     fn may_be_removed(&self) -> Result<bool, ApiError> {
         let (kind, title) = (self.what(), line(&self.title, TITLE));
         let id = self.id.get(24..).unwrap_or(&self.id);
-        let question = format!("Remove the {kind} {title:?} ({id}) and its record for good?");
+        let question = format!("Remove the {kind} {title:?} ({id}) and its record permanently?");
         agreed(&question, "remove it", "`plenary sessions show` it, then add --yes.")
     }
 

@@ -23,7 +23,7 @@ pub struct Trust {
     /// List the files that are trusted
     #[arg(long, conflicts_with_all = ["remove", "path"])]
     list: bool,
-    /// Trust it no longer
+    /// Stop trusting it
     #[arg(long)]
     remove: bool,
 }

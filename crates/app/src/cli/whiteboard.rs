@@ -79,7 +79,7 @@ enum Command {
     Post(Post),
     /// Validate, challenge or corroborate a post, or answer for your own
     Annotate(Annotate),
-    /// Vote on a post of another
+    /// Vote on somebody else's post
     Vote {
         #[command(flatten)]
         on: On,
@@ -101,7 +101,7 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
-    /// Show posts that get in each other's way
+    /// Show posts that conflict
     Conflicts {
         #[command(flatten)]
         on: On,
@@ -114,7 +114,7 @@ enum Command {
         #[arg(long)]
         full: bool,
     },
-    /// Show where a board stands: tallies, what survives, what is open
+    /// Show where a board stands: tallies, what is not refuted, what is open
     Summarize {
         #[command(flatten)]
         on: On,
@@ -162,13 +162,13 @@ struct Open {
     /// The project that it belongs to
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// When a phase ends by itself: blind=30m (repeat)
+    /// When a phase ends automatically: blind=30m (repeat)
     #[arg(long = "deadline", value_name = "PHASE=TIME")]
     deadlines: Vec<String>,
-    /// Who may come: anybody, or those alone who are invited to lead or to join late
+    /// Who may join: anyone, or only those invited (to lead, or to join late)
     #[arg(long, value_parser = ["open", "invited"])]
     admission: Option<String>,
-    /// What one sees of the debate about posts of others
+    /// What you see of the debate on others' posts
     #[arg(long, value_parser = ["full", "own-and-related"])]
     debate: Option<String>,
 }

@@ -40,7 +40,7 @@ pub struct Workflow {
 enum Command {
     /// Write a workflow to start from, and the schema by which editors help with it
     New(new::New),
-    /// Say everything that is wrong with a workflow, with line and column
+    /// Report everything wrong with a workflow, with line and column
     ///
     /// The exit code is 1 when something is. Warnings do not count.
     Check {
@@ -86,7 +86,7 @@ enum Command {
     Signal(runs::Signal),
     /// Cancel a run, and the sessions that it has opened
     Cancel(runs::Cancel),
-    /// Go on from a step of a run in a new one, without asking again what came before
+    /// Start a new run from a step of one, without repeating what came before
     Fork(runs::Fork),
     /// Show the tokens of people who are asked to decide, as the operator of the server
     Seats(runs::Seats),
@@ -99,7 +99,7 @@ enum Command {
     List(shelf::List),
     /// Show a stored workflow: its inputs, runs and versions
     Show(shelf::Show),
-    /// Remove a stored workflow, so that nothing starts it any more
+    /// Remove a stored workflow, so that nothing starts it again
     Remove(shelf::Remove),
 }
 

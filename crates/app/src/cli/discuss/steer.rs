@@ -56,7 +56,7 @@ impl Steer<'_, '_> {
     pub async fn pause(&mut self) -> Result<u8, ApiError> {
         let discussion = self.post("pause", &json!({})).await?;
         terminal::say(match discussion.status {
-            Status::Pausing => "Pausing after the step under way.",
+            Status::Pausing => "Pausing after the current step.",
             Status::Draft
             | Status::Active
             | Status::Paused
@@ -79,7 +79,7 @@ impl Steer<'_, '_> {
         let body = given([("text", json!(text)), ("by", json!(by))]);
         let discussion = self.post("interject", &body).await?;
         terminal::say(match discussion.status.rests() {
-            true => "Said. It is heard when the discussion goes on.",
+            true => "Sent. It is heard when the discussion continues.",
             false => "Said. Whoever comes next hears it.",
         });
         Ok(exit::DONE)

@@ -91,7 +91,7 @@ impl Paper {
         let note = clean(decision.note.as_deref().unwrap_or_default());
         let note = match decision.how {
             How::Parsed | How::Person => String::new(),
-            How::Repaired => format!("mended: {note}"),
+            How::Repaired => format!("repaired: {note}"),
             How::Fallback => format!("chosen in turn: {note}"),
             How::Rule => note,
         };
@@ -182,7 +182,7 @@ pub fn doing(discussion: &Discussion) -> String {
     match step.kind {
         StepKind::Opening => format!("{name} opens the discussion"),
         StepKind::Turn => format!("{name} answers"),
-        StepKind::Evaluation => format!("{name} decides how to go on"),
+        StepKind::Evaluation => format!("{name} decides what comes next"),
         StepKind::Synthesis => format!("{name} writes the conclusion"),
     }
 }

@@ -86,7 +86,7 @@ fn post(post: &Post, ink: Ink) -> String {
         out.push(format!("      {} {}{reason}", clean(&vote.by), choice(&vote.vote, ink)));
     }
     if post.partly_hidden {
-        out.push(format!("      {}", ink.dim("more is hidden while the debate goes on")));
+        out.push(format!("      {}", ink.dim("more is hidden during the debate")));
     }
     out.join("\n")
 }

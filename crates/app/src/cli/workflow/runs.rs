@@ -30,13 +30,13 @@ pub struct Run {
     /// Who starts it, by the name that approvals know
     #[arg(long = "as", value_name = "NAME")]
     starter: Option<String>,
-    /// A version of a stored workflow; the newest when absent
+    /// A version of a stored workflow; the newest by default
     #[arg(long, value_name = "NUMBER")]
     version: Option<u32>,
-    /// Say what it would take, and run nothing
+    /// Only estimate what it would take; run nothing
     #[arg(long, conflicts_with_all = ["detach", "starter", "version"])]
     dry: bool,
-    /// Only begin it: a server, or the next command that stays, goes on with it
+    /// Only start it: a server, or the next command that keeps running, continues it
     #[arg(long)]
     detach: bool,
     /// Print the run as JSON when it has ended, and nothing else
@@ -60,7 +60,7 @@ pub struct Status {
 pub struct Approve {
     #[command(flatten)]
     which: Which,
-    /// The step, as `status` names it; its id will do where only one waits
+    /// The step, as `status` names it; its id is enough where only one waits
     #[arg(value_name = "STEP")]
     step: String,
     /// Who decides
@@ -140,7 +140,7 @@ pub struct Fork {
     /// Who starts it, by the name that approvals know
     #[arg(long = "as", value_name = "NAME")]
     starter: Option<String>,
-    /// Only begin it: a server, or the next command that stays, goes on with it
+    /// Only start it: a server, or the next command that keeps running, continues it
     #[arg(long)]
     detach: bool,
     /// Print the run as JSON when it has ended, and nothing else
@@ -279,7 +279,7 @@ async fn go_on(
 fn goes_on(id: &str) {
     let id = clean(id);
     let id = short(&id);
-    terminal::note(&format!("  → plenary workflow status {id} --follow   goes on with it"));
+    terminal::note(&format!("  → plenary workflow status {id} --follow   follows it"));
 }
 
 impl Status {
@@ -387,8 +387,8 @@ impl Signal {
             let (matched, nearly) = (list("matched"), list("nearly"));
             terminal::say(&match matched.len() {
                 0 => "Sent. Nobody waits for it now.".to_owned(),
-                1 => "Sent. 1 step goes on:".to_owned(),
-                many => format!("Sent. {many} steps go on:"),
+                1 => "Sent. 1 step continues:".to_owned(),
+                many => format!("Sent. {many} steps continue:"),
             });
             for one in matched {
                 terminal::say(&format!("  {}", waiting(&one)));

@@ -194,7 +194,7 @@ impl Remove {
                 return Ok(exit::FAILED);
             }
             api.delete(&path).await?;
-            terminal::say("Removed. Runs that have begun go on.");
+            terminal::say("Removed. Runs already started continue.");
             Ok(exit::DONE)
         })
         .await
@@ -238,8 +238,8 @@ impl Stored {
 
     fn may_be_removed(&self) -> Result<bool, ApiError> {
         let question = format!(
-            "Remove the workflow {:?} (version {})? Nothing starts it any more; runs that have \
-             begun go on.",
+            "Remove the workflow {:?} (version {})? Nothing starts it again; runs already \
+             started continue.",
             clean(&self.name),
             self.version
         );
