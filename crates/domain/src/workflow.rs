@@ -88,6 +88,8 @@ pub struct State {
     opened: BTreeSet<String>,
     /// Those that are being ended.
     pub stopping: BTreeSet<String>,
+    /// Sessions of which the run knows what they took.
+    counted: BTreeSet<String>,
     /// Questions that were broken off and have not said yet what they took.
     cut: BTreeMap<CallId, ModelName>,
     pub ledger: Ledger,

@@ -74,6 +74,7 @@ impl State {
             cancel: None,
             opened: BTreeSet::new(),
             stopping: BTreeSet::new(),
+            counted: BTreeSet::new(),
             cut: BTreeMap::new(),
             ledger: budgeted(definition.budget, *at),
             code: nonce.clone(),
@@ -190,7 +191,7 @@ impl State {
             Event::CancelAsked { by, reason, at } => {
                 let (by, reason) = (by.clone(), reason.clone());
                 self.cancel = Some(Cancel { by, reason, at: *at });
-                self.stopping.extend(std::mem::take(&mut self.opened));
+                self.stopping.extend(self.opened.iter().cloned());
                 self.changed_at = *at;
             }
             Event::CutOff { call, usage } => {
@@ -322,6 +323,10 @@ impl State {
 
     /// What a session took that a step has opened is the run's own.
     fn absorb(&mut self, session: &str, took: &Took) {
+        // Logs of earlier versions tell it a second time where a session failed.
+        if !self.counted.insert(session.to_owned()) {
+            return;
+        }
         self.ledger.note(&took.prices);
         for (model, usage) in &took.models {
             self.charge(model, *usage, Ended::Stopped);
