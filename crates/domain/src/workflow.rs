@@ -97,6 +97,8 @@ pub struct State {
     called_off: BTreeMap<Place, Opening>,
     /// What sessions may spend that the run has opened or is about to, by their ids.
     granted: BTreeMap<String, (Place, Allowance)>,
+    /// Sessions of which the run knows what they took.
+    counted: BTreeSet<String>,
     /// Questions that were broken off and have not said yet what they took.
     cut: BTreeMap<CallId, Cut>,
     pub ledger: Ledger,

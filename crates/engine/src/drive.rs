@@ -1,7 +1,6 @@
 //! Keeps what is due under way: starts the calls that should run and do not,
 //! cancels those that run and should not, and hands their text back in.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -39,6 +38,8 @@ impl Engine {
     /// again elsewhere, or after a restart.
     pub async fn shut_down(self: &Arc<Self>) {
         self.node.end();
+        // At once: a session whose lock is held must not keep the others running.
+        self.node.end_term();
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
         for id in ids {
             self.hold(id).await.step_down();
@@ -484,31 +485,31 @@ impl Held {
     }
 
     /// Cancels what runs and is no longer due, and waits until it has ended. Dropping
-    /// a task drops its request.
+    /// a task drops its request. That comes first: whatever the store takes to say what
+    /// there was before, nobody is asked meanwhile.
     async fn cancel(&mut self, due: &[Call]) -> Result<Vec<Step>, StoreError> {
-        let is_due = |running: &CallId| due.iter().any(|call| call.id == *running);
-        let under_way = self.work.running.keys().chain(&self.work.cut_off);
-        let over: BTreeSet<CallId> = under_way.filter(|call| !is_due(call)).cloned().collect();
+        let is_due = |call: &CallId| due.iter().any(|due| due.id == *call);
+        let over = self.work.running.keys().filter(|call| !is_due(call));
+        for call in over.cloned().collect::<Vec<_>>() {
+            let Some(Task { handle, kind, .. }) = self.work.running.remove(&call) else { continue };
+            handle.abort();
+            // What it was about to write is written now or never.
+            let _ = handle.await;
+            if kind == Kind::Ask {
+                self.work.cut_off.insert(call);
+            }
+        }
+        let over = self.work.cut_off.iter().filter(|call| !is_due(call));
+        let over: Vec<CallId> = over.cloned().collect();
         // One that has not begun has what there was before a restart.
-        let live = &self.session.live;
-        let is_errand = |call: &CallId| {
-            self.work.running.get(call).is_some_and(|task| task.kind == Kind::Errand)
-        };
-        let left = match over.iter().any(|call| live.underway(call).is_none() && !is_errand(call)) {
+        let has_not_begun = |call: &CallId| self.session.live.underway(call).is_none();
+        let left = match over.iter().any(has_not_begun) {
             true => Left::of(self.engine(), self.id()).await?,
             false => Left::default(),
         };
         let mut steps = vec![];
         for call in over {
             self.work.cut_off.remove(&call);
-            if let Some(Task { handle, kind, .. }) = self.work.running.remove(&call) {
-                handle.abort();
-                // What it was about to write is written now or never.
-                let _ = handle.await;
-                if kind == Kind::Errand {
-                    continue;
-                }
-            }
             let spent = self.session.live.spent(&call);
             let (number, partial, usage) = match self.session.live.end(&call) {
                 Some((number, partial, _)) => (number, partial, spent.all()),

@@ -98,11 +98,13 @@ impl Held {
         {
             return waiting.iter().map(|_| Err(error.clone().into())).collect();
         }
-        if self.work.state.is_none() {
-            return waiting.iter().map(|_| Err(EngineError::NotFound(self.id()))).collect();
-        }
         let mut outcomes: Vec<Outcome> = vec![];
         while outcomes.len() < waiting.len() {
+            // It never was there, or was removed while those before were carried out.
+            if self.work.state.is_none() {
+                outcomes.push(Err(EngineError::NotFound(self.id())));
+                continue;
+            }
             let rest = &waiting[outcomes.len()..];
             let together = match rest {
                 [] | [_] => vec![],

@@ -21,7 +21,7 @@ pub(crate) struct Node {
     is_resident: AtomicBool,
     /// Until when the lease holds for sure, on the clock that only goes forward.
     lease_until: AtomicU64,
-    /// Counts leases that ran out: calls that began before have to end.
+    /// Counts leases that ran out, and the end: calls that began before have to end.
     pub term: AtomicU64,
     pub term_over: Notify,
     wakes: Mutex<Wakes>,
@@ -89,6 +89,13 @@ impl Node {
     /// From now on nothing is woken, looked for or taken over.
     pub fn end(&self) {
         self.is_over.store(true, Relaxed);
+    }
+
+    /// Calls that have begun end, whoever holds their sessions. Whoever calls this has these
+    /// step down.
+    pub fn end_term(&self) {
+        self.term.fetch_add(1, Relaxed);
+        self.term_over.notify_waiters();
     }
 
     pub fn is_over(&self) -> bool {
@@ -263,8 +270,7 @@ impl Engine {
             return;
         }
         tracing::warn!("the lease is over: what this node drives is left to others");
-        self.node.term.fetch_add(1, Relaxed);
-        self.node.term_over.notify_waiters();
+        self.node.end_term();
         for id in ids {
             let engine = self.clone();
             tokio::spawn(async move { engine.hold(id).await.step_down() });

@@ -33,8 +33,8 @@ pub(crate) struct Workings {
     opened_by: Arc<str>,
     pub role: Role,
     pub running: BTreeMap<CallId, Task>,
-    /// Calls that a restart cut off and that are to be asked again: what they had said is
-    /// handed in if they are stopped before that.
+    /// Calls that were cut off, by a restart or because they are not due any more: what they
+    /// had said is handed in, unless they are asked again before that.
     pub cut_off: BTreeSet<CallId>,
     /// What runs may not be what is due.
     pub unsettled: bool,

@@ -286,7 +286,12 @@ impl Held {
                     };
                     return wanted.compare(earlier).map(Committed::Repeated);
                 }
-                Appended::Gone => return Err(EngineError::NotFound(self.id())),
+                // Another node has removed it: whatever is due by what is remembered here
+                // would be begun again and again, and could never be settled.
+                Appended::Gone => {
+                    self.forget();
+                    return Err(EngineError::NotFound(self.id()));
+                }
                 Appended::Taken => {
                     return Err(EngineError::Taken(state.summary().name.unwrap_or_default()));
                 }

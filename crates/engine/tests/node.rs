@@ -10,10 +10,12 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
 use plenary_domain::boardroom::{self, Convene, Role, Seat, SeatId, Sitter};
 use plenary_domain::{
-    AgentName, Ask, FailureKind, ModelName, SessionId, Timestamp, council, limits, room, whiteboard,
+    AgentName, Ask, Errand, FailureKind, ModelName, SessionId, Timestamp, council, limits, room,
+    whiteboard, workflow,
 };
 use plenary_engine::ports::{
-    Append, Clock, Ending, Idempotency, ModelError, Models, NewEvent, Piece, ProviderReport, Store,
+    Append, Clock, Ending, ErrandError, Errands, Idempotency, ModelError, Models, NewEvent, Piece,
+    ProviderReport, Store,
 };
 use plenary_engine::testkit::{ManualClock, MemoryStore};
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -364,4 +366,47 @@ async fn an_outcome_on_which_a_rule_fails_is_a_failure_that_shows() {
         panic!("{:?}", board.advisors[0].standing)
     };
     assert_eq!(failure.kind, FailureKind::Internal);
+}
+
+/// Errands that bring at once, and how often one was sent for.
+#[derive(Default)]
+struct Prompt(AtomicUsize);
+
+impl Errands for Prompt {
+    fn run(
+        &self,
+        _: SessionId,
+        _: Errand,
+    ) -> BoxFuture<'static, Result<serde_json::Value, ErrandError>> {
+        self.0.fetch_add(1, SeqCst);
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            Ok(serde_json::json!({ "model": "silent/m" }))
+        })
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_for_again_and_again_when_another_has_removed_the_session() {
+    let table = Table::default();
+    let (engine, errands) = (table.engine(), Arc::new(Prompt::default()));
+    engine.send(errands.clone());
+    let id: SessionId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
+    let begin = workflow::Begin {
+        run: id,
+        source: "name: a\nsteps: { q: { ask: { prompt: Which one? } } }".into(),
+        inputs: Default::default(),
+        starter: None,
+        parent: None,
+        fork: None,
+        most: Default::default(),
+    };
+    let begin = room::Command::Workflow(workflow::Command::Begin(Box::new(begin)));
+    let opened = engine.open_as(id, By::actor("ada"), begin).await.unwrap();
+    assert_eq!(opened.version, 2);
+    // By another node: this one hears of it with what it writes next.
+    assert!(table.store.remove(id).await.unwrap());
+    settle().await;
+    assert_eq!(errands.0.load(SeqCst), 1);
+    assert!(matches!(engine.get(id).await, Err(EngineError::NotFound(_))));
 }

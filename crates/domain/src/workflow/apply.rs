@@ -76,6 +76,7 @@ impl State {
             stopping: BTreeSet::new(),
             called_off: BTreeMap::new(),
             granted: BTreeMap::new(),
+            counted: BTreeSet::new(),
             cut: BTreeMap::new(),
             ledger: budgeted(definition.budget, *at),
             code: nonce.clone(),
@@ -217,7 +218,7 @@ impl State {
             Event::CancelAsked { by, reason, at } => {
                 let (by, reason) = (by.clone(), reason.clone());
                 self.cancel = Some(Cancel { by, reason, at: *at });
-                self.stopping.extend(std::mem::take(&mut self.opened));
+                self.stopping.extend(self.opened.iter().cloned());
                 self.changed_at = *at;
             }
             Event::CutOff { call, usage } => {
@@ -309,11 +310,13 @@ impl State {
     /// An opening was carried through that had been called off. Rooms stay, as those of
     /// other steps do, unless the run was cancelled.
     fn unwanted(&mut self, place: &Place, session: &str) {
-        let stays = self.act(place).is_some_and(|(act, _)| !act.is_awaited());
-        match stays && self.cancel.is_none() {
-            true => self.opened.insert(session.to_owned()),
-            false => self.stopping.insert(session.to_owned()),
-        };
+        let is_room = self.act(place).is_some_and(|(act, _)| !act.is_awaited());
+        if is_room {
+            self.opened.insert(session.to_owned());
+        }
+        if !is_room || self.cancel.is_some() {
+            self.stopping.insert(session.to_owned());
+        }
     }
 
     fn gave_up(&self, place: &Place) -> bool {
@@ -382,6 +385,10 @@ impl State {
 
     /// What a session took that a step has opened is the run's own.
     fn absorb(&mut self, session: &str, took: &Took) {
+        // Logs of earlier versions tell it a second time where a session failed.
+        if !self.counted.insert(session.to_owned()) {
+            return;
+        }
         self.ledger.note(&took.prices);
         for (model, usage) in &took.models {
             self.charge(model, None, (Ended::Stopped, *usage), 0, 0);

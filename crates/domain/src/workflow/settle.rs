@@ -1,7 +1,5 @@
 //! What comes of calls, and what people decide.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +12,7 @@ use super::gives::Ended;
 use super::kinds::Act;
 use super::signal::{Signal, is_among, resumes};
 use super::size::too_large;
-use super::{Attempt, Decided, Running, State, Status, StepRun};
+use super::{Attempt, Decided, Running, State, Status};
 use crate::call::{Failure, FailureKind, Outcome};
 use crate::ids::CallId;
 use crate::ledger::Usage;
@@ -74,8 +72,13 @@ impl State {
                 // Whether it could be ended or not, it was tried.
                 Outcome::Brought(value) => {
                     let took = Ended::read(value).ok().and_then(|ended| ended.took);
-                    let is_of_step = |step: &&Arc<StepRun>| step.session.as_ref() == Some(&session);
-                    let took = took.filter(|_| self.steps.values().any(|step| is_of_step(&step)));
+                    // What others spend in a room that stays open is their own matter; a
+                    // session that a step waits for is the run's, also where the step was
+                    // given up before it knew that it had opened one. One that has failed
+                    // by itself has told it already.
+                    let is_known =
+                        self.opened.contains(&session) || self.counted.contains(&session);
+                    let took = took.filter(|_| !is_known);
                     let session_spent =
                         took.map(|took| Event::SessionSpent { session: session.clone(), took });
                     let ended = Event::SessionEnded { session, at };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
-use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp, Usage};
+use plenary_domain::{Ask, CallId, FailureKind, ModelName, SessionId, Timestamp, Usage, limits};
 use plenary_engine::ports::*;
 use plenary_engine::testkit::Memory;
 
@@ -19,7 +19,8 @@ pub struct SimStore {
 
 /// Enough of an id to tell it from the few others of a run.
 pub fn short(id: SessionId) -> String {
-    id.to_string().split_off(32)
+    let id = id.to_string();
+    format!("{}{}", &id[19..23], &id[34..])
 }
 
 fn lost() -> StoreError {
@@ -28,25 +29,57 @@ fn lost() -> StoreError {
 
 impl SimStore {
     /// Waits, does it, and waits again: an answer may be lost after the deed.
-    async fn through<T>(&self, act: impl FnOnce(&mut Memory) -> T) -> Result<T, StoreError> {
-        self.accounted(|inner| act(&mut inner.memory)).await
-    }
-
-    async fn accounted<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> Result<T, StoreError> {
-        if self.world.park(self.node).await == Fate::Fails {
+    async fn through<T>(
+        &self,
+        about: Option<SessionId>,
+        act: impl FnOnce(&mut Inner) -> T,
+    ) -> Result<T, StoreError> {
+        if self.world.park_at_store(self.node, about).await == Fate::Fails {
             return Err(StoreError::NotWritten("on purpose".into()));
         }
         let done = act(&mut self.world.lock());
-        match self.world.park(self.node).await {
+        match self.world.park_at_store(self.node, about).await {
             Fate::Goes => Ok(done),
             Fate::Fails => Err(lost()),
         }
     }
 
-    async fn read<T>(&self, read: impl FnOnce(&Memory) -> T) -> Result<T, StoreError> {
-        match self.world.park(self.node).await {
+    /// What only the driver may do; `None`: it is not the driver any more, and is told so.
+    async fn driven<T>(
+        &self,
+        id: SessionId,
+        epoch: u64,
+        act: impl FnOnce(&mut Inner) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        let done = self.through(Some(id), act).await?;
+        if done.is_none() {
+            self.world.lock().conduct.fenced(self.node, id, epoch);
+        }
+        done.ok_or(StoreError::Fenced)
+    }
+
+    async fn read<T>(
+        &self,
+        about: Option<SessionId>,
+        read: impl FnOnce(&Memory) -> T,
+    ) -> Result<T, StoreError> {
+        match self.world.park_at_store(self.node, about).await {
             Fate::Goes => Ok(read(&self.world.lock().memory)),
             Fate::Fails => Err(lost()),
+        }
+    }
+
+    /// What a node is told of an append it knows from then on.
+    fn note_answer(&self, append: (SessionId, Option<u64>), answer: &Appended) {
+        let (session, epoch) = append;
+        let conduct = &mut self.world.lock().conduct;
+        match answer {
+            Appended::Written { version, .. } => conduct.learned(self.node, session, *version),
+            Appended::Fenced => conduct.fenced(self.node, session, epoch.unwrap_or(0)),
+            Appended::Conflict { .. }
+            | Appended::Repeated(_)
+            | Appended::Gone
+            | Appended::Taken => {}
         }
     }
 
@@ -67,6 +100,7 @@ impl SimStore {
             return answer;
         }
         inner.tell(append.session);
+        inner.record.add(append, &inner.memory);
         if append.actor == "engine" && append.epoch.is_none() {
             let problem = format!("node {} writes an outcome without an epoch", self.node);
             inner.violations.push(problem);
@@ -92,12 +126,26 @@ impl SimStore {
 impl Store for SimStore {
     async fn append(&self, append: Append) -> Result<Appended, StoreError> {
         self.note_append(&append);
-        self.accounted(|inner| self.append_one(inner, &append)).await
+        let about = append.session;
+        let mut version = 0;
+        let write = |inner: &mut Inner| {
+            let appended = self.append_one(inner, &append);
+            version = inner.record.version(about);
+            appended
+        };
+        let appended = self.through(Some(about), write).await;
+        self.world.lock().record.answered(about, version);
+        let appended = appended?;
+        self.note_answer((about, append.epoch), &appended);
+        Ok(appended)
     }
 
     async fn append_all(&self, appends: Vec<Append>) -> Result<Vec<Appended>, StoreError> {
         appends.iter().for_each(|append| self.note_append(append));
-        self.accounted(|inner| {
+        let about = appends.first().map(|append| append.session);
+        let whose: Vec<_> = appends.iter().map(|append| (append.session, append.epoch)).collect();
+        let mut version = 0;
+        let answers = self.through(about, |inner| {
             let mut answers = vec![];
             for append in &appends {
                 answers.push(self.append_one(inner, append));
@@ -105,17 +153,22 @@ impl Store for SimStore {
                     break;
                 }
             }
+            version = about.map_or(0, |id| inner.record.version(id));
             answers
-        })
-        .await
+        });
+        let answers = answers.await;
+        about.inspect(|id| self.world.lock().record.answered(*id, version));
+        let answers = answers?;
+        whose.into_iter().zip(&answers).for_each(|(of, answer)| self.note_answer(of, answer));
+        Ok(answers)
     }
 
     async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
-        self.read(|memory| memory.named(kind, name)).await
+        self.read(None, |memory| memory.named(kind, name)).await
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        self.read(|memory| memory.row(id).cloned()).await
+        self.read(Some(id), |memory| memory.row(id).cloned()).await
     }
 
     async fn events(
@@ -124,11 +177,15 @@ impl Store for SimStore {
         after: u64,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let take = |memory: &Memory| {
+        let take = |memory: &Memory| -> Vec<StoredEvent> {
             let later = memory.events(id).iter().filter(|event| event.version > after);
             later.take(limit as usize).cloned().collect()
         };
-        self.read(take).await
+        let page = self.read(Some(id), take).await?;
+        if let Some(last) = page.last() {
+            self.world.lock().conduct.learned(self.node, id, last.version);
+        }
+        Ok(page)
     }
 
     async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
@@ -136,20 +193,22 @@ impl Store for SimStore {
             let all = memory.events_of_all().into_iter();
             all.filter(|event| event.position > Some(after)).take(limit as usize).collect()
         };
-        self.read(take).await
+        self.read(None, take).await
     }
 
     async fn position(&self) -> Result<u64, StoreError> {
-        self.read(|memory| memory.events_of_all().last().and_then(|e| e.position).unwrap_or(0))
-            .await
+        self.read(None, |memory| {
+            memory.events_of_all().last().and_then(|e| e.position).unwrap_or(0)
+        })
+        .await
     }
 
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
-        self.read(|memory| memory.list(&query)).await
+        self.read(None, |memory| memory.list(&query)).await
     }
 
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
-        self.through(|memory| memory.remove(id)).await
+        self.through(Some(id), |inner| inner.memory.remove(id)).await
     }
 
     fn is_shared(&self) -> bool {
@@ -157,25 +216,30 @@ impl Store for SimStore {
     }
 
     fn changes(&self) -> BoxStream<'static, SessionId> {
-        self.world.listen()
+        self.world.listen(self.node)
     }
 
     async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
         let version = |memory: &Memory, id: &SessionId| Some((*id, memory.row(*id)?.version));
-        self.read(|memory| ids.iter().filter_map(|id| version(memory, id)).collect()).await
+        self.read(None, |memory| ids.iter().filter_map(|id| version(memory, id)).collect()).await
     }
 
     async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
-        self.through(|memory| memory.renew(node, lease)).await
+        // Its own clock counts from before it asks.
+        let until_ms =
+            self.world.lock().ticks(self.node) + limits::LEASE_MS - limits::LEASE_MARGIN_MS;
+        self.through(None, |inner| inner.memory.renew(node, lease)).await?;
+        self.world.lock().conduct.renewed(self.node, until_ms);
+        Ok(())
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
-        self.through(|memory| memory.retire(node)).await
+        self.through(None, |inner| inner.memory.retire(node)).await
     }
 
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
         assert!(!self.world.is_unlucky(20), "planned");
-        self.read(|memory| memory.waiting(node, now, limit)).await
+        self.read(None, |memory| memory.waiting(node, now, limit)).await
     }
 
     async fn claim(
@@ -185,7 +249,13 @@ impl Store for SimStore {
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
         let ids_short: Vec<String> = ids.iter().map(|id| short(*id)).collect();
         self.world.note(format!("n{} claims {ids_short:?}", self.node));
-        self.through(|memory| memory.claim(node, ids)).await
+        let about = ids.first().copied();
+        {
+            let mut inner = self.world.lock();
+            let problem = inner.conduct.claims(self.node);
+            inner.violations.extend(problem);
+        }
+        self.through(about, |inner| inner.memory.claim(node, ids)).await
     }
 
     async fn begin_attempt(
@@ -195,13 +265,23 @@ impl Store for SimStore {
         call: &CallId,
         ended: Option<AttemptEnd>,
     ) -> Result<u32, StoreError> {
-        self.through(|memory| memory.begin_attempt(id, epoch, call, ended.as_ref()))
-            .await?
-            .ok_or(StoreError::Fenced)
+        // What it knows now, not when the store comes to it. Whoever holds the session may
+        // know more, and wait for the store before it is reconciled.
+        let known = {
+            let inner = &mut *self.world.lock();
+            let is_held = inner.asks_about(self.node, id);
+            if is_held { 0 } else { inner.conduct.known(self.node, id) }
+        };
+        self.driven(id, epoch, |inner| {
+            let number = inner.memory.begin_attempt(id, epoch, call, ended.as_ref())?;
+            inner.conduct.began((id, call.clone(), number), epoch, known);
+            Some(number)
+        })
+        .await
     }
 
     async fn attempts(&self, id: SessionId) -> Result<Vec<AttemptRow>, StoreError> {
-        self.read(|memory| memory.attempts(id)).await
+        self.read(Some(id), |memory| memory.attempts(id)).await
     }
 
     async fn save_draft(
@@ -212,9 +292,7 @@ impl Store for SimStore {
         text: &str,
     ) -> Result<(), StoreError> {
         self.world.note(format!("n{} {} draft of {call}", self.node, short(id)));
-        self.through(|memory| memory.save_draft(id, epoch, call, text))
-            .await?
-            .ok_or(StoreError::Fenced)
+        self.driven(id, epoch, |inner| inner.memory.save_draft(id, epoch, call, text)).await
     }
 
     async fn end_attempt(
@@ -224,11 +302,11 @@ impl Store for SimStore {
         end: AttemptEnd,
     ) -> Result<(), StoreError> {
         self.world.note(format!("n{} {} ends {}", self.node, short(id), end.call));
-        self.through(|memory| memory.end_attempt(id, epoch, &end)).await?.ok_or(StoreError::Fenced)
+        self.driven(id, epoch, |inner| inner.memory.end_attempt(id, epoch, &end)).await
     }
 
     async fn drafts(&self, id: SessionId) -> Result<Vec<(CallId, String)>, StoreError> {
-        self.read(|memory| memory.drafts(id)).await
+        self.read(Some(id), |memory| memory.drafts(id)).await
     }
 
     async fn idempotent(
@@ -236,7 +314,7 @@ impl Store for SimStore {
         principal: &str,
         key: &str,
     ) -> Result<Option<IdempotentAnswer>, StoreError> {
-        self.read(|memory| memory.idempotent(principal, key)).await
+        self.read(None, |memory| memory.idempotent(principal, key)).await
     }
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {
@@ -273,14 +351,20 @@ impl Models for SimModels {
     fn ask(&self, _ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {
         let mut parts = request_id.splitn(2, '/');
         let session: SessionId = parts.next().unwrap().parse().unwrap();
-        let call = parts.next().unwrap().rsplit_once('/').unwrap().0.to_owned();
+        let (call, attempt) = parts.next().unwrap().rsplit_once('/').unwrap();
+        let call = CallId(call.to_owned());
         self.world.note(format!("n{} {} asks {call}", self.node, short(session)));
         let mut inner = self.world.lock();
         let number = inner.next_stream;
         inner.next_stream += 1;
         let pieces = 1 + inner.chance.below(4);
-        let since_ms = inner.now_ms;
-        let stream = Stream { node: self.node, session, call: CallId(call), since_ms };
+        let (since_ms, since_ticks) = (inner.now_ms, inner.ticks(self.node));
+        let begun = (session, call.clone(), attempt.parse().unwrap());
+        let Inner { conduct, record, violations, .. } = &mut *inner;
+        let (epoch, problem) = conduct.asks(self.node, &begun, record);
+        violations.extend(problem);
+        let node = self.node;
+        let stream = Stream { node, session, call, epoch, since_ms, since_ticks };
         inner.streams.insert(number, stream);
         drop(inner);
         let open = Open { world: self.world.clone(), number, node: self.node, pieces, used: 0 };

@@ -15,6 +15,9 @@ use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::Clock;
 use plenary_engine::testkit::Memory;
 
+use super::conduct::Conduct;
+use super::record::Record;
+
 /// Splitmix: a run is told by one number.
 pub struct Chance(u64);
 
@@ -58,32 +61,80 @@ pub struct Inner {
     pub violations: Vec<String>,
     /// How often each call of a session was ended by an append.
     pub ended: BTreeMap<(SessionId, CallId), u32>,
+    /// Every session as it was at each version.
+    pub record: Record,
+    pub conduct: Conduct,
     pub trace: Vec<String>,
     /// Whoever wants to hear of changes, and does not always.
-    listeners: Vec<mpsc::UnboundedSender<SessionId>>,
+    listeners: Vec<(u64, mpsc::UnboundedSender<SessionId>)>,
+    /// For how long machines were suspended: the clock that only goes forward stood still.
+    pub suspended_ms: BTreeMap<u64, u64>,
+    /// Nodes in which something may go on, and for how many turns they are looked at.
+    stirred: BTreeMap<u64, u8>,
 }
 
 impl Inner {
     /// Tells of a change, but for one in four.
     pub fn tell(&mut self, session: SessionId) {
-        for listener in std::mem::take(&mut self.listeners) {
+        for (node, listener) in std::mem::take(&mut self.listeners) {
             let lost = self.chance.one_in(4);
             if lost || listener.unbounded_send(session).is_ok() {
-                self.listeners.push(listener);
+                self.stir(node);
+                self.listeners.push((node, listener));
             }
         }
     }
+
+    /// A node's clock that only goes forward.
+    pub fn ticks(&self, node: u64) -> u64 {
+        self.now_ms - self.suspended_ms.get(&node).copied().unwrap_or(0)
+    }
+
+    /// Something has come to this node.
+    pub fn stir(&mut self, node: u64) {
+        self.stirred.insert(node, TURNS);
+    }
+
+    /// Whether something may go on in this node.
+    pub fn is_stirred(&mut self, node: u64) -> bool {
+        let Some(turns) = self.stirred.get_mut(&node) else { return false };
+        *turns -= 1;
+        if *turns == 0 {
+            self.stirred.remove(&node);
+        }
+        true
+    }
+
+    /// Whether this node waits for the store to answer, perhaps about this session.
+    pub fn asks_about(&self, node: u64, session: SessionId) -> bool {
+        let waits = self.parked.iter().filter(|parked| parked.node == node && parked.is_store);
+        let mut waits = waits.filter(|parked| !parked.go.is_canceled());
+        waits.any(|parked| parked.about.is_none_or(|about| about == session))
+    }
+
+    pub fn violate(&mut self, problem: String) {
+        self.violations.push(problem);
+    }
 }
+
+/// For how many turns a node goes on that something has come to.
+const TURNS: u8 = 3;
 
 pub struct Stream {
     pub node: u64,
     pub session: SessionId,
     pub call: CallId,
+    pub epoch: u64,
     pub since_ms: u64,
+    /// The same by the node's own clock.
+    pub since_ticks: u64,
 }
 
 struct Parked {
     node: u64,
+    /// It is the store that is waited for.
+    is_store: bool,
+    about: Option<SessionId>,
     go: oneshot::Sender<Fate>,
 }
 
@@ -95,6 +146,7 @@ pub enum Fate {
 }
 
 struct Sleeper {
+    node: u64,
     until_ms: u64,
     wake: oneshot::Sender<()>,
 }
@@ -111,8 +163,12 @@ pub fn new(seed: u64) -> World {
         faults: true,
         violations: vec![],
         ended: BTreeMap::new(),
+        record: Record::default(),
+        conduct: Conduct::default(),
         trace: vec![],
         listeners: vec![],
+        suspended_ms: BTreeMap::new(),
+        stirred: BTreeMap::new(),
     })))
 }
 
@@ -133,16 +189,25 @@ impl Shared {
         inner.faults && inner.chance.one_in(in_so_many)
     }
 
-    pub fn listen(&self) -> BoxStream<'static, SessionId> {
+    pub fn listen(&self, node: u64) -> BoxStream<'static, SessionId> {
         let (tell, told) = mpsc::unbounded();
-        self.lock().listeners.push(tell);
+        self.lock().listeners.push((node, tell));
         told.boxed()
     }
 
     /// Waits until the run lets it go on.
     pub async fn park(&self, node: u64) -> Fate {
+        self.wait(node, false, None).await
+    }
+
+    /// The same for something that is asked of the store.
+    pub async fn park_at_store(&self, node: u64, about: Option<SessionId>) -> Fate {
+        self.wait(node, true, about).await
+    }
+
+    async fn wait(&self, node: u64, is_store: bool, about: Option<SessionId>) -> Fate {
         let (go, went) = oneshot::channel();
-        self.lock().parked.push(Parked { node, go });
+        self.lock().parked.push(Parked { node, is_store, about, go });
         went.await.unwrap_or(Fate::Goes)
     }
 
@@ -158,6 +223,7 @@ impl Shared {
         }
         let chosen = places[inner.chance.below(places.len())];
         let parked = inner.parked.remove(chosen);
+        inner.stir(parked.node);
         let fails = inner.faults && fails > 0 && inner.chance.one_in(fails);
         drop(inner);
         let _ = parked.go.send(if fails { Fate::Fails } else { Fate::Goes });
@@ -180,6 +246,7 @@ impl Shared {
             .into_iter()
             .partition::<Vec<_>, _>(|sleeper| sleeper.until_ms <= now);
         inner.sleepers = asleep;
+        over.iter().for_each(|sleeper| inner.stir(sleeper.node));
         drop(inner);
         for sleeper in over {
             let _ = sleeper.wake.send(());
@@ -188,7 +255,10 @@ impl Shared {
 }
 
 /// One node's view of the time.
-pub struct SimClock(pub World);
+pub struct SimClock {
+    pub world: World,
+    pub node: u64,
+}
 
 const EPOCH_MS: u64 = 1_800_000_000_000;
 
@@ -198,12 +268,12 @@ pub fn wall(ms: u64) -> Timestamp {
 
 impl SimClock {
     fn until(&self, until_ms: u64) -> BoxFuture<'static, ()> {
-        let mut inner = self.0.lock();
+        let mut inner = self.world.lock();
         if until_ms <= inner.now_ms {
             return Box::pin(std::future::ready(()));
         }
         let (wake, woken) = oneshot::channel();
-        inner.sleepers.push(Sleeper { until_ms, wake });
+        inner.sleepers.push(Sleeper { node: self.node, until_ms, wake });
         Box::pin(async move {
             let _ = woken.await;
         })
@@ -212,15 +282,15 @@ impl SimClock {
 
 impl Clock for SimClock {
     fn now(&self) -> Timestamp {
-        wall(self.0.lock().now_ms)
+        wall(self.world.lock().now_ms)
     }
 
     fn ticks(&self) -> u64 {
-        self.0.lock().now_ms
+        self.world.lock().ticks(self.node)
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
-        let now = self.0.lock().now_ms;
+        let now = self.world.lock().now_ms;
         self.until(now + time.as_millis() as u64)
     }
 
@@ -229,10 +299,10 @@ impl Clock for SimClock {
     }
 
     fn chance(&self) -> u128 {
-        u128::from(self.0.lock().chance.next()) << 64
+        u128::from(self.world.lock().chance.next()) << 64
     }
 
     fn new_id(&self) -> SessionId {
-        SessionId(uuid::Uuid::from_u128(u128::from(self.0.lock().chance.next())))
+        SessionId(uuid::Uuid::from_u128(u128::from(self.world.lock().chance.next())))
     }
 }

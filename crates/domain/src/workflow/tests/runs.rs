@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 
 use super::story::{Run, answer, failed};
-use crate::call::FailureKind;
+use crate::call::{FailureKind, Outcome, Usage};
 use crate::errand::Errand;
 use crate::form::Report;
-use crate::ids::SessionId;
+use crate::ids::{ModelName, SessionId};
+use crate::prices::Noted;
 use crate::reject::Reject;
-use crate::workflow::{Begin, Command, Decision, Forked, Place};
+use crate::workflow::gives::Ended;
+use crate::workflow::{Begin, Command, Decision, Forked, Place, Took};
 
 pub fn steps(steps: &str) -> String {
     format!(
@@ -397,6 +399,52 @@ fn a_room_that_was_about_to_open_ends_if_the_run_is_cancelled() {
     assert_eq!(run.due(), ["sleep/b#1"]);
     run.cancel();
     assert_eq!(run.due(), ["stop/s1"]);
+}
+
+/// How a session ended that came to nothing, and took so many tokens.
+fn took(tokens: u64) -> Outcome {
+    let usage = Usage { input_tokens: Some(tokens), ..Usage::default() };
+    let models = [(ModelName::new("m", "x"), usage)].into();
+    let took = Some(Took { models, prices: Noted::default() });
+    let given = Err("it failed".to_owned());
+    Outcome::Brought(Ended { status: "failed".into(), took, given }.told())
+}
+
+fn tokens(run: &Run) -> Option<u64> {
+    run.state.ledger.total().input_tokens
+}
+
+#[test]
+fn a_session_that_failed_is_paid_for_once() {
+    let mut run = Run::begin(&steps(
+        "  a: { boardroom: { prompt: x }, retry: { times: 1, wait: 5s }, on_failure: continue }",
+    ));
+    run.bring("do/a#1", json!({ "id": "s1" }));
+    run.settle("watch/a#1", took(7));
+    run.settle("stop/s1", took(7));
+    assert_eq!(tokens(&run), Some(7));
+    run.elapse("again/a#1");
+    run.bring("do/a#2", json!({ "id": "s2" }));
+    run.settle("watch/a#2", took(5));
+    run.settle("stop/s2", took(5));
+    assert_eq!(tokens(&run), Some(12));
+}
+
+#[test]
+fn a_session_that_a_cancelled_step_had_opened_unknown_to_it_is_paid_for() {
+    let mut run = Run::begin(&steps(
+        "  a: { boardroom: { prompt: x } }\n  b: { council.open: { name: c, charter: y } }",
+    ));
+    run.bring("do/b#1", json!({ "id": "room" }));
+    run.cancel();
+    run.bring("do/a#1", json!({ "id": "s1" }));
+    let stops = run.due();
+    assert_eq!(stops, ["stop/room", "stop/s1"]);
+    for stop in stops {
+        run.settle(&stop, took(7));
+    }
+    // What was spent in a room is not the run's.
+    assert_eq!(tokens(&run), Some(7));
 }
 
 #[test]
