@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::story::{Run, answer, failed};
 use crate::call::FailureKind;
 use crate::errand::Errand;
-use crate::form::{Form, Report};
+use crate::form::Report;
 use crate::ids::SessionId;
 use crate::reject::Reject;
 use crate::workflow::{Begin, Command, Decision, Forked, Place};
