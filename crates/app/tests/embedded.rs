@@ -77,6 +77,40 @@ async fn a_board_is_stopped_resumed_and_closed_by_the_embedded_model() {
     serving.kill().await;
 }
 
+/// A tiny model decides nothing worth reading, but it is held to what a board takes: the
+/// record comes out, with what was decided or that nothing was, and with its dissent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_record_comes_out_of_the_embedded_model() {
+    let Some(home) = home() else { return };
+    let adr = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/adr.yaml");
+    let topic = "topic=Which message queue should we use?";
+    let two = "specialists=engineer,skeptic";
+    let mut command =
+        home.command(&["workflow", "run", adr, "--input", topic, "--input", two, "--json"]);
+    command.env("PLENARY_EMBEDDED", "on").current_dir(home.path());
+    let output = tokio::time::timeout(PATIENCE, command.output()).await.expect("in time").unwrap();
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&run["status"], output.status.code()), (&json!("done"), Some(0)), "{run:#}");
+    let outputs = &run["outputs"];
+    let outcome = outputs["outcome"].as_str().unwrap();
+    assert!(["accepted", "rejected", "tied", "undecided"].contains(&outcome), "{outputs:#}");
+    assert_eq!(outputs["decision"].is_string(), ["accepted", "tied"].contains(&outcome));
+    assert!(outputs["dissent"].is_array(), "{outputs:#}");
+    // No seat was offered what the board does not take at that time.
+    let steps = run["steps"].as_array().unwrap();
+    let of = |place: &str| &steps.iter().find(|step| step["place"] == place).unwrap()["output"];
+    for item in 1..=2 {
+        for step in ["verify/{}/facts", "argue/{}/challenge"] {
+            let left_out = of(&step.replace("{}", &item.to_string()))["left_out"].to_string();
+            assert!(!left_out.contains("phase"), "{left_out}");
+        }
+        let vote = of(&format!("argue/{item}/vote"));
+        let count = |list: &str| vote[list].as_array().unwrap().len();
+        assert_eq!(count("votes") + count("abstained") + count("left_out"), 1, "{vote:#}");
+    }
+    assert_eq!(of("archive")["posts"].as_array().map(Vec::len), Some(2));
+}
+
 /// Reads along until a line is there.
 async fn until(http: &reqwest::Client, url: &str, wanted: &str) {
     let response = http.get(url).send().await.unwrap();

@@ -137,10 +137,12 @@ impl Run<'_> {
 
     async fn post(&self, with: &With, key: &str) -> Told {
         let room = self.board(with).await.map_err(why)?;
-        // What the answer leaves out, the step says.
+        // What the step says itself was not asked for.
         let mut given = with.clone();
         let answer = with.get("answer").and_then(Value::as_object).cloned().unwrap_or_default();
-        given.extend(answer.into_iter().filter(|(_, value)| !value.is_null()));
+        for (field, value) in answer.into_iter().filter(|(_, value)| !value.is_null()) {
+            given.entry(field).or_insert(value);
+        }
         given.entry("type").or_insert_with(|| "proposal".into());
         let mut told = taken(&given, &POST.map(|(from, _)| (from, from)));
         let new: NewPost = request(taken(&given, &POST))?;

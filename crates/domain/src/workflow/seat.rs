@@ -189,14 +189,15 @@ pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
     };
     match act.spec().asks {
         Asks::Model => with.get("schema").cloned(),
-        Asks::Seat(Answer::Post) => Some(of(
+        Asks::Seat(Answer::Post) => Some(open(
+            with,
             json!({
                 "title": text, "body": text,
                 "type": { "enum": POSTS },
                 "target_file": perhaps, "target_location": perhaps,
                 "severity": one_of(SEVERITIES),
             }),
-            json!(["title", "body"]),
+            &["title", "body"],
         )),
         Asks::Seat(Answer::Annotations) => Some(list(
             "annotations",
@@ -218,6 +219,16 @@ pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
         )),
         Asks::Nobody => None,
     }
+}
+
+/// A map of these fields, without those that the step says itself: those are not asked for.
+fn open(with: &Map<String, Value>, mut fields: Value, required: &[&str]) -> Value {
+    let is_asked_for = |name: &str| !with.contains_key(name);
+    if let Some(fields) = fields.as_object_mut() {
+        fields.retain(|name, _| is_asked_for(name));
+    }
+    let required: Vec<&str> = required.iter().copied().filter(|name| is_asked_for(name)).collect();
+    json!({ "type": "object", "properties": fields, "required": required })
 }
 
 /// Where posts are answered, they are named as they are called, and nothing is offered that
@@ -283,6 +294,15 @@ mod tests {
         let posts: Vec<&str> = posts.to_vec();
         let seat = json!({ "model": "m/x", "posts": posts, "notes": notes });
         serde_json::from_value(seat).unwrap()
+    }
+
+    #[test]
+    fn what_a_step_says_itself_is_not_asked_for() {
+        let with = json!({ "ask": "Propose.", "type": "proposal", "title": "Tea" });
+        let post = schema(Act::WhiteboardPost, with.as_object().unwrap()).unwrap();
+        let fields: Vec<&String> = post["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["body", "severity", "target_file", "target_location"]);
+        assert_eq!(post["required"], json!(["body"]));
     }
 
     #[test]

@@ -190,6 +190,12 @@ pub fn stands(whole: Value, json: bool) -> Result<(), ApiError> {
     let run = parsed(whole)?;
     let ink = Ink::of(&std::io::stdout());
     terminal::say_styled(&run.headline(ink));
+    if let Some(version) = run.newer_version {
+        let name = clean(&run.workflow);
+        terminal::say(&format!(
+            "  Version {version} of {name} is stored; this run keeps to its own."
+        ));
+    }
     terminal::say(&format!("{}{}{}", run.status, run.took(), run.why()));
     for step in &run.steps {
         terminal::say_styled(&step.line(ink));
@@ -253,13 +259,7 @@ impl Run {
             format!(" (goes on from {} of {})", clean(&from.step), short(&clean(&from.run)))
         });
         let (title, id) = (ink.bold(&clean(&self.title)), ink.dim(&clean(&self.id)));
-        let newer = self.newer_version.map(|version| {
-            format!(
-                "\n  Version {version} of {} is stored; this run keeps to its own.",
-                clean(&self.workflow)
-            )
-        });
-        format!("{title}  {id}{}{}", forked.unwrap_or_default(), newer.unwrap_or_default())
+        format!("{title}  {id}{}", forked.unwrap_or_default())
     }
 
     /// What a fork takes over had ended when it began, and needs nothing of what is its own.

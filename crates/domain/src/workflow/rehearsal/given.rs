@@ -48,7 +48,8 @@ fn usual(act: Act, with: &Map<String, Value>, session: &str, number: u32) -> Val
         }
         Act::WhiteboardPost => {
             let answer = field("answer");
-            let said = |name: &str| answer.get(name).cloned().unwrap_or_else(|| field(name));
+            let said =
+                |name: &str| with.get(name).or(answer.get(name)).cloned().unwrap_or_default();
             let by = field("as").as_str().unwrap_or_default().to_owned();
             json!({
                 "post": format!("{by}/{number}"), "title": said("title"), "body": said("body"),
