@@ -52,9 +52,10 @@ async fn a_step_keeps_to_its_own_budget() {
     // 480 are left, which is less than the step's own 3,000, and too little.
     let reason = of(&view, "board")["reason"].as_str().unwrap_or_default().to_owned();
     assert!(reason.contains("tokens"), "{view:#}");
-    let dear = OWN.replace("ask: {", "sleep: 1s #");
-    let (status, told) = app.post("/api/workflows/check", &json!({ "source": dear })).await;
-    assert!(status >= 200 && told.to_string().contains("budget"), "{told}");
+    let idle = "name: idle\nsteps:\n  nap: { sleep: 1s, budget: { tokens: 1000 } }\n";
+    let (_, told) = app.post("/api/workflows/check", &json!({ "source": idle })).await;
+    let problem = &told["data"]["problems"][0];
+    assert_eq!(problem["path"], "steps.nap.budget", "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
