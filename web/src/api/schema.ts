@@ -1720,6 +1720,16 @@ export interface components {
         };
         AgentChanges: {
             /**
+             * Format: double
+             * @description Money that it may spend in one session, in the currency of the prices here.
+             */
+            budgetCost?: number | null;
+            /**
+             * Format: int64
+             * @description Time for all its answers in one session.
+             */
+            budgetSeconds?: number | null;
+            /**
              * Format: int64
              * @description Tokens that it may use in one session, those that it reads included.
              */
@@ -1782,6 +1792,11 @@ export interface components {
         AllowanceView: {
             /** Format: double */
             cost?: number;
+            /**
+             * Format: double
+             * @description A seat's are for all its answers together.
+             */
+            seconds?: number;
             /**
              * Format: int64
              * @description Tokens, read and written.
@@ -1951,8 +1966,6 @@ export interface components {
         BudgetView: components["schemas"]["AllowanceView"] & {
             /** @description Of `cost` and `spentCost`. */
             currency?: string;
-            /** Format: double */
-            seconds?: number;
             /**
              * Format: double
              * @description The same in money; given where the budget is.
@@ -2283,6 +2296,8 @@ export interface components {
         DiscussionSeat: {
             /** @description The stored agent that this is a copy of. */
             agentId?: string;
+            /** @description What it may spend in this discussion. */
+            budget?: components["schemas"]["AllowanceView"];
             /** Format: int64 */
             budgetTokens?: number;
             /**
@@ -2785,10 +2800,21 @@ export interface components {
             /** @description `facilitator` and `operator` may also move the board from phase to phase. */
             role: components["schemas"]["BoardRole"];
         };
+        /** @description What a seat may spend. */
         NewAllowance: {
             /** Format: double */
             cost?: number | null;
-            /** Format: int64 */
+            /** @description Of `cost`; only that of the prices here is taken. */
+            currency?: string | null;
+            /**
+             * Format: int64
+             * @description For all its answers together.
+             */
+            seconds?: number | null;
+            /**
+             * Format: int64
+             * @description Read and written.
+             */
             tokens?: number | null;
         };
         NewAnnotation: {
@@ -2941,6 +2967,7 @@ export interface components {
         NewDiscussionSeat: {
             /** @description A stored agent, by id or name. */
             agentId?: string | null;
+            budget?: components["schemas"]["NewAllowance"] | null;
             /** @description `provider/model`, or a bare name that one provider has. It goes before the agent's own. */
             model?: string | null;
             /** @description Of a seat that is no stored agent. */
@@ -3053,6 +3080,16 @@ export interface components {
             name: string;
         };
         NewStoredAgent: {
+            /**
+             * Format: double
+             * @description Money that it may spend in one session, in the currency of the prices here.
+             */
+            budgetCost?: number | null;
+            /**
+             * Format: int64
+             * @description Time for all its answers in one session.
+             */
+            budgetSeconds?: number | null;
             /**
              * Format: int64
              * @description Tokens that it may use in one session, those that it reads included.
@@ -3832,6 +3869,11 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 inputs: Record<string, never>;
+                /**
+                 * Format: int32
+                 * @description The newest version of it that is stored, where the run keeps to an earlier one.
+                 */
+                newerVersion?: number;
                 next: string[];
                 /** @description What it gave back, when it is done. */
                 outputs?: Record<string, never>;
@@ -3940,6 +3982,16 @@ export interface components {
         /** @description Every good answer. */
         Reply_StoredAgent: {
             data: {
+                /**
+                 * Format: double
+                 * @description Money that it may spend in one session.
+                 */
+                budgetCost?: number;
+                /**
+                 * Format: int64
+                 * @description Time for all its answers in one session.
+                 */
+                budgetSeconds?: number;
                 /**
                  * Format: int64
                  * @description Tokens that it may use in one session.
@@ -4096,6 +4148,16 @@ export interface components {
         /** @description Every good answer. */
         Reply_Vec_StoredAgent: {
             data: {
+                /**
+                 * Format: double
+                 * @description Money that it may spend in one session.
+                 */
+                budgetCost?: number;
+                /**
+                 * Format: int64
+                 * @description Time for all its answers in one session.
+                 */
+                budgetSeconds?: number;
                 /**
                  * Format: int64
                  * @description Tokens that it may use in one session.
@@ -4408,6 +4470,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             inputs: Record<string, never>;
+            /**
+             * Format: int32
+             * @description The newest version of it that is stored, where the run keeps to an earlier one.
+             */
+            newerVersion?: number;
             next: string[];
             /** @description What it gave back, when it is done. */
             outputs?: Record<string, never>;
@@ -4644,6 +4711,16 @@ export interface components {
             to: components["schemas"]["PhaseName"];
         };
         StoredAgent: {
+            /**
+             * Format: double
+             * @description Money that it may spend in one session.
+             */
+            budgetCost?: number;
+            /**
+             * Format: int64
+             * @description Time for all its answers in one session.
+             */
+            budgetSeconds?: number;
             /**
              * Format: int64
              * @description Tokens that it may use in one session.

@@ -143,6 +143,10 @@ impl Run<'_> {
         for (field, value) in answer.into_iter().filter(|(_, value)| !value.is_null()) {
             given.entry(field).or_insert(value);
         }
+        // A model that names a place in no file means none: that must not cost its post.
+        if !given.contains_key("target_file") && !with.contains_key("target_location") {
+            given.remove("target_location");
+        }
         given.entry("type").or_insert_with(|| "proposal".into());
         let mut told = taken(&given, &POST.map(|(from, _)| (from, from)));
         let new: NewPost = request(taken(&given, &POST))?;

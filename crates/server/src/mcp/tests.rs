@@ -359,8 +359,8 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 39_800;
-    const MODEL_BYTES: usize = 29_000;
+    const LIST_BYTES: usize = 40_700;
+    const MODEL_BYTES: usize = 29_900;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();
     let for_models = tools.iter().map(|tool| {

@@ -33,7 +33,7 @@ const OWN: &str = "name: frugal\n\
     steps:\n  \
       one: { ask: { prompt: 'What is first?', model: ollama/a }, budget: { tokens: 1000 }, on_failure: continue }\n  \
       board: { boardroom: { prompt: 'What is second?', model: ollama/a }, budget: { tokens: 3000 }, needs: { one: any } }\n  \
-      council: { council.open: { name: tea, charter: Talk., members: ['ann=ollama/a'] }, budget: { tokens: 2000 } }\n\
+      council: { council.open: { name: tea, charter: Talk., members: ['ann=ollama/a'] }, budget: { tokens: 1000 } }\n\
     budget: { tokens: 5000 }\n";
 
 /// What a step may spend is its own, and never more than is left of the run's.
@@ -48,8 +48,8 @@ async fn a_step_keeps_to_its_own_budget() {
     let first = asked.iter().find(|body| body.contains("What is first?")).expect("a question");
     assert!(first.contains("Keep your whole answer under"), "{first}");
     let (_, council) = app.get("/api/councils/tea").await;
-    assert_eq!(council["data"]["budget"]["tokens"], 2_000, "{council:#}");
-    // 480 are left, which is less than the step's own 3,000, and too little.
+    assert_eq!(council["data"]["budget"]["tokens"], 1_000, "{council:#}");
+    // Less is left than the step's own 3,000, and too little.
     let reason = of(&view, "board")["reason"].as_str().unwrap_or_default().to_owned();
     assert!(reason.contains("tokens"), "{view:#}");
     let idle = "name: idle\nsteps:\n  nap: { sleep: 1s, budget: { tokens: 1000 } }\n";

@@ -223,3 +223,23 @@ async fn a_person_can_send_a_round_back() {
         (&json!("done"), &json!(2))
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_place_in_no_file_does_not_cost_a_post() {
+    let slip = r#"{ "title": "Tea", "body": "It is cheap.", "target_file": null,
+        "target_location": "12", "severity": null }"#;
+    let app = TestApp::start(canned().when(When::says("Propose one."), Reply::text(slip))).await;
+    let source = file(
+        "slips",
+        "  board: { whiteboard.open: { board_id: slips, topic: t } }\n  \
+         seat: { whiteboard.register: { board: '{{ steps.board.id }}', agent: engineer } }\n  \
+         post: { whiteboard.post: { board: '{{ steps.board.id }}', as: engineer, ask: Propose one. }, needs: [seat] }",
+    );
+    let view = Run::begin(&app, &source, json!({})).await.ended().await;
+    let post = &of(&view, "post")["output"];
+    assert_eq!(
+        (&post["title"], &post["target_location"]),
+        (&json!("Tea"), &Value::Null),
+        "{view:#}"
+    );
+}
