@@ -8,7 +8,7 @@ const ASKED = {
   ballot: "Vote now on each numbered point",
   decision: "Answer with one JSON object",
   conclusion: "Write the conclusion of this discussion now",
-  turn: "one of several who discuss a topic",
+  turn: "You take part in a discussion of several",
   council: "a member of a council",
 };
 

@@ -65,3 +65,7 @@ async function picture(people: Person[], name: string): Promise<void> {
     await one.page.screenshot({ path }).catch(() => undefined);
   }
 }
+
+/** What a browser says of a server that was killed under it. */
+export const GONE =
+  /ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET_NOT_CONNECTED/;

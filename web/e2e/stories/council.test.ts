@@ -1,6 +1,6 @@
 import { council, say } from "../arrange";
 import { member } from "../cast";
-import { expect, story } from "../stage";
+import { expect, GONE, story } from "../stage";
 
 const ANSWER =
   "A trial of two weeks would tell us. I would name one person who decides, and write the number down before we begin.";
@@ -165,7 +165,7 @@ story("an answer that a crash cut off begins again, and says so", async (stage) 
   await say(server, "plans", "Ada", ["@Skeptic should we try it?"]);
   const somebody = await person();
   const { page } = somebody;
-  somebody.forgive(/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_SOCKET/);
+  somebody.forgive(GONE);
   await page.goto("/councils/plans");
   const writing = page.getByRole("article", { name: "Skeptic is answering" });
   await writing.getByText("A trial of two weeks would").waitFor();

@@ -197,16 +197,12 @@ fn sessions(inner: &Inner, id: SessionId, accounts: &Accounts, all: &mut Vec<Str
         let place = key.split_once('/').map_or("", |(_, place)| place);
         let place = Place(place.split('#').next().unwrap_or_default().into());
         let doing = run.steps.get(&place).and_then(|step| step.doing.as_deref());
-        // One that was on its way when its step was given up is not known to the run.
-        let status = run.steps.get(&place).map(|step| &step.status);
-        let is_known = !matches!(status, Some(Status::Cancelled { .. }))
-            || run.steps.values().any(|step| step.session == Some(session.to_string()));
         let is_kept = matches!(doing, Some(Doing::Act { with, .. }) if with.contains_key("keep"));
         let (Some(room), false) = (inner.record.now(*session), accounts.is_meddled(*session))
         else {
             continue;
         };
-        if ending.status == End::Cancelled && is_known && !is_kept && !room.is_over() {
+        if ending.status == End::Cancelled && !is_kept && !room.is_over() {
             let kind = room.kind();
             all.push(format!("{kind} {session} is {}, whose run was cancelled", room.status()));
         }
