@@ -1,5 +1,6 @@
 //! The store alone: events per second in commits of their own and in shared
-//! ones, beside the rate at which the same disk can be waited for.
+//! ones, beside the rate at which the same disk can be waited for, or, where
+//! `PLENARY_DATABASE_URL` names a database, beside `pgbench` on it.
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use plenary_domain::{SessionId, Timestamp};
-use plenary_engine::ports::{Append, Appended, NewEvent, Store as _};
-use plenary_store::{Holder, SqliteStore};
+use plenary_engine::ports::{Append, Appended, NewEvent, Store as Log};
+use plenary_store::{Holder, postgres};
 use uuid::Uuid;
 
 use crate::Outcome;
@@ -34,6 +35,9 @@ const SESSIONS: [usize; 4] = [1, 16, 64, 512];
 
 impl Store {
     pub async fn run(self) -> Outcome<()> {
+        if let Ok(url) = std::env::var("PLENARY_DATABASE_URL") {
+            return self.on_database(&url).await;
+        }
         let folder = match &self.folder {
             Some(parent) => tempfile::tempdir_in(parent)?,
             None => tempfile::tempdir()?,
@@ -47,7 +51,7 @@ impl Store {
             added.push(disk(folder.path(), time, false)?);
             overwritten.push(disk(folder.path(), time, true)?);
             for (sessions, rates) in SESSIONS.iter().zip(&mut rates) {
-                rates.push(events(&store, *sessions, time).await?);
+                rates.push(events(store.clone(), *sessions, time).await?);
             }
         }
         store.close().await?;
@@ -67,6 +71,50 @@ impl Store {
         }
         Ok(())
     }
+}
+
+impl Store {
+    /// As many clients of `pgbench`, each adding a row of the same size in a transaction of
+    /// its own, in turn with sessions that each add an event.
+    async fn on_database(self, url: &str) -> Outcome<()> {
+        let store = Arc::new(postgres::open(&postgres::Address::of(url)?).await?);
+        let time = Duration::from_secs_f64(self.seconds);
+        println!("per second, median (p10 to p90) of {} rounds", self.rounds);
+        for sessions in SESSIONS {
+            let (mut ours, mut bare) = (vec![], vec![]);
+            for _ in 0..self.rounds {
+                ours.push(events(store.clone(), sessions, time).await?);
+                // More connections than that a server seldom has.
+                bare.push(pgbench(url, sessions.min(64), time)?);
+            }
+            let (ours, bare) = (Samples::new(ours), Samples::new(bare));
+            println!(
+                "  events, {sessions:>3} sessions at once  {ours}  pgbench {bare}  ×{:.2}",
+                ours.median() / bare.median()
+            );
+        }
+        store.close().await;
+        Ok(())
+    }
+}
+
+fn pgbench(url: &str, clients: usize, time: Duration) -> Outcome<f64> {
+    let table = "create table if not exists bench_row (id bigserial primary key, text text)";
+    std::process::Command::new("psql").args(["--quiet", "--command", table, url]).output()?;
+    let script = tempfile::NamedTempFile::new()?;
+    let row = "x".repeat(250);
+    std::fs::write(script.path(), format!("insert into bench_row (text) values ('{row}');\n"))?;
+    let (clients, seconds) = (clients.to_string(), time.as_secs().max(1).to_string());
+    let ran = std::process::Command::new("pgbench")
+        .args(["--no-vacuum", "--protocol=prepared", "--jobs=2", "--client", &clients])
+        .args(["--time", &seconds, "--file"])
+        .arg(script.path())
+        .arg(url)
+        .output()?;
+    let told = String::from_utf8_lossy(&ran.stdout);
+    let rate = told.lines().find_map(|line| line.strip_prefix("tps = "));
+    let rate = rate.and_then(|rate| rate.split(' ').next()?.parse().ok());
+    rate.ok_or_else(|| format!("pgbench failed: {}", String::from_utf8_lossy(&ran.stderr)).into())
 }
 
 /// How often the disk can be waited for. Blocks that are added change the file's
@@ -91,7 +139,7 @@ fn disk(folder: &Path, time: Duration, overwrite: bool) -> Outcome<f64> {
     Ok(count as f64 / start.elapsed().as_secs_f64())
 }
 
-async fn events(store: &Arc<SqliteStore>, sessions: usize, time: Duration) -> Outcome<f64> {
+async fn events(store: Arc<dyn Log>, sessions: usize, time: Duration) -> Outcome<f64> {
     let start = Instant::now();
     let writers: Vec<_> =
         (0..sessions).map(|_| tokio::spawn(write(store.clone(), start + time))).collect();
@@ -102,7 +150,7 @@ async fn events(store: &Arc<SqliteStore>, sessions: usize, time: Duration) -> Ou
     Ok(count as f64 / start.elapsed().as_secs_f64())
 }
 
-async fn write(store: Arc<SqliteStore>, until: Instant) -> Outcome<u64> {
+async fn write(store: Arc<dyn Log>, until: Instant) -> Outcome<u64> {
     let session = SessionId(Uuid::now_v7());
     let mut count = 0;
     while Instant::now() < until {

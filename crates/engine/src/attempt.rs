@@ -13,6 +13,7 @@ use plenary_domain::{
 };
 
 use crate::engine::Engine;
+use crate::gather::Gathered;
 use crate::live::{Retrying, Spent, Waiting};
 use crate::meter::Counted;
 use crate::ports::{AttemptEnd, AttemptState, Ending, ModelError, Piece, StoreError};
@@ -160,7 +161,8 @@ impl Asking<'_> {
     ) -> Result<Ending, Broken> {
         let clock = &self.engine.clock;
         let request_id = format!("{}/{call}/{number}", self.id);
-        let mut pieces = self.engine.models.ask(ask.clone(), request_id);
+        let pieces = self.engine.models.ask(ask.clone(), request_id);
+        let mut pieces = Gathered::new(self.engine, self.id, pieces);
         let mut watchdog = Watchdog::new(self.engine, ask.patience, started);
         let mut draft: Option<BoxFuture<'static, Result<(), StoreError>>> = None;
         loop {

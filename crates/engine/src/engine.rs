@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
-use tokio::sync::{OnceCell, broadcast, watch};
+use tokio::sync::{Notify, OnceCell, broadcast, watch};
 
+use crate::gather::Turns;
 use crate::live::Underway;
 use crate::measured::Measured;
 use crate::meter::Meter;
@@ -24,12 +25,16 @@ pub struct Engine {
     pub(crate) errands: OnceLock<Arc<dyn Errands>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub meter: Meter,
+    pub(crate) turns: Arc<Turns>,
     pub(crate) node: Node,
     pub(crate) all: broadcast::Sender<News>,
     /// Tells that a session came to be.
     pub(crate) opened: watch::Sender<()>,
     /// The last position that readers of all sessions were told of.
-    told: AtomicU64,
+    pub(crate) told: AtomicU64,
+    /// Something may have come to the order over all sessions.
+    pub(crate) order_moved: Arc<Notify>,
+    pub(crate) order_followed: OnceLock<()>,
     pub(crate) names: Names,
     pub(crate) measured: Measured,
     secret: OnceCell<[u8; 32]>,
@@ -108,9 +113,12 @@ impl Engine {
             errands: OnceLock::new(),
             clock,
             meter: Meter::default(),
+            turns: Arc::default(),
             all,
             opened: watch::Sender::new(()),
             told: AtomicU64::default(),
+            order_moved: Arc::default(),
+            order_followed: OnceLock::new(),
             names: Names::default(),
             measured: Measured::default(),
             secret: OnceCell::new(),
@@ -245,6 +253,12 @@ impl Engine {
         session.live.underway(call)
     }
 
+    /// Counts what the calls of a session have said: as long as it is the same, so is what
+    /// is under way. Nothing is, for one that nobody has in use.
+    pub fn said(&self, id: SessionId) -> u64 {
+        self.sessions().get(&id).map_or(0, |session| session.live.said())
+    }
+
     pub(crate) fn session(self: &Arc<Self>, id: SessionId) -> Arc<Session> {
         if self.store.is_shared() {
             self.keep_beating();
@@ -296,10 +310,10 @@ impl Engine {
         let Some(position) = event.position else { return };
         // What is only read again was told before.
         if self.told.fetch_max(position, Relaxed) < position {
-            let is_long = event.payload.len() > limits::NEWS_BYTES;
-            let news = if is_long { News::At(position) } else { News::Event(event) };
-            // Nobody reading is no error.
-            let _ = self.all.send(news);
+            match self.store.is_shared() {
+                true => self.order_moved.notify_one(),
+                false => self.tell_all(event),
+            }
         }
     }
 
@@ -313,6 +327,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
+        self.order_moved.notify_one();
         self.node.wake();
     }
 }

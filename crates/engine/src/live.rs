@@ -7,6 +7,7 @@
 //! once, and what nobody reads costs nothing.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Usage, limits};
@@ -68,6 +69,8 @@ pub struct Waiting {
 pub(crate) struct Live {
     inner: Mutex<Inner>,
     frames: broadcast::Sender<Numbered>,
+    /// Counts what was said, and what else `underway` tells.
+    said: AtomicU64,
     /// Somebody has spoken after all had been told.
     spoken: Notify,
     /// Marked with every event, for those who want no words.
@@ -79,8 +82,6 @@ struct Inner {
     sequence: u64,
     /// Some text has not been told.
     untold: bool,
-    /// When a reader last took the text.
-    told_at_ms: Option<u64>,
     /// The last events without a gap between them, at most as many as a reader may
     /// fall behind. All readers share them: one that resyncs copies no answers.
     events: VecDeque<Arc<StoredEvent>>,
@@ -138,7 +139,8 @@ impl Live {
     pub fn new() -> Self {
         let (frames, _) = broadcast::channel(limits::LIVE_FRAMES);
         let (changed, _) = watch::channel(());
-        Live { inner: Mutex::default(), frames, spoken: Notify::new(), changed }
+        let said = AtomicU64::new(0);
+        Live { inner: Mutex::default(), frames, said, spoken: Notify::new(), changed }
     }
 
     pub fn subscribe(&self) -> broadcast::Receiver<Numbered> {
@@ -205,6 +207,7 @@ impl Live {
     pub fn begin(&self, call: &CallId, attempt: u32) {
         let running = Running { attempt, ..Running::default() };
         self.lock().calls.insert(call.clone(), running);
+        self.said.fetch_add(1, Release);
     }
 
     pub fn retrying(&self, retrying: Retrying) {
@@ -214,6 +217,7 @@ impl Live {
         if let Some(running) = inner.calls.get_mut(&retrying.call) {
             running.retrying = Some(retrying.clone());
         }
+        self.said.fetch_add(1, Release);
         inner.send(&self.frames, Frame::Retrying(retrying));
     }
 
@@ -229,6 +233,7 @@ impl Live {
         running.retrying = None;
         let told = running.told(reasoning);
         told.text.push_str(piece);
+        self.said.fetch_add(1, Release);
         let much = told.text.len() - told.bytes > limits::DELTA_BYTES;
         let first = !std::mem::replace(&mut inner.untold, true);
         if much {
@@ -240,15 +245,8 @@ impl Live {
     }
 
     /// Tells all readers what has been said since the last time.
-    pub fn tell(&self, now_ms: u64) {
-        let mut inner = self.lock();
-        inner.told_at_ms = Some(now_ms);
-        inner.tell(&self.frames);
-    }
-
-    /// When a reader last took the text.
-    pub fn told_at_ms(&self) -> Option<u64> {
-        self.lock().told_at_ms
+    pub fn tell(&self) {
+        self.lock().tell(&self.frames);
     }
 
     /// Returns when there is something to tell.
@@ -260,6 +258,11 @@ impl Live {
             }
             spoken.await;
         }
+    }
+
+    /// As long as this is the same, so is what `underway` tells of every call.
+    pub fn said(&self) -> u64 {
+        self.said.load(Acquire)
     }
 
     /// A running call so far, told or not.
@@ -300,6 +303,7 @@ impl Live {
         let mut inner = self.lock();
         inner.tell(&self.frames);
         let running = inner.calls.remove(call)?;
+        self.said.fetch_add(1, Release);
         Some((running.attempt, running.text.text, running.reasoning.text))
     }
 
@@ -430,8 +434,8 @@ mod tests {
         live.push(&call(), "one ", false);
         live.push(&call(), "two ", false);
         assert_eq!(told(&mut frames), [""; 0]);
-        live.tell(0);
-        live.tell(0);
+        live.tell();
+        live.tell();
         assert_eq!(told(&mut frames), ["0 \"one two \""]);
         live.push(&call(), "three", false);
         live.event(event(1));
@@ -478,7 +482,7 @@ mod tests {
         let _reader = live.subscribe();
         live.begin(&call(), 1);
         live.push(&call(), "one", false);
-        live.tell(0);
+        live.tell();
         live.end(&call());
         assert!(!changes.has_changed().unwrap());
         live.event(event(1));

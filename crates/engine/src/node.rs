@@ -404,6 +404,7 @@ async fn beat(engine: Weak<Engine>, clock: Arc<dyn Clock>, heart: Arc<Notify>) {
 async fn listen(engine: Weak<Engine>, mut changes: futures::stream::BoxStream<'static, SessionId>) {
     while let Some(id) = changes.next().await {
         let Some(engine) = engine.upgrade() else { return };
+        engine.order_moved.notify_one();
         if engine.sessions().contains_key(&id) {
             engine.look_at(id);
         }

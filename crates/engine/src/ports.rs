@@ -42,12 +42,13 @@ pub trait Store: Send + Sync {
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Listed events of all sessions after a position, in commit order, at most
-    /// `limit`.
+    /// Listed events of all sessions after a position, in order, at most `limit`. Where
+    /// others write too, only those before which none can come any more: whoever goes on
+    /// after the last one misses nothing.
     async fn events_of_all(&self, after: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// The position of the newest listed event of all sessions; 0 when there is
-    /// none.
+    /// The position of the newest listed event of all sessions that `events_of_all`
+    /// would tell of; 0 when there is none.
     async fn position(&self) -> Result<u64, StoreError>;
 
     /// Sessions, newest first.
@@ -243,8 +244,10 @@ pub struct IdempotentAnswer {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Appended {
-    /// With the position of each new event; those of listed ones have no gap. The epoch
-    /// is there if the append's `driver` has the session now.
+    /// With the position of each new event. Those of listed ones grow; between them others
+    /// may stand that were written meanwhile, and no number is left out but by a
+    /// transaction that failed. The epoch is there if the append's `driver` has the session
+    /// now.
     Written { version: u64, positions: Vec<Option<u64>>, epoch: Option<u64> },
     /// Somebody else was first: the session stands at this version now.
     Conflict { version: u64 },
@@ -358,9 +361,20 @@ pub trait Models: Send + Sync {
     /// known without asking it.
     fn window_tokens(&self, model: &ModelName) -> u32;
 
+    /// Whether a model can be told how freely it chooses its words and how long its answer
+    /// may be. A program that speaks by one has settings of its own.
+    fn is_adjustable(&self, _: &ModelName) -> bool {
+        true
+    }
+
     /// What is known of a model without asking anybody. Prices are in US dollars.
     fn known(&self, _: &ModelName) -> Known {
         Known::default()
+    }
+
+    /// Counts what was learned of models: as long as it is the same, `known` says the same.
+    fn learnings(&self) -> u64 {
+        0
     }
 
     /// What is there now, by provider, and for what is not, why not.

@@ -12,9 +12,9 @@ pub struct Refold {
 }
 
 impl Refold {
-    /// Takes the next event. True: search should find words of it. An error says what is
-    /// wrong with the event; whatever follows on it means nothing.
-    pub fn add(&mut self, stored: &StoredEvent) -> Result<bool, String> {
+    /// Takes the next event, and returns the words that search should find of it. An error
+    /// says what is wrong with the event; whatever follows on it means nothing.
+    pub fn add(&mut self, stored: &StoredEvent) -> Result<String, String> {
         let StoredEvent { kind, version, name, payload, at, .. } = stored;
         if *version != self.version + 1 {
             return Err(format!("version {version} follows on version {}", self.version));
@@ -27,7 +27,7 @@ impl Refold {
         room::apply(&mut self.state, &event, *at);
         self.version = *version;
         match &self.state {
-            Some(room) => Ok(!room.searchable(&event).is_empty()),
+            Some(room) => Ok(room.searchable(&event)),
             None => Err(format!("version {version}, {name}: it opens no session")),
         }
     }

@@ -13,7 +13,6 @@ use tokio::sync::watch;
 
 use crate::engine::{Engine, EngineError, News};
 use crate::live::{Frame, Numbered};
-use crate::meter::Meter;
 use crate::ports::{StoreError, StoredEvent};
 use crate::session::Session as Room;
 
@@ -39,6 +38,7 @@ impl Engine {
             // One more than any number: everything before the first sync is stale.
             joined_at: u64::MAX,
             ready: VecDeque::new(),
+            turn: None,
             over: false,
         };
         // Only now: one that is removed after this look tells its readers.
@@ -74,6 +74,7 @@ impl Engine {
             ready: VecDeque::new(),
             synced: false,
         };
+        self.follow_order();
         stream::unfold(reader, |mut reader| async move {
             let event = reader.next().await?;
             Some((event, reader))
@@ -130,6 +131,8 @@ struct Reader {
     /// Frames up to this one are contained in what was handed out at the sync.
     joined_at: u64,
     ready: VecDeque<Frame>,
+    /// When it may tell words again.
+    turn: Option<u64>,
     over: bool,
 }
 
@@ -177,19 +180,21 @@ impl Reader {
 
     /// Waits for a frame, or for words: whoever comes first to those tells them to all.
     async fn wait(&mut self) {
-        let (live, clock) = (&self.room.live, &self.seat.engine.clock);
+        let Seat { engine, id } = &self.seat;
+        let live = &self.room.live;
         let words = async {
-            let gathered = live.told_at_ms().map(|told| clock.ticks().saturating_sub(told));
-            let least = gathering_ms(&self.seat.engine.meter);
-            if let Some(early) = gathered.and_then(|time| least.checked_sub(time)) {
-                clock.sleep(Duration::from_millis(early)).await;
+            if let Some(turn) = self.turn {
+                engine.turn(turn).await;
             }
             live.spoken().await;
         };
         let received = tokio::select! {
             biased;
             received = self.frames.recv() => received,
-            () = words => return live.tell(clock.ticks()),
+            () = words => {
+                self.turn = engine.readers_turn(*id);
+                return live.tell();
+            }
         };
         match received {
             Ok(numbered) => self.receive(numbered),
@@ -282,13 +287,6 @@ impl Reader {
         }
         self.ready.push_back(frame);
     }
-}
-
-/// How long words are gathered, by how many speak: what is little is told soon, and
-/// what is much with fewer writes.
-fn gathering_ms(meter: &Meter) -> u64 {
-    let calls = meter.calls_running.load(Relaxed);
-    (calls / limits::DELTA_CALLS_PER_MS).clamp(limits::DELTA_LEAST_MS, limits::DELTA_MOST_MS)
 }
 
 struct AllReader {

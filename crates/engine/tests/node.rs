@@ -83,6 +83,9 @@ fn board() -> room::Command {
         role: Role::Critic,
         sitter: Sitter::Model(model.clone()),
         system_prompt: None,
+        own: None,
+        tries: 1,
+        seated: Default::default(),
         budget: Default::default(),
     };
     room::Command::Boardroom(boardroom::Command::Convene(Convene {
@@ -95,6 +98,8 @@ fn board() -> room::Command {
         prices: Default::default(),
         budget: None,
         open_answers: false,
+        terms: Default::default(),
+        brief: Default::default(),
     }))
 }
 

@@ -8,10 +8,9 @@ mod found;
 mod inspect;
 mod nodes;
 mod place;
+pub(crate) mod portable;
 mod reads;
-mod rows;
 mod wal;
-mod words;
 mod writer;
 
 use std::path::Path;

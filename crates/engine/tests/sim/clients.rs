@@ -315,7 +315,7 @@ impl Run {
             14 => boardroom::Command::OpenBallot,
             15..=16 => {
                 let (prompt, seats) = ("And then?".to_owned(), vec![]);
-                boardroom::Command::FollowUp { prompt, seats }
+                boardroom::Command::FollowUp { prompt, seats, brief: Default::default() }
             }
             17 => boardroom::Command::Resynthesize { model, instruction, prices },
             _ => boardroom::Command::Reply { seat, text: "A person's word.".into() },

@@ -28,6 +28,7 @@ pub fn council(name: &str, budget: Option<Budget>) -> Command {
         name: name.into(),
         model: Some(ModelName::new("sim", "m")),
         persona: None,
+        seated: Default::default(),
         budget: Default::default(),
     };
     Command::Council(council::Command::Open(Open {
@@ -114,6 +115,9 @@ fn convene(
         role: Role::Critic,
         sitter,
         system_prompt: None,
+        own: None,
+        tries: 1,
+        seated: Default::default(),
         budget: Default::default(),
     };
     Command::Boardroom(boardroom::Command::Convene(Convene {
@@ -126,5 +130,7 @@ fn convene(
         prices: Noted::default(),
         budget,
         open_answers: false,
+        terms: Default::default(),
+        brief: Default::default(),
     }))
 }

@@ -7,8 +7,8 @@ use sqlx::SqliteConnection;
 use uuid::Uuid;
 
 use super::batch::{Batch, EventToInsert};
-use super::rows::{position, signed, state_name, unsigned};
 use super::writer::Write;
+use crate::rows::{names, position, signed, state_name, unsigned};
 
 const MS_PER_DAY: i64 = 24 * 3_600_000;
 
@@ -220,10 +220,6 @@ async fn advance(
     .bind(others)
     .fetch_optional(connection)
     .await
-}
-
-fn names(people: &[String]) -> String {
-    serde_json::Value::from(people).to_string()
 }
 
 async fn rename(connection: &mut SqliteConnection, append: &Append) -> Result<(), sqlx::Error> {

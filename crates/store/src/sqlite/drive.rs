@@ -7,8 +7,8 @@ use plenary_engine::ports::AttemptEnd;
 
 use super::append::{end_attempt, end_call};
 use super::batch::Batch;
-use super::rows::{signed, unsigned};
 use super::writer::Write;
+use crate::rows::{signed, unsigned};
 
 pub(super) struct Claim {
     pub(super) node: String,

@@ -17,9 +17,9 @@ use uuid::Uuid;
 use super::append::VERSION_BITS;
 use super::failure::failure;
 use super::place::beside;
-use super::rows::{self, signed, unsigned};
 use super::{DATABASE_FILE, found, migrations, reading, wal};
 use crate::lock::{holder, open_private};
+use crate::rows::{self, signed, unsigned};
 
 /// One look at everything in a store, as it is at one moment.
 pub struct Inspection {

@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::append::VERSION_BITS;
 use super::failure::failure;
-use super::rows::{self, signed, unsigned};
-use super::words;
+use crate::rows::{self, signed, unsigned};
+use crate::words;
 
 pub(super) async fn named(
     pool: &SqlitePool,
@@ -148,26 +148,21 @@ pub(super) async fn position(pool: &SqlitePool) -> Result<u64, StoreError> {
 pub(super) async fn secret(pool: &SqlitePool) -> Result<[u8; 32], StoreError> {
     let bytes: Vec<u8> =
         sqlx::query_scalar("select bytes from secret").fetch_one(pool).await.map_err(failure)?;
-    <[u8; 32]>::try_from(bytes)
-        .map_err(|_| StoreError::Unreadable("its secret is not 32 bytes long".into()))
+    rows::secret(bytes)
 }
 
 pub(super) async fn attempts(
     pool: &SqlitePool,
     id: SessionId,
 ) -> Result<Vec<AttemptRow>, StoreError> {
-    sqlx::query_as(
-        "select call_id, number, epoch, state, input_tokens, output_tokens, cached_tokens,
-             reasoning_tokens, cost_nano_usd
-         from attempt where stream_id = ? order by call_id, number",
-    )
-    .bind(id.0)
-    .fetch_all(pool)
-    .await
-    .map_err(failure)?
-    .into_iter()
-    .map(rows::attempt)
-    .collect()
+    sqlx::query_as(rows::ATTEMPTS)
+        .bind(id.0)
+        .fetch_all(pool)
+        .await
+        .map_err(failure)?
+        .into_iter()
+        .map(rows::attempt)
+        .collect()
 }
 
 pub(super) async fn drafts(
@@ -191,18 +186,8 @@ pub(super) async fn list(pool: &SqlitePool, query: &ListQuery) -> Result<ListPag
     let found = page(&mut moment, query).await.map_err(failure)?;
     moment.commit().await.map_err(failure)?;
 
-    let size = query.limit as usize;
-    let more = found.len() > size;
-    let rows = found
-        .into_iter()
-        .take(size)
-        .map(rows::session)
-        .collect::<Result<Vec<SessionRow>, StoreError>>()?;
-    Ok(ListPage {
-        total: unsigned(total),
-        next: rows.last().filter(|_| more).map(|row| row.id),
-        rows,
-    })
+    let rows = found.into_iter().map(rows::session).collect::<Result<_, StoreError>>()?;
+    Ok(rows::page(rows, query.limit, total))
 }
 
 async fn count(connection: &mut SqliteConnection, query: &ListQuery) -> Result<i64, sqlx::Error> {
@@ -247,7 +232,7 @@ fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
         Some(false) => drop(select.push(" and waits_for = '[]'")),
         None => {}
     }
-    let words = words::expressions(query.words.as_deref().unwrap_or_default());
+    let words = words::for_fts5(query.words.as_deref().unwrap_or_default());
     if words.is_empty() {
         return;
     }

@@ -16,11 +16,18 @@ use std::sync::Arc;
 
 use plenary_engine::ports::Store;
 use plenary_engine::testkit::MemoryStore;
-use plenary_store::{Holder, SqliteStore};
+use plenary_store::testkit::Database;
+use plenary_store::{Holder, PostgresStore, SqliteStore};
 use tempfile::TempDir;
 
 /// A store with nothing in it, which can be closed and opened again.
 trait Fixture: Sized {
+    /// Random runs that are compared with the model.
+    const CASES: u32 = 48;
+    /// Whether this machine has the database. Where it has not, `scripts/test` says so.
+    fn is_there() -> bool {
+        true
+    }
     async fn fresh() -> Self;
     fn store(&self) -> Arc<dyn Store>;
     async fn reopened(self) -> Self;
@@ -54,7 +61,9 @@ macro_rules! contract {
 
             #[test]
             fn agrees_with_the_model() {
-                property::agrees_with_the_model::<$fixture>();
+                if <$fixture>::is_there() {
+                    property::agrees_with_the_model::<$fixture>();
+                }
             }
         }
     };
@@ -62,13 +71,16 @@ macro_rules! contract {
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $case() {
-                $topic::$case(<$fixture>::fresh().await).await;
+                if <$fixture>::is_there() {
+                    $topic::$case(<$fixture>::fresh().await).await;
+                }
             }
         )*
     };
 }
 
 contract!(sqlite, Sqlite);
+contract!(postgres, Postgres);
 
 /// The model itself keeps the contract, but for how words are found in other scripts.
 mod memory {
@@ -137,5 +149,40 @@ impl Fixture for Sqlite {
     async fn reopened(self) -> Self {
         self.store.close().await.unwrap();
         Sqlite::open(self.folder).await
+    }
+}
+
+struct Postgres {
+    database: Database,
+    store: Arc<PostgresStore>,
+}
+
+impl Postgres {
+    async fn open(database: Database) -> Postgres {
+        let address = plenary_store::postgres::Address::of(&database.url()).unwrap();
+        let store = Arc::new(plenary_store::postgres::open(&address).await.unwrap());
+        Postgres { database, store }
+    }
+}
+
+impl Fixture for Postgres {
+    /// Each makes a database.
+    const CASES: u32 = 8;
+
+    fn is_there() -> bool {
+        std::env::var_os("PLENARY_TEST_POSTGRES").is_some_and(|url| !url.is_empty())
+    }
+
+    async fn fresh() -> Self {
+        Postgres::open(Database::fresh().unwrap()).await
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    async fn reopened(self) -> Self {
+        self.store.close().await;
+        Postgres::open(self.database).await
     }
 }

@@ -139,7 +139,7 @@ fn query() -> impl Strategy<Value = ListQuery> {
 
 /// One operation after the other.
 pub fn agrees_with_the_model<F: Fixture>() {
-    run::<F>(48, |operations| operations.into_iter().map(|one| vec![one]).collect());
+    run::<F>(F::CASES, |operations| operations.into_iter().map(|one| vec![one]).collect());
 }
 
 /// Operations that are given at once and carried out in that order, as a store

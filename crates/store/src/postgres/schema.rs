@@ -1,0 +1,178 @@
+//! The tables, and who may work with them.
+//!
+//! Nodes of several versions work on one database while it is upgraded. So each migration
+//! says the oldest one that a program has to know to live with the tables after it. A
+//! program that knows too little does not start; and a migration that a living node could
+//! not live with is not carried out.
+
+use plenary_engine::ports::StoreError;
+use sqlx::{Connection, PgConnection};
+
+use super::failure::{failure, unreachable};
+
+struct Migration {
+    version: i64,
+    /// Programs that know this version can live with the tables.
+    needs: i64,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    needs: 1,
+    sql: include_str!("../../migrations/postgres/0001_log.sql"),
+}];
+
+/// The newest that this program knows.
+pub(super) const KNOWN: i64 = 1;
+
+/// Any number, as long as nobody else on the database takes the same.
+const LOCK: i64 = 0x0070_6c65_6e61_7279;
+
+/// What the tables are, and which version a program has to know.
+type Standing = (i64, i64);
+
+/// Makes or renews the tables, once, however many nodes start together. Where they are as
+/// they should be nothing is written, so that the rights to do so are not needed.
+pub(super) async fn prepare(connection: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
+    fits_server(connection, shown).await?;
+    if let Some((version, needs)) = standing(connection).await.map_err(failure)? {
+        is_known(version, needs)?;
+        if version >= KNOWN {
+            return Ok(());
+        }
+    }
+    let mut change = connection.begin().await.map_err(failure)?;
+    let migrated = migrate(&mut change, shown).await;
+    match migrated {
+        Ok(()) => change.commit().await.map_err(failure),
+        Err(error) => {
+            change.rollback().await.ok();
+            Err(error)
+        }
+    }
+}
+
+/// What we rely on: PostgreSQL 15, UTF-8.
+async fn fits_server(connection: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
+    let (version, encoding): (i32, String) = sqlx::query_as(
+        "select current_setting('server_version_num')::int, current_setting('server_encoding')",
+    )
+    .fetch_one(connection)
+    .await
+    .map_err(|error| unreachable(shown, error))?;
+    if version < 150_000 {
+        return Err(StoreError::Unreadable(format!(
+            "the database is PostgreSQL {}; Plenary needs 15 or later",
+            version / 10_000
+        )));
+    }
+    if encoding != "UTF8" {
+        return Err(StoreError::Unreadable(format!(
+            "the database keeps text as {encoding}; create it with encoding UTF8"
+        )));
+    }
+    Ok(())
+}
+
+async fn standing(connection: &mut PgConnection) -> Result<Option<Standing>, sqlx::Error> {
+    // Not by `to_regclass`, which within a transaction goes by what was known at its
+    // beginning.
+    let there: bool = sqlx::query_scalar(
+        "select exists (
+             select 1 from pg_class
+             where relname = 'plenary_schema' and pg_table_is_visible(pg_class.oid))",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if !there {
+        return Ok(None);
+    }
+    let standing: (Option<i64>, Option<i64>) =
+        sqlx::query_as("select max(version), max(needs) from plenary_schema")
+            .fetch_one(connection)
+            .await?;
+    Ok(standing.0.zip(standing.1))
+}
+
+fn is_known(version: i64, needs: i64) -> Result<(), StoreError> {
+    match needs > KNOWN {
+        true => Err(StoreError::Unreadable(format!(
+            "the database was upgraded by a newer version of Plenary (its tables are at version {version}, this program knows {KNOWN}); install that version or a later one"
+        ))),
+        false => Ok(()),
+    }
+}
+
+async fn migrate(change: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
+    sqlx::query("select pg_advisory_xact_lock($1)")
+        .bind(LOCK)
+        .execute(&mut *change)
+        .await
+        .map_err(failure)?;
+    // Another node may have done it while this one waited.
+    let (version, _) = standing(change).await.map_err(failure)?.unwrap_or((0, 0));
+    if version == 0 {
+        is_empty(change, shown).await?;
+        sqlx::raw_sql(
+            "create table plenary_schema (
+                 version bigint primary key,
+                 needs bigint not null,
+                 at timestamptz not null default now())",
+        )
+        .execute(&mut *change)
+        .await
+        .map_err(|error| unreachable(shown, error))?;
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > version) {
+        if version > 0 {
+            nobody_is_left_behind(change, migration).await?;
+        }
+        sqlx::raw_sql(migration.sql).execute(&mut *change).await.map_err(failure)?;
+        sqlx::query("insert into plenary_schema (version, needs) values ($1, $2)")
+            .bind(migration.version)
+            .bind(migration.needs)
+            .execute(&mut *change)
+            .await
+            .map_err(failure)?;
+    }
+    Ok(())
+}
+
+/// Our tables have plain names, so they are not put among somebody else's.
+async fn is_empty(change: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
+    let others: Vec<String> = sqlx::query_scalar(
+        "select c.relname::text from pg_class c
+         where c.relnamespace = to_regnamespace(current_schema()::text) and c.relkind in ('r', 'p')
+         order by 1 limit 3",
+    )
+    .fetch_all(change)
+    .await
+    .map_err(failure)?;
+    match others.is_empty() {
+        true => Ok(()),
+        false => Err(StoreError::Unreadable(format!(
+            "the database {shown} holds tables of something else ({}); give Plenary a database of its own",
+            others.join(", ")
+        ))),
+    }
+}
+
+async fn nobody_is_left_behind(
+    change: &mut PgConnection,
+    migration: &Migration,
+) -> Result<(), StoreError> {
+    let behind: i64 = sqlx::query_scalar(
+        "select count(*) from node where schema < $1 and lease_until > clock_timestamp()",
+    )
+    .bind(migration.needs)
+    .fetch_one(change)
+    .await
+    .map_err(failure)?;
+    match behind {
+        0 => Ok(()),
+        behind => Err(StoreError::InUse(format!(
+            "{behind} nodes of an older version still run, and could not work with the tables of this one; stop them first"
+        ))),
+    }
+}
