@@ -57,6 +57,11 @@ macro_rules! body {
             #[serde(default, deserialize_with = "given")]
             #[schema(value_type = Option<u32>, minimum = 16, maximum = 65536)]
             pub output_tokens: Option<Option<u32>>,
+            /// How freely its model chooses its words. Some models take no such setting, and
+            /// are asked without it.
+            #[serde(default, deserialize_with = "given")]
+            #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
+            pub temperature: Option<Option<f64>>,
             /// Tokens that it may use in one session, those that it reads included.
             #[serde(default, deserialize_with = "given")]
             #[schema(value_type = Option<u64>, minimum = 1000, maximum = 1_000_000_000_000_u64)]
@@ -93,6 +98,7 @@ macro_rules! body {
                     formats: formats.map(|all| all.into_iter().map(Format::from).collect()),
                     turn_ms: self.turn_seconds.map(|turn| turn.map(|s| u64::from(s) * 1000)),
                     output_tokens: self.output_tokens,
+                    temperature: self.temperature,
                     budget_tokens: self.budget_tokens,
                     budget_cost: self.budget_cost,
                     budget_ms: self.budget_seconds.map(|time| time.map(|s| s.saturating_mul(1000))),
@@ -150,7 +156,7 @@ pub struct NewWorkspace {
 }
 
 /// `null` clears a field; one that is left out stays as it is.
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)

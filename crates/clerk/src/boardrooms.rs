@@ -2,19 +2,22 @@
 
 mod seating;
 
+pub(crate) use seating::role;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use plenary_domain::boardroom::{
-    self, Choice, Command, Role, SeatId, Sitter, Standing, State, Vote,
+    self, Brief, Choice, Command, Role, SeatId, Sitter, Standing, State, Vote,
 };
 use plenary_domain::discussion::Estimate;
 use plenary_domain::{ModelName, Reject, Report, Room, SessionId, room};
 use plenary_engine::{By, EngineError, Snapshot};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::agents::TierName;
+use crate::attachments::{self, NewContext};
 use crate::budgets::{NewAllowance, NewBudget};
 use crate::discussions::usual;
 use crate::identity::{Caller, Proven};
@@ -29,21 +32,41 @@ mirror! {
     BallotChoice = Choice { Accept, Reject, Defer }
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewBoardroom {
     /// The question.
     #[schema(min_length = 1, max_length = 65536)]
     pub prompt: String,
-    /// A preset board; `classic-triad` when neither this nor `advisors` is given.
-    pub board: Option<BoardName>,
-    /// The advisors, in place of a preset board.
+    /// A saved board, or one that ships with Plenary, by its name; `classic-triad` when none
+    /// of this, `boardFile` and `advisors` is given. What else is given takes the place of
+    /// what the board says.
+    #[schema(min_length = 1)]
+    pub board: Option<String>,
+    /// A board as the text of its file, TOML or JSON, in place of a saved one.
+    #[schema(min_length = 1)]
+    pub board_file: Option<String>,
+    /// The advisors, in place of a board.
     #[schema(min_items = 1, max_items = 16)]
     pub advisors: Option<Vec<NewAdvisor>>,
     /// Models to seat round-robin where none is named; those available, if there is none.
     pub models: Option<Vec<String>>,
-    /// Who writes the synthesis.
+    /// Who writes the synthesis: a model, or `@name` for a stored agent.
     pub synthesizer: Option<String>,
+    /// How freely models choose their words, where a seat does not say. Some models take no
+    /// such setting, and are asked without it.
+    #[schema(minimum = 0, maximum = 2)]
+    pub temperature: Option<f64>,
+    /// Tokens of one answer, where a seat does not say.
+    #[schema(minimum = 16, maximum = 65536)]
+    pub output_tokens: Option<u32>,
+    /// Answers that each model is asked for at once, where a seat does not say; 1 when
+    /// absent. The synthesis takes all of them, unless one is picked.
+    #[schema(minimum = 1, maximum = 8)]
+    pub tries: Option<u32>,
+    /// The language that all answer in; that of the question when absent.
+    #[schema(min_length = 1, max_length = 60)]
+    pub language: Option<String>,
     pub quorum: Option<NewQuorum>,
     /// The advisors vote on each point of the synthesis; off when absent.
     pub ballot: Option<bool>,
@@ -53,44 +76,63 @@ pub struct NewBoardroom {
     #[schema(max_items = 16)]
     pub context: Option<Vec<NewContext>>,
     pub budget: Option<NewBudget>,
+    /// What else is wanted of the answers, by whoever is no person with a form.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub brief: Brief,
 }
 
-#[derive(Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum BoardName {
-    ClassicTriad,
-    DevilsCourt,
-    FullBoard,
-    PeerReview,
-}
-
-#[derive(Deserialize, ToSchema)]
+#[derive(Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewAdvisor {
-    // As people write it: `Devil's advocate` will do.
-    #[serde(deserialize_with = "role")]
-    pub role: RoleName,
+    /// `advocate`, `critic`, `analyst`, `devils-advocate`, `expert` or `generalist`, or the
+    /// name of a role of your own.
+    #[schema(min_length = 1, max_length = 40)]
+    pub role: String,
+    /// Of a role of your own: two letters that no other role on the board has.
+    pub initials: Option<String>,
+    /// Of a role of your own.
+    #[schema(pattern = "^#[0-9A-Fa-f]{6}$")]
+    pub colour: Option<String>,
+    /// Of a role of your own: one sign.
+    pub glyph: Option<String>,
     /// `provider/model`, or a bare name that one provider has.
     pub model: Option<String>,
+    /// How able its model should be, in place of a model.
+    pub tier: Option<TierName>,
+    /// A stored agent, by id or name: its persona and bounds count, and its model, where
+    /// none is given here.
+    #[schema(min_length = 1)]
+    pub agent: Option<String>,
     /// A person's name, in place of a model.
     pub person: Option<String>,
     /// How long the person has; without it the board waits.
     #[schema(minimum = 1)]
     pub reply_within_seconds: Option<u32>,
     /// In place of the role's own; an empty one means the role's own.
-    #[serde(alias = "customPrompt")]
+    #[serde(alias = "customPrompt", alias = "prompt")]
     #[schema(max_length = 8192)]
     pub system_prompt: Option<String>,
+    #[schema(minimum = 0, maximum = 2)]
+    pub temperature: Option<f64>,
+    /// Tokens of one answer.
+    #[schema(minimum = 16, maximum = 65536)]
+    pub output_tokens: Option<u32>,
+    /// Answers that it is asked for at once.
+    #[schema(minimum = 1, maximum = 8)]
+    pub tries: Option<u32>,
     pub budget: Option<NewAllowance>,
 }
 
-fn role<'de, D: Deserializer<'de>>(from: D) -> Result<RoleName, D::Error> {
-    let written = String::deserialize(from)?;
-    let role = Role::parse(&written).map(RoleName::from);
-    role.ok_or_else(|| D::Error::unknown_variant(&written, &Role::IDS))
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewPick {
+    /// Which of its answers to the last question, by the number of its try.
+    #[schema(minimum = 1)]
+    pub r#try: u32,
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewQuorum {
     /// How many answers suffice.
@@ -99,13 +141,6 @@ pub struct NewQuorum {
     /// How long the others still have; 20 when absent.
     #[schema(minimum = 0, maximum = 3600)]
     pub grace_seconds: Option<f64>,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewContext {
-    pub name: String,
-    pub text: String,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -136,6 +171,13 @@ pub struct NewFollowUp {
     /// The seats that are asked, by their numbers, in place of names; all when absent.
     #[schema(max_items = 16)]
     pub advisors: Option<Vec<u8>>,
+    /// Files that belong to the question.
+    #[schema(max_items = 16)]
+    pub context: Option<Vec<NewContext>>,
+    /// What else is wanted of the answers, by whoever is no person with a form.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub brief: Brief,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -220,10 +262,23 @@ pub async fn retry(clerk: &Clerk, (id, seat): (SessionId, SeatId), by: By, new: 
     submit(clerk, id, by, Command::Retry { seat, model, prices }).await
 }
 
+/// Takes one of an advisor's answers, and none of its others, from now on.
+pub async fn pick(clerk: &Clerk, (id, seat): (SessionId, SeatId), by: By, new: NewPick) -> Result {
+    submit(clerk, id, by, Command::Pick { seat, asked: new.r#try }).await
+}
+
 /// Puts a further question to a board at rest.
 pub async fn follow_up(clerk: &Clerk, id: SessionId, by: By, new: NewFollowUp) -> Result {
     let seats = new.advisors.unwrap_or_default().into_iter().map(SeatId).collect();
-    submit(clerk, id, by, Command::FollowUp { prompt: new.prompt, seats }).await
+    let mut brief = new.brief;
+    let (mut wrong, mut files) = (vec![], attachments::Files::default());
+    attachments::read(clerk, &mut wrong, &mut files, new.context.unwrap_or_default()).await;
+    if !wrong.is_empty() {
+        return Err(Reject::Invalid(wrong).into());
+    }
+    brief.files.extend(files.texts);
+    brief.images.extend(files.images);
+    submit(clerk, id, by, Command::FollowUp { prompt: new.prompt, seats, brief }).await
 }
 
 /// A person's own answer as an advisor.

@@ -82,7 +82,7 @@ pub async fn allow(clerk: &Clerk, caller: Caller, new: NewBudget) -> Result {
     let snapshot = clerk.engine.get(id).await?;
     caller.owns(&snapshot, "change what it may spend of")?;
     let room = &snapshot.room;
-    let here = room.ledger().map_or(clerk.prices.currency.clone(), |led| clerk.currency(led));
+    let here = room.ledger().map_or(clerk.prices.now().currency.clone(), |led| clerk.currency(led));
     let budget = budget(&here, &mut wrong, Some(new)).unwrap_or_default();
     if !wrong.is_empty() {
         return Err(ClerkError::Refused(Reject::Invalid(wrong)));

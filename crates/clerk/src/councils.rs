@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::budgets::{self, NewAllowance, NewBudget};
 use crate::identity::{self, Caller, Proven};
-use crate::models::{self, Names};
+use crate::sitters::{Found, Sitters, Wanted};
 use crate::{Clerk, ClerkError, Result};
 
 pub const KIND: &str = "council";
@@ -34,7 +34,7 @@ pub struct NewCouncil {
     pub budget: Option<NewBudget>,
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewMember {
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
@@ -42,9 +42,18 @@ pub struct NewMember {
     /// A member with a model answers by itself when a post is addressed to it.
     #[schema(min_length = 1)]
     pub model: Option<String>,
-    /// Who this member is, for the model.
+    /// A stored agent, by id or name: its persona and bounds count, and its model, where
+    /// none is given here. It answers by itself as a model does.
+    #[schema(min_length = 1)]
+    pub agent: Option<String>,
+    /// Who this member is, for the model; beside the agent's own, where one sits there.
     #[schema(max_length = 8192)]
     pub persona: Option<String>,
+    #[schema(minimum = 0, maximum = 2)]
+    pub temperature: Option<f64>,
+    /// Tokens of one answer.
+    #[schema(minimum = 16, maximum = 65536)]
+    pub output_tokens: Option<u32>,
     pub budget: Option<NewAllowance>,
 }
 
@@ -82,24 +91,45 @@ pub async fn open(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewCouncil)
 
 /// The council with the models of its members, by the names that were given.
 async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
-    let mut names = Names::new(clerk);
+    let mut sitters = Sitters::new(clerk, vec![]);
     let (mut members, mut wrong) = (vec![], vec![]);
     // One more than there may be is enough for the rules to refuse them.
     for (place, new) in new.members.into_iter().take(limits::COUNCIL_MEMBERS + 1).enumerate() {
-        let model = match &new.model {
-            Some(written) => Some(names.find(written).await.unwrap_or_else(|problem| {
-                wrong.push(Wrong::new(format!("members[{place}].model"), problem));
-                models::unknown()
-            })),
-            None => None,
+        let wanted = Wanted {
+            model: new.model.as_deref(),
+            agent: new.agent.as_deref(),
+            temperature: new.temperature,
+            output_tokens: new.output_tokens,
+            ..Wanted::default()
         };
-        let (here, field) = (&clerk.prices.currency, format!("members[{place}].budget"));
-        let budget = budgets::allowance(here, &mut wrong, &field, new.budget).unwrap_or_default();
-        members.push(Member { name: new.name, model, persona: new.persona, budget });
+        let found = match wanted.model.is_some() || wanted.agent.is_some() {
+            false => None,
+            true => match sitters.find(wanted, place, &[]).await? {
+                Ok(found) => Some(found),
+                Err((field, problem)) => {
+                    wrong.push(Wrong::new(format!("members[{place}].{field}"), problem));
+                    Some(Found::nobody())
+                }
+            },
+        };
+        if found.is_none() && (wanted.temperature.is_some() || wanted.output_tokens.is_some()) {
+            let field = if wanted.temperature.is_some() { "temperature" } else { "outputTokens" };
+            let problem = "belongs to a member with a model";
+            wrong.push(Wrong::new(format!("members[{place}].{field}"), problem));
+        }
+        let (prices, field) = (clerk.prices.now(), format!("members[{place}].budget"));
+        let here = &prices.currency;
+        let budget = budgets::allowance(here, &mut wrong, &field, new.budget);
+        let (model, seated, own) = match found {
+            Some(Found { model, seated, budget }) => (Some(model), seated, budget),
+            None => Default::default(),
+        };
+        let budget = budget.unwrap_or(own);
+        members.push(Member { name: new.name, model, persona: new.persona, budget, seated });
     }
     let (name, charter, project) = (new.name, new.charter, new.project);
     let prices = clerk.noted(members.iter().filter_map(|member| member.model.as_ref()));
-    let budget = budgets::budget(&clerk.prices.currency, &mut wrong, new.budget);
+    let budget = budgets::budget(&clerk.prices.now().currency, &mut wrong, new.budget);
     let open = Open { name, charter, members, project, by: None, prices, budget };
     match wrong.is_empty() {
         true => Ok(open),

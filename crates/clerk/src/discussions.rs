@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 pub use crate::agents::DiscussionFormat as FormatName;
 use crate::agents::TierName;
-use crate::boardrooms::NewContext;
+use crate::attachments::NewContext;
 use crate::budgets::{NewAllowance, NewBudget};
 use crate::identity::{self, Caller, PersonsSeat};
 use crate::{Clerk, ClerkError, Result, mirror};

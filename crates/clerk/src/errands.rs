@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
                 let stop = self.clerk.engine.submit(id, self.by(&key), room::Command::Stop);
                 stop.await.map(|_| ()).map_err(ClerkError::from)
             }
-            Room::Library(_) | Room::Signals(_) | Room::Shelf(_) => Ok(()),
+            Room::Library(_) | Room::Signals(_) | Room::Shelf(_) | Room::Boards(_) => Ok(()),
         };
         match ended.map_err(why) {
             // Whatever is in the way of ending it will be in the way again.
@@ -375,7 +375,9 @@ fn sentence(words: &str) -> String {
 fn why(error: ClerkError) -> ErrandError {
     let (kind, message) = match error {
         ClerkError::Engine(error) => return of_engine(error),
-        ClerkError::Refused(reject) | ClerkError::Agents(reject) => of_reject(reject),
+        ClerkError::Refused(reject) | ClerkError::Agents(reject) | ClerkError::Boards(reject) => {
+            of_reject(reject)
+        }
         ClerkError::NoModel(none) => (FailureKind::Unreachable, none.problem),
         ClerkError::WrongToken => {
             (FailureKind::Misconfigured, "The token proves nothing there.".to_owned())
@@ -394,6 +396,7 @@ fn why(error: ClerkError) -> ErrandError {
         ClerkError::NotYourSeat | ClerkError::OtherSeat(_) | ClerkError::NotOperator(_) => {
             (FailureKind::Refused, "A run may not do this.".to_owned())
         }
+        ClerkError::NotKept(problem) => (FailureKind::Internal, problem),
         ClerkError::Unreadable(what) => {
             (FailureKind::Internal, format!("The {what} was written and cannot be told."))
         }

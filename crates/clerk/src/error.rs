@@ -12,6 +12,8 @@ pub enum ClerkError {
     Refused(Reject),
     /// The same, about stored agents.
     Agents(Reject),
+    /// The same, about saved boards.
+    Boards(Reject),
     NoModel(NoModel),
     /// A token was shown, and it proves nothing in this session.
     WrongToken,
@@ -33,6 +35,8 @@ pub enum ClerkError {
     /// The caller's own seat is another one.
     OtherSeat(String),
     NotOperator(&'static str),
+    /// It could not be kept, and counts as never asked for.
+    NotKept(String),
     /// It was carried out, and what came of it cannot be told.
     Unreadable(&'static str),
     Engine(EngineError),

@@ -122,7 +122,7 @@ pub async fn foresee(clerk: &Clerk, new: NewForesight) -> Result<Foresight> {
         input_tokens: input,
         output_tokens: output,
         cost,
-        currency: clerk.prices.currency.clone(),
+        currency: clerk.prices.now().currency.clone(),
         rooms: total.rooms.into(),
         requests: total.requests.into(),
         files: total.files.into(),

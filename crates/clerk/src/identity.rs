@@ -71,7 +71,8 @@ pub fn persons(room: &Room) -> Vec<PersonsSeat> {
         | Room::Council(_)
         | Room::Library(_)
         | Room::Signals(_)
-        | Room::Shelf(_) => vec![],
+        | Room::Shelf(_)
+        | Room::Boards(_) => vec![],
     }
 }
 
@@ -119,7 +120,8 @@ impl Caller {
             | Room::Discussion(_)
             | Room::Library(_)
             | Room::Signals(_)
-            | Room::Shelf(_) => (false, false),
+            | Room::Shelf(_)
+            | Room::Boards(_) => (false, false),
         };
         if self.may(snapshot, has_shown) {
             return Ok(());
@@ -161,7 +163,8 @@ fn opener(snapshot: &Snapshot) -> Option<&str> {
         | Room::Workflow(_)
         | Room::Library(_)
         | Room::Signals(_)
-        | Room::Shelf(_) => Some(&snapshot.opened_by),
+        | Room::Shelf(_)
+        | Room::Boards(_) => Some(&snapshot.opened_by),
     }
 }
 

@@ -7,8 +7,11 @@
 //! it is only known what was [proven](identity::Proven).
 
 pub mod agents;
+pub mod attachments;
 pub mod boardrooms;
+pub mod boards;
 pub mod budgets;
+pub mod conversations;
 pub mod councils;
 pub mod discussions;
 mod errands;
@@ -18,8 +21,10 @@ pub mod identity;
 pub mod models;
 mod prices;
 pub mod runs;
+pub mod settings;
 pub mod shelves;
 pub mod signals;
+mod sitters;
 mod tiers;
 pub mod whiteboards;
 
@@ -33,6 +38,7 @@ pub use errands::Messenger;
 pub use error::ClerkError;
 pub use plenary_domain::Price;
 pub use prices::Prices;
+pub use settings::Live;
 pub use tiers::Tiers;
 
 /// What comes of a request: the session as it stands, where nothing else is said.
@@ -41,17 +47,23 @@ pub type Result<T = Snapshot, E = ClerkError> = std::result::Result<T, E>;
 /// Takes requests for an engine, with what the operator has set about models.
 pub struct Clerk {
     pub engine: Arc<Engine>,
-    pub tiers: Tiers,
-    pub prices: Prices,
+    pub tiers: Live<Tiers>,
+    pub prices: Live<Prices>,
+    /// Where the operator's changes are kept, if anywhere.
+    pub settings: Option<Arc<dyn settings::Settings>>,
     /// What workflows may reach beyond the program, if anything.
     pub outside: Option<Arc<dyn Outside>>,
+    /// Whoever can read a PDF.
+    pub pdf: Option<attachments::ReadPdf>,
     /// Whoever knows tokens.
     pub proofs: OnceLock<Arc<dyn identity::Proofs>>,
 }
 
 impl Clerk {
     pub fn new(engine: Arc<Engine>, tiers: Tiers, prices: Prices) -> Self {
-        Clerk { engine, tiers, prices, outside: None, proofs: OnceLock::new() }
+        let (tiers, prices) = (tiers.into(), prices.into());
+        let (settings, outside, pdf, proofs) = (None, None, None, OnceLock::new());
+        Clerk { engine, tiers, prices, settings, outside, pdf, proofs }
     }
 
     /// The session that an earlier request has opened, with the same key or under the same

@@ -111,7 +111,7 @@ impl<'a> Names<'a> {
     /// The model that a tier means now: the one that was set, else the one whose name
     /// fits best.
     pub(crate) async fn tier(&mut self, tier: Tier) -> Result<ModelName, NoModel> {
-        let Some(written) = self.clerk.tiers.of(tier).map(str::to_owned) else {
+        let Some(written) = self.clerk.tiers.now().of(tier).map(str::to_owned) else {
             let available = self.available().await?;
             let found = models::of_tier(tier, available).or(available.first());
             return found.cloned().ok_or_else(|| no_model(&[]));

@@ -38,7 +38,8 @@ impl Clerk {
     /// currency. `None` means that nobody has.
     pub fn quote(&self, model: &ModelName) -> Option<Quote> {
         let said = || self.engine.models().known(model).price;
-        self.prices.quote(model).or_else(|| said().filter(|_| self.prices.currency == DOLLARS))
+        let prices = self.prices.now();
+        prices.quote(model).or_else(|| said().filter(|_| prices.currency == DOLLARS))
     }
 
     /// The price of a model now.
@@ -50,13 +51,16 @@ impl Clerk {
     pub(crate) fn noted<'a>(&self, models: impl IntoIterator<Item = &'a ModelName>) -> Noted {
         let quoted = |model: &ModelName| Some((model.clone(), self.quote(model)?));
         let models = models.into_iter().filter_map(quoted).collect();
-        Noted { currency: self.prices.currency.clone(), models }
+        Noted { currency: self.prices.now().currency.clone(), models }
     }
 
     /// The currency of what a session costs: that of the prices which it has noted.
     pub fn currency(&self, ledger: &Ledger) -> String {
         let noted = ledger.prices();
-        if noted.models.is_empty() { &self.prices.currency } else { &noted.currency }.clone()
+        match noted.models.is_empty() {
+            true => self.prices.now().currency.clone(),
+            false => noted.currency.clone(),
+        }
     }
 
     /// What a call of a session cost, as far as that is known.
@@ -72,7 +76,7 @@ impl Clerk {
 
     /// Where a session has noted nothing, it costs what it would cost now.
     fn unnoted(&self, ledger: &Ledger, model: &ModelName) -> Option<Quote> {
-        self.quote(model).filter(|_| self.currency(ledger) == self.prices.currency)
+        self.quote(model).filter(|_| self.currency(ledger) == self.prices.now().currency)
     }
 }
 

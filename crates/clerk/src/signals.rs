@@ -71,6 +71,7 @@ async fn submit(clerk: &Clerk, by: By, new: NewSignal) -> Result<u64> {
                     | room::Event::Discussion(_)
                     | room::Event::Workflow(_)
                     | room::Event::Shelf(_)
+                    | room::Event::Boards(_)
                     | room::Event::Library(_) => 0,
                 });
                 return Ok(number.unwrap_or(0));

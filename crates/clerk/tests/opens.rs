@@ -44,16 +44,9 @@ fn clerk() -> Clerk {
 
 fn board(models: &[&str]) -> NewBoardroom {
     NewBoardroom {
-        budget: None,
         prompt: "Which way?".into(),
-        board: None,
-        advisors: None,
         models: Some(models.iter().map(|&model| model.to_owned()).collect()),
-        synthesizer: None,
-        quorum: None,
-        ballot: None,
-        open_answers: None,
-        context: None,
+        ..NewBoardroom::default()
     }
 }
 
@@ -74,10 +67,9 @@ async fn a_derived_id_opens_one_session_however_often_it_is_asked_for() {
 #[tokio::test]
 async fn whatever_is_wrong_is_told_at_once() {
     let member = |name: &str, model: &str| NewMember {
-        budget: None,
         name: name.into(),
         model: Some(model.into()),
-        persona: None,
+        ..NewMember::default()
     };
     let new = NewCouncil {
         budget: None,
@@ -110,10 +102,10 @@ async fn every_form_keeps_to_the_prices_that_it_opened_with() {
         let (currency, models) = (currency.to_owned(), [(model.clone(), price)].into());
         Prices { currency, models, free: vec![] }
     };
-    let mut clerk = Clerk { prices: set("EUR", 1.0), ..clerk() };
+    let mut clerk = Clerk { prices: set("EUR", 1.0).into(), ..clerk() };
     let board = boardrooms::convene(&clerk, None, By::actor("ada"), board(&["lab/a"])).await;
     let member =
-        NewMember { name: "ann".into(), model: Some("lab/a".into()), persona: None, budget: None };
+        NewMember { name: "ann".into(), model: Some("lab/a".into()), ..NewMember::default() };
     let council = NewCouncil {
         budget: None,
         name: "weekly".into(),
@@ -145,7 +137,7 @@ async fn every_form_keeps_to_the_prices_that_it_opened_with() {
     let draft = discussions::create(&clerk, None, By::actor("ada"), discussion).await.unwrap();
     assert!(draft.room.ledger().unwrap().prices().models.is_empty(), "a draft is not open yet");
     let discussion = discussions::start(&clerk, draft.id, By::actor("ada")).await;
-    clerk.prices = set("USD", 9.0);
+    clerk.prices = set("USD", 9.0).into();
     let (input, cached) = (Some(3_000_000), Some(1_000_000));
     let used = Usage {
         input_tokens: input,

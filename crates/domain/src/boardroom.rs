@@ -6,12 +6,14 @@
 
 mod apply;
 pub mod ballot;
+mod brief;
 mod check;
 pub(crate) mod estimate;
 mod event;
 mod follow_up;
 mod import;
 mod markdown;
+pub mod own;
 pub mod preset;
 mod prompt;
 mod report;
@@ -30,9 +32,12 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::quote::ContextFile;
 pub use ballot::{Ballot, Choice, Point, Section, Vote, Voter};
+pub use brief::Brief;
+pub(crate) use check::language as check_language;
 pub use estimate::foresee;
 pub use event::Event;
 pub use markdown::markdown;
+pub use own::OwnRole;
 pub use role::Role;
 pub use verdict::{HEADINGS, Headings, Verdict};
 
@@ -46,7 +51,8 @@ use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::ledger::Ledger;
 use crate::limits;
 use crate::prices::Noted;
-use crate::reject::Reject;
+use crate::reject::{Reject, Wrong};
+use crate::seated::Seated;
 
 // ---------------------------------------------------------------------------
 // State
@@ -56,6 +62,8 @@ pub struct State {
     pub title: String,
     pub prompt: Arc<str>,
     pub context: Arc<[ContextFile]>,
+    /// Of the first question.
+    brief: Arc<Brief>,
     pub advisors: Vec<Advisor>,
     /// Who may synthesize: the chosen model, then those that take over.
     pub synthesizers: Vec<ModelName>,
@@ -64,6 +72,7 @@ pub struct State {
     pub ballot: bool,
     /// Whether people see what the others have said before they have answered.
     pub open_answers: bool,
+    pub terms: Terms,
     pub stage: Stage,
     /// The questions after the first, each of which began a round.
     pub follow_ups: Vec<FollowUp>,
@@ -76,6 +85,8 @@ pub struct State {
     /// Stopped calls that were asked for again before they could hand back what they
     /// had, by the models that they ask.
     overtaken: BTreeMap<CallId, ModelName>,
+    /// What the conversation until now is known by to whoever holds it elsewhere.
+    thread: Option<String>,
     /// The code around quotations.
     nonce: Nonce,
     /// The seat for which this is a picture without the words of the others.
@@ -83,12 +94,13 @@ pub struct State {
 }
 
 /// A further question to the board, or to some of it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct FollowUp {
     /// From 2 on.
     pub round: u32,
     pub prompt: Arc<str>,
     pub seats: Vec<SeatId>,
+    brief: Arc<Brief>,
     pub at: Timestamp,
 }
 
@@ -144,7 +156,10 @@ pub struct SeatId(pub u8);
 #[serde(rename_all = "camelCase")]
 pub struct Seat {
     pub id: SeatId,
+    /// `Generalist`, where it has a role of its own.
     pub role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnRole>,
     pub sitter: Sitter,
     /// Replaces the role's system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,6 +167,42 @@ pub struct Seat {
     /// What it may spend on this board.
     #[serde(default, skip_serializing_if = "Allowance::is_none")]
     pub budget: Allowance,
+    /// Answers that it is asked for at once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub tries: u32,
+    /// Who speaks there by a model, and how it is asked.
+    #[serde(default, skip_serializing_if = "Seated::is_plain")]
+    pub seated: Seated,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+/// What holds for a whole board, from the saved one that it was convened from or from
+/// whoever convened it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Terms {
+    /// The saved board's name then. All that it said stands in the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<String>,
+    /// The language that all answer in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// Who synthesizes, where the board says that, and how it is asked.
+    #[serde(default, skip_serializing_if = "Seated::is_plain")]
+    pub synthesizer: Seated,
+}
+
+impl Terms {
+    pub(crate) fn is_plain(&self) -> bool {
+        *self == Terms::default()
+    }
 }
 
 /// Who sits there.
@@ -174,11 +225,17 @@ pub struct Advisor {
     pub round: u32,
     /// How often this advisor was asked by hand in that round, from 1.
     pub asked: u32,
+    /// How many answers it was asked for at once, the last of which is `asked`.
+    pub batch: u32,
     pub standing: Standing,
     /// The last time that it was asked. A record from elsewhere has no times.
     pub span: Option<Span>,
-    /// What came of it each time that it was asked before. Nothing leaves this list.
+    /// What came, or is to come, of it each time that it was asked before. Nothing leaves
+    /// this list.
     pub earlier: Vec<Contribution>,
+    /// Answers that were picked by hand, one in a round: what is made from then on takes
+    /// that one and no other of the seat.
+    pub picked: Vec<ContributionId>,
 }
 
 /// What came of it when an advisor was asked once.
@@ -192,10 +249,11 @@ pub struct Contribution {
 }
 
 /// Means one contribution for ever: whose it is, in which round, and which try at it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct ContributionId {
     pub seat: SeatId,
     pub round: u32,
+    #[serde(rename = "try")]
     pub asked: u32,
 }
 
@@ -256,6 +314,8 @@ pub struct Absent {
 // ---------------------------------------------------------------------------
 // Command
 
+// A command is moved a few times in its life; a box would cost more than its size.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
     Convene(Convene),
@@ -292,10 +352,21 @@ pub enum Command {
     FollowUp {
         prompt: String,
         seats: Vec<SeatId>,
+        brief: Brief,
+    },
+    /// Notes what the conversation until now is known by elsewhere.
+    Thread {
+        key: String,
     },
     /// Goes on with a ballot that was stopped; else asks every advisor again that has
     /// no answer, then goes on.
     Resume,
+    /// Takes one of the answers that a seat has given to the last question, and none of its
+    /// others, for whatever is made from now on.
+    Pick {
+        seat: SeatId,
+        asked: u32,
+    },
     /// A person's own answer.
     Reply {
         seat: SeatId,
@@ -322,6 +393,8 @@ pub struct Convene {
     pub prices: Noted,
     pub budget: Option<Budget>,
     pub open_answers: bool,
+    pub terms: Terms,
+    pub brief: Brief,
 }
 
 // ---------------------------------------------------------------------------
@@ -344,7 +417,9 @@ impl Form for State {
                 | Command::Resynthesize { .. }
                 | Command::Retry { .. }
                 | Command::FollowUp { .. }
+                | Command::Thread { .. }
                 | Command::Resume
+                | Command::Pick { .. }
                 | Command::Reply { .. }
                 | Command::OpenBallot
                 | Command::CastBallot { .. } => {
@@ -378,8 +453,12 @@ impl Form for State {
             Command::Retry { seat, model, prices } => {
                 state.noting(prices, state.retry(seat, model))
             }
-            Command::FollowUp { prompt, seats } => state.follow_up(prompt, seats, moment),
+            Command::FollowUp { prompt, seats, brief } => {
+                state.follow_up(prompt, seats, brief, moment)
+            }
+            Command::Thread { key } => state.be_known_by(key),
             Command::Resume => state.resume(moment),
+            Command::Pick { seat, asked } => state.pick(seat, asked),
             Command::Reply { seat, text } => state.reply(seat, text, moment),
             Command::OpenBallot => state.open_ballot(moment),
             Command::CastBallot { seat, votes } => state.cast(seat, votes),
@@ -412,7 +491,7 @@ impl Form for State {
     fn due(&self) -> Vec<Call> {
         match &self.stage {
             Stage::Answering(wait) => {
-                let mut calls: Vec<Call> = self.advisors.iter().filter_map(advisor_due).collect();
+                let mut calls: Vec<Call> = self.advisors.iter().flat_map(advisor_due).collect();
                 if let Wait::Grace(until) = wait {
                     calls.push(Call {
                         id: grace_call(self.round()),
@@ -450,7 +529,7 @@ impl Form for State {
         match called(call) {
             Some(Called::Advisor(of)) => Claim {
                 seat: seat(of),
-                calls: self.advisors.iter().filter(|advisor| advisor.awaits_model()).count() as u64,
+                calls: self.advisors.iter().map(Advisor::awaited_of_model).sum(),
                 follows: self
                     .synthesizers
                     .first()
@@ -510,9 +589,67 @@ fn later(at: Timestamp, ms: u64) -> Timestamp {
     at.checked_add(SignedDuration::from_millis(ms)).unwrap_or(Timestamp::MAX)
 }
 
+impl Seat {
+    pub fn part(&self) -> own::Part<'_> {
+        own::Part { role: self.role, own: self.own.as_ref() }
+    }
+
+    pub fn role_name(&self) -> &str {
+        self.part().name()
+    }
+
+    pub fn colour(&self) -> &str {
+        self.part().colour()
+    }
+}
+
 impl Advisor {
     fn awaits_model(&self) -> bool {
-        self.standing.is_asked() && !self.is_person()
+        self.is_asked() && !self.is_person()
+    }
+
+    /// Answers that a model is at.
+    fn awaited_of_model(&self) -> u64 {
+        let is_asked = |(_, standing): &(ContributionId, &Standing)| standing.is_asked();
+        if self.is_person() { 0 } else { self.current().filter(is_asked).count() as u64 }
+    }
+
+    /// What it was asked for last, once or several times at once.
+    pub fn current(&self) -> impl Iterator<Item = (ContributionId, &Standing)> {
+        let (round, before) = (self.round, self.asked.saturating_sub(self.batch));
+        let is_of = move |one: &&Contribution| one.id.round == round && one.id.asked > before;
+        let earlier = self.earlier.iter().filter(is_of).map(|one| (one.id, &one.standing));
+        earlier.chain([(self.contribution(), &self.standing)])
+    }
+
+    /// All that was said in the round in which it was asked last, the oldest first.
+    pub fn of_round(&self) -> impl Iterator<Item = (ContributionId, &Standing)> {
+        let earlier = self.earlier.iter().filter(|one| one.id.round == self.round);
+        let earlier = earlier.map(|one| (one.id, &one.standing));
+        earlier.chain([(self.contribution(), &self.standing)])
+    }
+
+    /// Somebody is at an answer of it.
+    pub fn is_asked(&self) -> bool {
+        self.current().any(|(_, standing)| standing.is_asked())
+    }
+
+    /// The answers that count: the one that was picked, else all that came of the last time.
+    pub fn heard(&self) -> Vec<ContributionId> {
+        if let Some(picked) = self.picked_in(self.round) {
+            return vec![picked];
+        }
+        let done = self.current().filter(|(_, standing)| standing.done().is_some());
+        done.map(|(id, _)| id).collect()
+    }
+
+    pub fn picked_in(&self, round: u32) -> Option<ContributionId> {
+        self.picked.iter().copied().find(|picked| picked.round == round)
+    }
+
+    /// Whether there is one to choose among several.
+    fn can_be_picked(&self) -> bool {
+        self.of_round().filter(|(_, standing)| standing.done().is_some()).count() > 1
     }
 
     /// The name of its last contribution.
@@ -523,7 +660,7 @@ impl Advisor {
     /// In a later round than its last one it is asked for the first time.
     fn can_be_asked_again(&self, round: u32) -> bool {
         let is_spent = self.round == round && self.asked > limits::RETRIES_BY_HAND;
-        !self.standing.is_asked() && !is_spent
+        !self.is_asked() && !is_spent
     }
 }
 
@@ -533,7 +670,8 @@ impl State {
         let synthesizable = !self.answered().is_empty() && self.has_room();
         let again = |advisor: &Advisor| advisor.can_be_asked_again(self.round());
         let retriable = self.advisors.iter().any(again) && self.has_room();
-        let missing = |advisor: &Advisor| advisor.standing.done().is_none() && again(advisor);
+        let missing = |advisor: &Advisor| advisor.heard().is_empty() && again(advisor);
+        let pickable = self.asked_now().any(Advisor::can_be_picked);
         let resumable =
             self.can_resume_ballot() || synthesizable || retriable && self.asked_now().any(missing);
         let follow_up = self.cannot_follow_up().is_none();
@@ -545,6 +683,7 @@ impl State {
                 ("stop", true),
                 ("synthesize", synthesizable),
                 ("retry", retriable),
+                ("pick", pickable),
                 ("reply", self.advisors.iter().any(awaited)),
             ],
             Stage::Synthesizing => vec![("stop", true)],
@@ -554,6 +693,7 @@ impl State {
             Stage::Closed => vec![
                 ("resynthesize", synthesizable),
                 ("retry", retriable),
+                ("pick", pickable),
                 ("followUp", follow_up),
                 ("openBallot", self.points_to_vote_on().is_ok()),
             ],
@@ -562,6 +702,7 @@ impl State {
                 ("synthesize", synthesizable),
                 ("resynthesize", synthesizable),
                 ("retry", retriable),
+                ("pick", pickable),
                 ("followUp", follow_up),
             ],
         };
@@ -589,16 +730,16 @@ impl State {
     /// An advisor's name on this board: the role, numbered where two share it.
     pub fn label(&self, seat: SeatId) -> String {
         let Some(advisor) = self.advisor(seat) else { return String::new() };
-        let role = advisor.seat.role;
+        let name = advisor.seat.role_name();
         let same: Vec<SeatId> = self
             .advisors
             .iter()
-            .filter(|other| other.seat.role == role)
+            .filter(|other| other.seat.role_name() == name)
             .map(|other| other.seat.id)
             .collect();
         match same.iter().position(|id| *id == seat) {
-            Some(place) if same.len() > 1 => format!("{} {}", role.name(), place + 1),
-            _ => role.name().to_owned(),
+            Some(place) if same.len() > 1 => format!("{name} {}", place + 1),
+            _ => name.to_owned(),
         }
     }
 
@@ -612,29 +753,50 @@ impl State {
 
     fn answered(&self) -> Vec<SeatId> {
         self.asked_now()
-            .filter(|advisor| advisor.standing.done().is_some())
+            .filter(|advisor| !advisor.heard().is_empty())
             .map(|advisor| advisor.seat.id)
             .collect()
+    }
+
+    /// The answers that a synthesis takes now.
+    fn heard(&self) -> Vec<ContributionId> {
+        self.asked_now().flat_map(Advisor::heard).collect()
+    }
+
+    /// The same, where it is not simply the last of each seat.
+    fn heard_otherwise(&self) -> Vec<ContributionId> {
+        let heard = self.heard();
+        let last = self.asked_now().filter(|advisor| advisor.standing.done().is_some());
+        let last: Vec<ContributionId> = last.map(Advisor::contribution).collect();
+        if heard == last { vec![] } else { heard }
     }
 
     /// Tokens of the question with its files, about.
     fn question_tokens(&self) -> u64 {
         let files: usize = self.context.iter().map(|file| file.text.len()).sum();
-        tokens_of(self.asked_bytes() + files)
+        let briefs = (1..=self.round()).map(|round| self.brief(round));
+        let (images, more) = briefs.fold((0, 0), |(images, bytes), brief| {
+            let files: usize = brief.files.iter().map(|file| file.text.len()).sum();
+            (images + brief.images.len(), bytes + files)
+        });
+        tokens_of(self.asked_bytes() + files + more) + images as u64 * limits::IMAGE_TOKENS
     }
 
     /// Bytes of all questions and of the verdicts between them.
     fn asked_bytes(&self) -> usize {
         let further: usize = self.follow_ups.iter().map(|further| further.prompt.len()).sum();
+        let instructions = self.brief(self.round()).instructions.as_ref().map_or(0, String::len);
         let verdicts = (1..=self.round()).filter_map(|round| self.verdict(round));
-        self.prompt.len() + further + verdicts.map(str::len).sum::<usize>()
+        self.prompt.len() + instructions + further + verdicts.map(str::len).sum::<usize>()
     }
 
     /// Tokens that a synthesis of the answers reads, about.
     fn synthesis_reads(&self) -> u64 {
-        let answers = self.advisors.iter().filter_map(|advisor| advisor.standing.done());
+        let heard = self.advisors.iter().flat_map(Advisor::heard);
+        let answers = heard.filter_map(|id| self.answer(id));
         let bytes: usize = answers.map(|answer| answer.text.len()).sum();
-        let seats = self.advisors.len() as u64 * limits::SYNTHESIS_SEAT_TOKENS;
+        let tries: u64 = self.advisors.iter().map(|advisor| u64::from(advisor.batch)).sum();
+        let seats = tries * limits::SYNTHESIS_SEAT_TOKENS;
         limits::SYNTHESIS_FRAME_TOKENS + seats + tokens_of(self.asked_bytes() + bytes)
     }
 
@@ -643,7 +805,7 @@ impl State {
     }
 
     fn is_awaited(&self) -> bool {
-        self.advisors.iter().any(|advisor| advisor.standing.is_asked())
+        self.advisors.iter().any(Advisor::is_asked)
     }
 
     fn absent(&self) -> Vec<Absent> {
@@ -659,6 +821,7 @@ impl State {
             Standing::Stopped { why: Stopping::ByHand, .. } => Some("stopped".to_owned()),
         };
         self.asked_now()
+            .filter(|advisor| advisor.heard().is_empty())
             .filter_map(|advisor| Some(Absent { seat: advisor.seat.id, why: why(advisor)? }))
             .collect()
     }
@@ -674,9 +837,13 @@ impl State {
         if let Some(passed_over) = self.pass_over(seat) {
             return Ok(vec![passed_over]);
         }
+        if advisor.is_asked() {
+            return Ok(self.with_what_follows(Event::AdvisorHalted { seat }, moment));
+        }
         match advisor.standing {
-            Standing::Asked => Ok(self.with_what_follows(Event::AdvisorHalted { seat }, moment)),
-            Standing::Done(_) => Err(self.not_now("This advisor has answered already.")),
+            Standing::Asked | Standing::Done(_) => {
+                Err(self.not_now("This advisor has answered already."))
+            }
             Standing::Failed { .. } | Standing::Stopped { .. } => {
                 Err(self.not_now("This advisor is not being asked."))
             }
@@ -712,6 +879,7 @@ impl State {
             model: model.or(first).unwrap_or_else(|| ModelName(String::new())),
             instruction,
             basis: self.answered(),
+            contributions: self.heard_otherwise(),
             absent: self.absent(),
             nonce: moment.nonce.clone(),
         }
@@ -726,7 +894,7 @@ impl State {
         if self.stage == Stage::Balloting {
             return Err(self.not_now(ballot::VOTING));
         }
-        if advisor.standing.is_asked() {
+        if advisor.is_asked() {
             return Err(self.not_now("This advisor is being asked already."));
         }
         if !advisor.can_be_asked_again(self.round()) {
@@ -748,7 +916,7 @@ impl State {
         }
         let missing: Vec<Event> = self
             .asked_now()
-            .filter(|advisor| advisor.standing.done().is_none())
+            .filter(|advisor| advisor.heard().is_empty())
             .filter(|advisor| advisor.can_be_asked_again(self.round()))
             .map(|advisor| Event::AdvisorRetried { seat: advisor.seat.id, model: None })
             .collect();
@@ -758,6 +926,38 @@ impl State {
         Ok(missing)
     }
 
+    fn pick(&self, seat: SeatId, asked: u32) -> Ruling<Event> {
+        let advisor = self.known(seat)?;
+        match self.stage {
+            Stage::Synthesizing => {
+                return Err(self.not_now("The synthesis is being written; stop it or wait for it."));
+            }
+            Stage::Balloting => return Err(self.not_now(ballot::VOTING)),
+            Stage::Answering(_) | Stage::Closed | Stage::Stopped | Stage::Failed(_) => {}
+        }
+        self.could_pick(advisor, asked)
+            .map_err(|problem| Reject::Invalid(vec![Wrong::new("try", problem)]))?;
+        Ok(vec![Event::AdvisorPicked { seat, asked }])
+    }
+
+    /// What was said to an earlier question stands as it was taken then.
+    fn could_pick(&self, advisor: &Advisor, asked: u32) -> Result<(), String> {
+        let done = advisor.of_round().filter(|(_, standing)| standing.done().is_some());
+        let tries: Vec<u32> = done.map(|(id, _)| id.asked).collect();
+        if advisor.round != self.round() {
+            return Err("this advisor was not asked the last question".into());
+        }
+        match tries.as_slice() {
+            [] => Err("this advisor has not answered".into()),
+            [_] => Err("there is only one answer".into()),
+            tries if tries.contains(&asked) => Ok(()),
+            tries => {
+                let tries: Vec<String> = tries.iter().map(u32::to_string).collect();
+                Err(format!("there is no such answer; there are {}", tries.join(", ")))
+            }
+        }
+    }
+
     fn reply(&self, seat: SeatId, text: String, moment: &Moment) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         check::reply(&text)?;
@@ -765,7 +965,8 @@ impl State {
             (Sitter::Model(_), _) => Err(self.not_now("A model sits there, not a person.")),
             (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing.is_asked() => {
                 let answer = Answer::by_person(text);
-                Ok(self.with_what_follows(Event::AdvisorAnswered { seat, answer }, moment))
+                let event = Event::AdvisorAnswered { seat, asked: None, answer };
+                Ok(self.with_what_follows(event, moment))
             }
             (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
         }
@@ -789,26 +990,25 @@ impl State {
         let answered = after.answered().len();
         let follow = match wait {
             _ if !after.is_awaited() && answered == 0 => {
-                Some(Event::Failed { reason: "No advisor answered.".into() })
+                vec![Event::Failed { reason: "No advisor answered.".into() }]
             }
-            _ if !after.is_awaited() => Some(after.begin_synthesis(None, None, moment)),
+            _ if !after.is_awaited() => after.conclude(moment),
             Wait::Quorum(quorum) if answered >= quorum.need => {
-                Some(Event::QuorumReached { until: later(moment.at, quorum.grace_ms) })
+                vec![Event::QuorumReached { until: later(moment.at, quorum.grace_ms) }]
             }
-            Wait::Quorum(_) | Wait::All | Wait::Grace(_) => None,
+            Wait::Quorum(_) | Wait::All | Wait::Grace(_) => vec![],
         };
         [event].into_iter().chain(follow).collect()
     }
 }
 
-fn advisor_due(advisor: &Advisor) -> Option<Call> {
-    if !advisor.standing.is_asked() {
-        return None;
-    }
-    match &advisor.seat.sitter {
-        Sitter::Model(_) => Some(Call { id: advisor.call_id(), work: Work::Ask }),
+fn advisor_due(advisor: &Advisor) -> Vec<Call> {
+    let asked = advisor.current().filter(|(_, standing)| standing.is_asked());
+    let work = |(id, _): (ContributionId, &Standing)| match &advisor.seat.sitter {
+        Sitter::Model(_) => Some(Call { id: id.call(), work: Work::Ask }),
         Sitter::Person { reply_by, .. } => {
             reply_by.map(|until| Call { id: deadline_call(advisor), work: Work::Sleep { until } })
         }
-    }
+    };
+    asked.filter_map(work).collect()
 }

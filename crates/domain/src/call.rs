@@ -3,10 +3,13 @@
 //! `due` names the calls that should be under way; the engine makes them and
 //! brings each outcome back as an ordinary command.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CallId, ModelName};
+use crate::image::Image;
 pub use crate::ledger::Usage;
 use crate::limits;
 use crate::reject::Reject;
@@ -37,6 +40,8 @@ pub struct Ask {
     pub messages: Vec<Message>,
     pub shape: Shape,
     pub patience: Patience,
+    /// How freely it chooses its words, from 0 on; the provider's own where nothing is said.
+    pub temperature: Option<f64>,
     /// For a command-line agent; other models have no use for it.
     pub workspace: Option<Workspace>,
 }
@@ -80,11 +85,13 @@ pub struct Message {
     /// Where parts of the text end, in bytes, that will begin later prompts of the same
     /// seat too. A provider that caches prompts is told of them.
     pub joints: Vec<usize>,
+    /// What is shown with the words, to a model that can look at it.
+    pub images: Vec<Arc<Image>>,
 }
 
 impl Message {
     pub fn new(speaker: Speaker, text: impl Into<String>) -> Self {
-        Message { speaker, text: text.into(), joints: vec![] }
+        Message { speaker, text: text.into(), joints: vec![], images: vec![] }
     }
 
     /// Adds a part that will stand in the same place in later prompts.

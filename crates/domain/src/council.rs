@@ -32,6 +32,7 @@ use crate::ledger::Ledger;
 use crate::limits;
 use crate::prices::Noted;
 use crate::reject::{Reject, renewed};
+use crate::seated::Seated;
 
 // ---------------------------------------------------------------------------
 // State
@@ -103,6 +104,9 @@ pub struct Member {
     /// What it may spend in this council.
     #[serde(default, skip_serializing_if = "Allowance::is_none")]
     pub budget: Allowance,
+    /// Who speaks there by the model, and how it is asked.
+    #[serde(default, skip_serializing_if = "Seated::is_plain")]
+    pub seated: Seated,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub(crate) use check::agent as check_agent;
 pub use event::Event;
 
 use crate::agent::{self, Agent, AgentId, Tier};
@@ -79,6 +80,7 @@ pub struct Given {
     pub formats: Option<Vec<Format>>,
     pub turn_ms: Option<Option<u64>>,
     pub output_tokens: Option<Option<u32>>,
+    pub temperature: Option<Option<f64>>,
     pub budget_tokens: Option<Option<u64>>,
     pub budget_cost: Option<Option<f64>>,
     pub budget_ms: Option<Option<u64>>,

@@ -4,6 +4,15 @@ pub mod told;
 
 /// Advisors that one board may have.
 pub const ADVISORS: usize = 16;
+/// Answers that one advisor is asked for at once.
+pub const TRIES: u32 = 8;
+/// How freely a model may be told to choose its words.
+pub const TEMPERATURE_MOST: f64 = 2.0;
+/// Characters of the name of a role of one's own, and bytes of its glyph.
+pub const ROLE_NAME_CHARS: usize = 40;
+pub const GLYPH_BYTES: usize = 32;
+/// Bytes of the language that a board answers in.
+pub const LANGUAGE_BYTES: usize = 60;
 /// Bytes of a prompt.
 pub const PROMPT_BYTES: usize = 64 * 1024;
 /// Bytes of a custom system prompt, an instruction or a person's name.
@@ -14,6 +23,22 @@ pub const REPLY_BYTES: usize = 64 * 1024;
 pub const CONTEXT_FILES: usize = 16;
 pub const CONTEXT_FILE_BYTES: usize = 512 * 1024;
 pub const CONTEXT_BYTES: usize = 1024 * 1024;
+/// Images that may be attached to a question, and the bytes of their files, each and
+/// together.
+pub const IMAGES: usize = 8;
+pub const IMAGE_BYTES: usize = 4 * 1024 * 1024;
+pub const IMAGES_BYTES: usize = 6 * 1024 * 1024;
+/// Bytes of a file that is attached as it is; time, memory and stack for reading a PDF.
+pub const FILE_BYTES: usize = 8 * 1024 * 1024;
+pub const PDF_MS: u64 = 30_000;
+pub const PDF_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
+pub const PDF_STACK_BYTES: usize = 64 * 1024 * 1024;
+/// Tokens that a model is taken to read for an image.
+pub const IMAGE_TOKENS: u64 = 1_500;
+/// Bytes of the JSON schema of a verdict.
+pub const SCHEMA_BYTES: usize = 64 * 1024;
+/// Bytes of what a conversation is known by.
+pub const THREAD_KEY_BYTES: usize = 200;
 /// Characters of a title, taken from the first line of the prompt.
 pub const TITLE_CHARS: usize = 80;
 /// Syntheses that one board keeps.
@@ -167,6 +192,15 @@ pub const FOLDER_BYTES: usize = 4 * 1024;
 pub const TOOLS: usize = 64;
 pub const TOOL_BYTES: usize = 200;
 
+// Saved boards
+/// Boards that one store keeps, those that ship with the program left out.
+pub const SAVED_BOARDS: usize = 500;
+/// Characters of a saved board's title.
+pub const BOARD_TITLE_CHARS: usize = 80;
+/// Bytes of a board's file. Larger than a board can be, so that whatever is wrong with one
+/// is told, and not only that it is too large.
+pub const BOARD_FILE_BYTES: usize = 2 * 1024 * 1024;
+
 // Workflows
 /// Bytes of a definition, how deep its lists and maps are nested, and its values, aliases
 /// included.
@@ -313,11 +347,11 @@ pub const GRACE_MOST_MS: u64 = 3_600_000;
 pub const REPLY_LEAST_MS: u64 = 1_000;
 pub const REPLY_MOST_MS: u64 = 30 * 24 * 3_600_000;
 
-/// Token deltas are gathered for a millisecond for every so many calls that run, but
-/// for this long at least and at most, and up to this size.
-pub const DELTA_CALLS_PER_MS: u64 = 10;
-pub const DELTA_LEAST_MS: u64 = 10;
-pub const DELTA_MOST_MS: u64 = 50;
+/// Tokens are gathered for a millisecond for every so many calls that run, in whole steps,
+/// for this long at most, and up to this size.
+pub const GATHER_CALLS_PER_MS: u64 = 10;
+pub const GATHER_STEP_MS: u64 = 5;
+pub const GATHER_MOST_MS: u64 = 50;
 pub const DELTA_BYTES: usize = 4 * 1024;
 /// A late reader gets the text so far in pieces of about this size.
 pub const SO_FAR_BYTES: usize = 16 * 1024;
@@ -327,6 +361,10 @@ pub const LIVE_FRAMES: usize = 256;
 pub const LIVE_FRAMES_ALL: usize = 4096;
 /// Partial text is saved this often.
 pub const DRAFT_MS: u64 = 3_000;
+
+/// Views of sessions that are kept as they were sent, and how long each may be.
+pub const KEPT_VIEWS: usize = 64;
+pub const KEPT_VIEW_BYTES: usize = 256 * 1024;
 
 /// Sessions that may have calls under way at once.
 pub const SESSIONS: usize = 4_096;
@@ -348,6 +386,9 @@ pub const COMMANDS_GATHERED: usize = 256;
 /// Bytes of an event up to which readers of all sessions are told it at once; a longer
 /// one is read by each when it comes to it.
 pub const NEWS_BYTES: usize = 4_096;
+/// How often the order over all sessions is read where others write too and nothing is
+/// heard of them.
+pub const NEWS_MS: u64 = 1_000;
 /// Commands that may wait for one session.
 pub const COMMANDS_WAITING: usize = 4_096;
 /// Events that one command of an earlier version made at most, as far as an answer to it
@@ -384,6 +425,8 @@ pub const IDEMPOTENCY_KEY_BYTES: usize = 200;
 /// Rows of a page: default and most.
 pub const PAGE: u32 = 50;
 pub const PAGE_MOST: u32 = 200;
+/// Of a line that says in a list what came of a session.
+pub const FACT_CHARS: usize = 160;
 /// Messages of a discussion that are told with it.
 pub const RECENT_MESSAGES: usize = 50;
 /// Events read from the log in one go.
@@ -396,7 +439,7 @@ pub const WRONG_FIELDS: usize = 32;
 pub const WRONG_FIELD_CHARS: usize = 200;
 pub const WRONG_PROBLEM_CHARS: usize = 1_000;
 /// Bytes of a request body, and of one whose sender has not shown a token.
-pub const BODY_BYTES: usize = 4 * 1024 * 1024;
+pub const BODY_BYTES: usize = 12 * 1024 * 1024;
 pub const STRANGER_BODY_BYTES: usize = SOCKET_BYTES;
 /// Time for a body: for its first bytes, for so many more a second, and for all of it.
 pub const BODY_FIRST_MS: u64 = 10_000;
@@ -497,11 +540,24 @@ pub const KEEP_ALIVE_MS: u64 = 15_000;
 pub const COMMAND_MS: u64 = 600_000;
 pub const COMMAND_STDERR_BYTES: usize = 16 * 1024;
 
-/// The embedded model: answers that run at once and the memory that they may take
-/// together, tokens that one may see and say.
-pub const LOCAL_MEMORY_BYTES: usize = 768 * 1024 * 1024;
+/// Models inside this process: answers that run at once, beginnings that are kept for further
+/// ones, and the memory that all of them may take together.
 pub const LOCAL_SEQUENCES: usize = 6;
-pub const LOCAL_WINDOW_TOKENS: usize = 4_096;
+pub const LOCAL_KEPT: usize = 10;
+pub const LOCAL_MEMORY_BYTES: u64 = 4 << 30;
+pub const LOCAL_MEMORY_LEAST_BYTES: u64 = 256 << 20;
+/// What one token takes of it where the file does not say.
+pub const LOCAL_TOKEN_BYTES: u64 = 128 << 10;
+/// Tokens that one may see and say, at most and at least.
+pub const LOCAL_WINDOW_TOKENS: usize = 32_768;
+pub const LOCAL_LEAST_TOKENS: usize = 4_096;
 pub const LOCAL_ANSWER_TOKENS: usize = 1_024;
+/// Of an answer that has to have a shape, which bounds it by itself.
+pub const LOCAL_SHAPED_TOKENS: usize = 4_096;
 /// A small model loses the thread in longer answers.
 pub const SMALL_ANSWER_TOKENS: usize = 320;
+/// Bytes of a provider's key, and models that are pulled at once.
+pub const KEY_BYTES: usize = 4_096;
+pub const PULLS: usize = 3;
+/// Further tokens for a model that thinks aloud and cannot be told not to.
+pub const LOCAL_THINKING_TOKENS: usize = 2_048;

@@ -83,6 +83,44 @@ pub fn folded(name: &str) -> String {
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a reader could take one name for the other: the same letters, or letters that
+/// are drawn alike in most fonts.
+pub fn look_alike(left: &str, right: &str) -> bool {
+    left == right || skeleton(left) == skeleton(right)
+}
+
+/// A name with letters of other scripts, and digits, that are drawn like Latin ones in
+/// their place. It is for comparing only.
+pub fn skeleton(name: &str) -> String {
+    let like = |c: char| match c {
+        'а' | 'α' | 'ɑ' => 'a',
+        'в' | 'ь' => 'b',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ё' | 'ε' => 'e',
+        'ɡ' => 'g',
+        'н' | 'һ' => 'h',
+        'і' | 'ї' | 'ι' | 'ı' | 'ɩ' => 'i',
+        'ј' => 'j',
+        'к' | 'κ' => 'k',
+        'ӏ' | '1' | '|' => 'l',
+        'м' => 'm',
+        'п' | 'η' => 'n',
+        'о' | 'ο' | 'σ' | '0' => 'o',
+        'р' | 'ρ' => 'p',
+        'г' => 'r',
+        'ѕ' => 's',
+        'т' | 'τ' => 't',
+        'υ' | 'ц' => 'u',
+        'ν' | 'ѵ' => 'v',
+        'ω' | 'ԝ' => 'w',
+        'х' | 'χ' => 'x',
+        'у' | 'ү' | 'γ' => 'y',
+        other => other,
+    };
+    folded(name).chars().map(like).collect()
+}
+
 /// What there is in place of a name that means nothing, the nearest first: the end of a
 /// sentence. Who is told must be allowed to know of all of them.
 pub fn told<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {

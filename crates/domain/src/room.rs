@@ -15,7 +15,9 @@ use crate::ledger::Ledger;
 use crate::limits;
 use crate::prices::Noted;
 use crate::reject::{Reject, Wrong};
-use crate::{boardroom, council, discussion, library, shelf, signals, whiteboard, workflow};
+use crate::{
+    boardroom, boards, council, discussion, library, shelf, signals, whiteboard, workflow,
+};
 
 pub use crate::form::{Happened, Progress};
 
@@ -50,11 +52,14 @@ macro_rules! rooms {
         $($Form:ident in $form:ident: $State:ty,)*
     ) => {
         /// A session's state. `None` stands for a session that is not open yet.
+        // There is one per session, behind a pointer that all share.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, PartialEq, Debug)]
         pub enum Room {
             $($Form($State),)*
         }
 
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, PartialEq, Debug)]
         pub enum Command {
             /// A call has ended. Every form takes this one.
@@ -227,7 +232,7 @@ macro_rules! rooms {
 
 rooms! {
     sessions { boardroom, whiteboard, council, discussion, workflow }
-    apart { library, signals, shelf }
+    apart { library, signals, shelf, boards }
     Boardroom in boardroom: boardroom::State,
     Whiteboard in whiteboard: whiteboard::State,
     Council in council: council::State,
@@ -236,6 +241,7 @@ rooms! {
     Library in library: library::State,
     Signals in signals: signals::State,
     Shelf in shelf: Box<shelf::State>,
+    Boards in boards: boards::State,
 }
 
 pub fn decide(room: Option<&Room>, input: Input) -> Result<Vec<Event>, Reject> {

@@ -12,7 +12,6 @@ pub(crate) mod cron;
 mod definition;
 mod event;
 mod expression;
-mod fits;
 mod foresight;
 mod fork;
 pub mod gives;

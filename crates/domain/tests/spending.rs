@@ -126,6 +126,9 @@ fn opening(form: Form, budget: Option<Budget>) -> Command {
                 role: Role::Critic,
                 sitter: Sitter::Model(model(&id.to_string())),
                 system_prompt: None,
+                own: None,
+                tries: 1,
+                seated: Default::default(),
                 budget: Allowance::default(),
             };
             Command::Boardroom(boardroom::Command::Convene(Convene {
@@ -138,6 +141,8 @@ fn opening(form: Form, budget: Option<Budget>) -> Command {
                 prices: Noted::default(),
                 budget,
                 open_answers: false,
+                terms: Default::default(),
+                brief: Default::default(),
             }))
         }
         Form::Discussion { rounds } => {
@@ -174,6 +179,7 @@ fn opening(form: Form, budget: Option<Budget>) -> Command {
                 name: name.into(),
                 model: Some(model(name)),
                 persona: None,
+                seated: Default::default(),
                 budget: Allowance::default(),
             };
             Command::Council(council::Command::Open(Open {
@@ -216,7 +222,11 @@ fn wanted(form: Form, wants: usize, seat: u8) -> Command {
                 prices,
             }),
             Command::Boardroom(Board::OpenBallot),
-            Command::Boardroom(Board::FollowUp { prompt: "And then?".into(), seats: vec![] }),
+            Command::Boardroom(Board::FollowUp {
+                prompt: "And then?".into(),
+                seats: vec![],
+                brief: Default::default(),
+            }),
         ],
         Form::Discussion { .. } => vec![
             Command::Stop,

@@ -1,29 +1,35 @@
 //! Who sits where: from what a person asked for to a whole board.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use plenary_domain::board::Board;
+use plenary_domain::boardroom::own::{Named, named};
 use plenary_domain::boardroom::{
-    Command, ContextFile, Convene, Quorum, Seat, SeatId, Sitter, preset,
+    Command, Convene, OwnRole, Quorum, Role, Seat, SeatId, Sitter, Terms, preset,
 };
-use plenary_domain::{ModelName, Wrong, limits, room};
+use plenary_domain::{Budget, ModelName, Seated, Wrong, limits, room};
 
-use super::{BoardName, NewAdvisor, NewBoardroom, RoleName};
+use super::{NewAdvisor, NewBoardroom};
 use crate::models::{self, Names, NoModel};
-use crate::{Clerk, Result, budgets};
+use crate::sitters::{Fault, Found, Sitters, Wanted};
+use crate::{Clerk, Result, attachments, boards, budgets};
 
 /// Fills in what was left open. Providers are only asked for their models when
 /// that is needed: a board whose models are all named in full starts at once.
-pub(super) async fn seat(clerk: &Clerk, new: NewBoardroom) -> Result<Convene> {
+pub(super) async fn seat(clerk: &Clerk, mut new: NewBoardroom) -> Result<Convene> {
     let mut wrong: Vec<Wrong> = vec![];
-    if new.board.is_some() && new.advisors.is_some() {
-        let problem = "give either a preset board or the advisors, not both";
-        wrong.push(Wrong::new("board", problem));
-    }
-    let advisors = new.advisors.unwrap_or_else(|| preset_advisors(new.board));
-    let mut names = Names::new(clerk);
+    let board = chosen(clerk, &mut wrong, &mut new).await?;
+    let advisors = match (&board, new.advisors.take()) {
+        (_, Some(advisors)) => advisors,
+        (Some(board), None) => board.seats.iter().map(NewAdvisor::from).collect(),
+        (None, None) => vec![],
+    };
+    let brought = board.as_ref().map(|board| board.agents.clone()).unwrap_or_default();
+    let mut sitters = Sitters::new(clerk, brought);
     let mut pool = vec![];
     for (place, written) in new.models.iter().flatten().enumerate() {
-        match names.find(written).await {
+        match sitters.names.find(written).await {
             Ok(model) => pool.push(model),
             Err(problem) => wrong.push(Wrong::new(format!("models[{place}]"), problem)),
         }
@@ -31,88 +37,202 @@ pub(super) async fn seat(clerk: &Clerk, new: NewBoardroom) -> Result<Convene> {
     let mut seats = vec![];
     // One more than there may be is enough for the rules to refuse them.
     for (place, advisor) in advisors.iter().take(limits::ADVISORS + 1).enumerate() {
-        let sitter = match sitter(&mut names, clerk, advisor, place, &pool).await {
-            Ok(Ok(sitter)) => sitter,
-            Ok(Err((field, problem))) => {
-                wrong.push(Wrong::new(format!("advisors[{place}].{field}"), problem));
-                Sitter::Model(models::unknown())
+        let field = |name: &str| format!("advisors[{place}].{name}");
+        let advisor = with_usual(advisor.clone(), &new);
+        let (sitter, seated, own) = match sitter(&mut sitters, &advisor, place, &pool).await {
+            Ok(Ok(found)) => found,
+            Ok(Err((name, problem))) => {
+                wrong.push(Wrong::new(field(name), problem));
+                (Sitter::Model(models::unknown()), Seated::default(), Default::default())
             }
             Err(none) if wrong.is_empty() => return Err(none.into()),
-            Err(_) => Sitter::Model(models::unknown()),
+            Err(_) => (Sitter::Model(models::unknown()), Seated::default(), Default::default()),
         };
-        let (here, field) = (&clerk.prices.currency, format!("advisors[{place}].budget"));
-        let budget = budgets::allowance(here, &mut wrong, &field, advisor.budget.clone());
+        let prices = clerk.prices.now();
+        let here = &prices.currency;
+        let budget = budgets::allowance(here, &mut wrong, &field("budget"), advisor.budget.clone());
+        let (role, own_role) = role(&mut wrong, &advisor, field);
         seats.push(Seat {
             id: SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)),
-            role: advisor.role.into(),
+            role,
+            own: own_role,
             sitter,
-            system_prompt: advisor.system_prompt.clone(),
-            budget: budget.unwrap_or_default(),
+            system_prompt: advisor.system_prompt,
+            budget: budget.unwrap_or(own),
+            tries: advisor.tries.unwrap_or(1),
+            seated,
         });
     }
-    let chosen = match &new.synthesizer {
-        Some(written) => match names.find(written).await {
-            Ok(model) => Some(model),
-            Err(problem) => {
-                wrong.push(Wrong::new("synthesizer", problem));
-                Some(models::unknown())
-            }
-        },
-        None => None,
-    };
-    let synthesizers = synthesizers(&mut names, chosen, &pool, &seats).await?;
-    let grace_seconds = new.quorum.as_ref().and_then(|quorum| quorum.grace_seconds);
-    if grace_seconds.is_some_and(|seconds| seconds < 0.0) {
-        wrong.push(Wrong::new("quorum.graceSeconds", "must not be negative"));
-    }
-    let grace = |seconds: f64| (seconds.max(0.0) * 1000.0) as u64;
+    let (chosen, synthesizer) =
+        synthesizer(&mut sitters, &mut wrong, new.synthesizer.as_deref(), board.as_deref()).await?;
+    let synthesizers = synthesizers(&mut sitters.names, chosen, &pool, &seats).await?;
     let seated = seats.iter().filter_map(|seat| match &seat.sitter {
         Sitter::Model(model) => Some(model),
         Sitter::Person { .. } => None,
     });
     let prices = clerk.noted(seated.chain(&synthesizers));
+    let quorum = quorum(&mut wrong, &new, board.as_deref());
+    let budget = budget(clerk, &mut wrong, &mut new, board.as_deref());
+    let mut files = attachments::Files::default();
+    attachments::read(clerk, &mut wrong, &mut files, new.context.unwrap_or_default()).await;
+    let mut brief = new.brief;
+    brief.images.extend(files.images);
     let convene = Convene {
         prompt: new.prompt,
-        context: new
-            .context
-            .unwrap_or_default()
-            .into_iter()
-            .map(|file| ContextFile { name: file.name, text: file.text })
-            .collect(),
+        context: files.texts,
         seats,
         synthesizers,
-        quorum: new.quorum.map(|quorum| Quorum {
-            need: quorum.need,
-            grace_ms: quorum.grace_seconds.map_or(limits::GRACE_MS, grace),
-        }),
-        ballot: new.ballot.unwrap_or(false),
+        quorum,
+        ballot: new.ballot.unwrap_or(board.as_ref().is_some_and(|board| board.ballot)),
         prices,
-        budget: budgets::budget(&clerk.prices.currency, &mut wrong, new.budget),
-        open_answers: new.open_answers.unwrap_or(false),
+        budget,
+        open_answers: new
+            .open_answers
+            .unwrap_or(board.as_ref().is_some_and(|board| board.open_answers)),
+        terms: Terms {
+            board: board.as_ref().map(|board| board.name.clone()),
+            language: new.language.or(board.as_ref().and_then(|board| board.language.clone())),
+            synthesizer,
+        },
+        brief,
     };
     if wrong.is_empty() {
         return Ok(convene);
     }
-    Err(clerk.refused(wrong, None, room::Command::Boardroom(Command::Convene(convene))))
+    let refused = clerk.refused(wrong, None, room::Command::Boardroom(Command::Convene(convene)));
+    Err(match board {
+        Some(board) => boards::about(refused, &board),
+        None => refused,
+    })
 }
 
-fn preset_advisors(board: Option<BoardName>) -> Vec<NewAdvisor> {
-    let id = match board.unwrap_or(BoardName::ClassicTriad) {
-        BoardName::ClassicTriad => "classic-triad",
-        BoardName::DevilsCourt => "devils-court",
-        BoardName::FullBoard => "full-board",
-        BoardName::PeerReview => "peer-review",
+/// The board that is meant: a saved one, one in a file, or the usual one.
+async fn chosen(
+    clerk: &Clerk,
+    wrong: &mut Vec<Wrong>,
+    new: &mut NewBoardroom,
+) -> Result<Option<Arc<Board>>> {
+    if (new.board.is_some() || new.board_file.is_some()) && new.advisors.is_some() {
+        wrong.push(Wrong::new("board", "give either a board or the advisors, not both"));
+        return Ok(None);
+    }
+    match (new.board.take(), new.board_file.take()) {
+        (Some(_), Some(_)) => {
+            wrong.push(Wrong::new("board", "give either a board or a board's file, not both"));
+            Ok(None)
+        }
+        (Some(written), None) => match boards::meant(clerk, &written).await? {
+            Ok(board) => Ok(Some(board)),
+            Err(problem) => {
+                wrong.push(Wrong::new("board", problem));
+                // Whatever else is wrong is told beside it.
+                Ok(boards::usual())
+            }
+        },
+        (None, Some(file)) => Ok(Some(Arc::new(boards::read(&file, "boardFile")?))),
+        (None, None) if new.advisors.is_some() => Ok(None),
+        // Nobody has asked for it by name, so that nothing is said of it either.
+        (None, None) => {
+            new.advisors =
+                boards::usual().map(|board| board.seats.iter().map(NewAdvisor::from).collect());
+            Ok(None)
+        }
+    }
+}
+
+/// What holds for all models of the board, where a seat says nothing of its own.
+fn with_usual(advisor: NewAdvisor, new: &NewBoardroom) -> NewAdvisor {
+    if advisor.person.is_some() {
+        return advisor;
+    }
+    NewAdvisor {
+        temperature: advisor.temperature.or(new.temperature),
+        output_tokens: advisor.output_tokens.or(new.output_tokens),
+        tries: advisor.tries.or(new.tries),
+        ..advisor
+    }
+}
+
+/// The role that was written, one of the six or one's own.
+pub(crate) fn role(
+    wrong: &mut Vec<Wrong>,
+    advisor: &NewAdvisor,
+    field: impl Fn(&str) -> String,
+) -> (Role, Option<OwnRole>) {
+    let drawn =
+        [("initials", &advisor.initials), ("colour", &advisor.colour), ("glyph", &advisor.glyph)];
+    match named(&advisor.role) {
+        Ok(Named::Standard(role)) => {
+            for (name, _) in drawn.into_iter().filter(|(_, given)| given.is_some()) {
+                let problem = "belongs to a role of your own; this one ships with Plenary";
+                wrong.push(Wrong::new(field(name), problem));
+            }
+            (role, None)
+        }
+        // One that could be taken for another is refused by the rules.
+        Ok(Named::Own(_)) | Err(_) => {
+            let [initials, colour, glyph] =
+                drawn.map(|(_, given)| given.clone().unwrap_or_default());
+            let name = advisor.role.trim().to_owned();
+            (Role::Generalist, Some(OwnRole { name, initials, colour, glyph }))
+        }
+    }
+}
+
+/// Who writes the synthesis: whoever was named, else whom the board names.
+async fn synthesizer(
+    sitters: &mut Sitters<'_>,
+    wrong: &mut Vec<Wrong>,
+    written: Option<&str>,
+    board: Option<&Board>,
+) -> Result<(Option<ModelName>, Seated)> {
+    let synthesis = board.map(|board| board.synthesis.clone()).unwrap_or_default();
+    let (model, tier) = boards::choice(&synthesis.model);
+    let wanted = Wanted {
+        model: written.or(model.as_deref()),
+        tier: tier.filter(|_| written.is_none()),
+        temperature: synthesis.temperature,
+        output_tokens: synthesis.output_tokens,
+        ..Wanted::default()
     };
-    let roles = preset::board(id).map(|board| board.roles).unwrap_or_default();
-    let advisor = |role: &_| NewAdvisor {
-        role: RoleName::from(*role),
-        model: None,
-        person: None,
-        reply_within_seconds: None,
-        system_prompt: None,
-        budget: None,
-    };
-    roles.iter().map(advisor).collect()
+    let prompt = synthesis.prompt.unwrap_or_default();
+    let own = |seated: Seated| Seated { persona: Arc::from(seated.system(&prompt)), ..seated };
+    if wanted.model.is_none() && wanted.tier.is_none() {
+        let seated = Seated::default().with(synthesis.temperature, synthesis.output_tokens);
+        return Ok((None, own(seated)));
+    }
+    match sitters.find(wanted, 0, &[]).await? {
+        Ok(Found { model, seated, .. }) => Ok((Some(model), own(seated))),
+        Err((_, problem)) => {
+            wrong.push(Wrong::new("synthesizer", problem));
+            Ok((Some(models::unknown()), Seated::default()))
+        }
+    }
+}
+
+fn quorum(wrong: &mut Vec<Wrong>, new: &NewBoardroom, board: Option<&Board>) -> Option<Quorum> {
+    let Some(quorum) = &new.quorum else { return board.and_then(|board| board.quorum) };
+    Some(boards::quorum(wrong, quorum))
+}
+
+fn budget(
+    clerk: &Clerk,
+    wrong: &mut Vec<Wrong>,
+    new: &mut NewBoardroom,
+    board: Option<&Board>,
+) -> Option<Budget> {
+    let prices = clerk.prices.now();
+    let here = &prices.currency;
+    if let Some(own) = budgets::budget(here, wrong, new.budget.take()) {
+        return Some(own);
+    }
+    let board = board?;
+    let other = board.currency.as_ref().filter(|other| !other.eq_ignore_ascii_case(here));
+    if let Some(other) = other.filter(|_| board.spends_money()) {
+        let problem = format!("its budget is in {other}, and prices here are in {here}");
+        wrong.push(Wrong::new("board", problem));
+    }
+    board.budget
 }
 
 /// The chosen synthesizer, then the board's other models, which take over in
@@ -149,28 +269,28 @@ async fn synthesizers(
     Ok(unique)
 }
 
+type Sits = (Sitter, Seated, plenary_domain::Allowance);
+
 /// Who sits there, or which of the advisor's fields is wrong.
 async fn sitter(
-    names: &mut Names<'_>,
-    clerk: &Clerk,
+    sitters: &mut Sitters<'_>,
     advisor: &NewAdvisor,
     place: usize,
     pool: &[ModelName],
-) -> Result<Result<Sitter, (&'static str, String)>, NoModel> {
-    Ok(match (&advisor.person, &advisor.model) {
-        (Some(_), Some(_)) => Err(("person", "give either a person or a model, not both".into())),
-        (Some(name), None) => {
-            let wait = advisor.reply_within_seconds.map(|s| Duration::from_secs(s.into()));
-            let reply_by = wait.map(|wait| clerk.engine.clock().now() + wait);
-            Ok(Sitter::Person { name: name.clone(), reply_by })
+) -> Result<Result<Sits, Fault>, NoModel> {
+    if let Some(name) = &advisor.person {
+        if advisor.model.is_some() || advisor.tier.is_some() || advisor.agent.is_some() {
+            return Ok(Err(("person", "give either a person or a model, not both".into())));
         }
-        (None, _) if advisor.reply_within_seconds.is_some() => {
-            Err(("replyWithinSeconds", "belongs to a person's seat".into()))
-        }
-        (None, Some(written)) => {
-            names.find(written).await.map(Sitter::Model).map_err(|problem| ("model", problem))
-        }
-        (None, None) if pool.is_empty() => Ok(Sitter::Model(names.any(place).await?)),
-        (None, None) => Ok(Sitter::Model(pool[place % pool.len()].clone())),
-    })
+        let wait = advisor.reply_within_seconds.map(|s| Duration::from_secs(s.into()));
+        let reply_by = wait.map(|wait| sitters.clerk().engine.clock().now() + wait);
+        let sitter = Sitter::Person { name: name.clone(), reply_by };
+        let seated = Seated::default().with(advisor.temperature, advisor.output_tokens);
+        return Ok(Ok((sitter, seated, Default::default())));
+    }
+    if advisor.reply_within_seconds.is_some() {
+        return Ok(Err(("replyWithinSeconds", "belongs to a person's seat".into())));
+    }
+    let found = sitters.find(Wanted::from(advisor), place, pool).await?;
+    Ok(found.map(|Found { model, seated, budget }| (Sitter::Model(model), seated, budget)))
 }

@@ -7,10 +7,10 @@ use plenary_domain::discussion::{
     Command, Create, Format, Participant, Role, Seat, SeatId, Sitter, State,
 };
 use plenary_domain::names::slug;
-use plenary_domain::{ContextFile, ModelName, Reject, Wrong, limits, room};
+use plenary_domain::{ModelName, Reject, Wrong, limits, room};
 
 use super::{NewDiscussion, NewModerator, NewSeat, RoleName};
-use crate::boardrooms::NewContext;
+use crate::attachments::{self, Files};
 use crate::budgets::{self, NewBudget};
 use crate::models::{self, Names};
 use crate::{Clerk, ClerkError, Result, agents};
@@ -37,16 +37,21 @@ pub(super) async fn seat(clerk: &Clerk, new: NewDiscussion) -> Result<Create> {
     }
     let tokens = |tokens| NewBudget { tokens: Some(tokens), ..NewBudget::default() };
     let budget = new.budget.or(new.budget_tokens.map(tokens));
-    let file = |file: NewContext| ContextFile { name: file.name, text: file.text };
+    let mut files = Files::default();
+    attachments::read(clerk, &mut seats.wrong, &mut files, new.context.unwrap_or_default()).await;
+    if !files.images.is_empty() {
+        let problem = "images can be attached to a question to a board, not to a discussion";
+        seats.wrong.push(Wrong::new("context", problem));
+    }
     let create = Create {
         name: new.name.unwrap_or_default(),
         topic: new.topic,
         format,
-        context: new.context.unwrap_or_default().into_iter().map(file).collect(),
+        context: files.texts,
         facilitator,
         participants,
         max_rounds: new.max_rounds.unwrap_or(limits::ROUNDS),
-        budget: budgets::budget(&clerk.prices.currency, &mut seats.wrong, budget),
+        budget: budgets::budget(&clerk.prices.now().currency, &mut seats.wrong, budget),
         project: new.project,
         start: None,
     };
@@ -178,7 +183,8 @@ impl<'a> Seats<'a> {
         let agent = sketch.agent.as_ref();
         let bounds = agent.map_or_else(Bounds::default, |agent| agent.bounds);
         let field = if at.is_empty() { "budget".into() } else { format!("{at}.budget") };
-        let here = &self.clerk.prices.currency;
+        let prices = self.clerk.prices.now();
+        let here = &prices.currency;
         let bounds = match budgets::allowance(here, &mut self.wrong, &field, new.budget) {
             Some(own) => {
                 own.check(&mut self.wrong, &field);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plenary_domain::agent::{Agent, ModelChoice, Tier};
 use plenary_domain::workflow::gives;
-use plenary_domain::{FailureKind, ModelName};
+use plenary_domain::{FailureKind, ModelName, Seated};
 use plenary_engine::Snapshot;
 use plenary_engine::ports::ErrandError;
 use serde_json::{Map, Value, json};
@@ -29,9 +29,11 @@ impl Run<'_> {
     /// Who is asked by name, by model or by tier; whoever is there, if nobody is named.
     async fn whoever(&self, with: &Map<String, Value>) -> Result<Value, ErrandError> {
         let mut names = Names::new(self.clerk);
+        let mut seated = Seated::default();
         let (model, system) = match (own(with, "agent"), own(with, "model"), own(with, "tier")) {
             (Some(agent), _, _) => {
                 let agent = agents::find(self.clerk, &agent).await.map_err(why)?;
+                seated = bounded(&agent);
                 (speaks_by(&mut names, &agent, 0).await?, agent.persona.to_string())
             }
             (None, Some(model), _) => (find(&mut names, &model).await?, String::new()),
@@ -46,7 +48,7 @@ impl Run<'_> {
             }
         };
         let prices = self.clerk.noted([&model]);
-        Ok(json!({ "model": model, "system": system, "prices": prices }))
+        Ok(json!({ "model": model, "system": system, "prices": prices, "seated": seated }))
     }
 
     /// A seat at a whiteboard, with its own view of the board and nothing else.
@@ -60,7 +62,7 @@ impl Run<'_> {
                 _ => ClerkError::NoAgent,
             }));
         }
-        let (model, system) = self.speaker(&room, with).await?;
+        let (model, system, seated) = self.speaker(&room, with).await?;
         let board = whiteboards::board(&room).map_err(why)?;
         let posts = match act {
             "whiteboard.vote" => gives::votable(board, &agent),
@@ -75,7 +77,7 @@ impl Run<'_> {
         let prices = self.clerk.noted([&model]);
         Ok(json!({
             "model": model, "system": system, "view": view, "posts": posts, "notes": notes,
-            "prices": prices,
+            "prices": prices, "seated": seated,
         }))
     }
 
@@ -85,7 +87,7 @@ impl Run<'_> {
         &self,
         room: &Snapshot,
         with: &Map<String, Value>,
-    ) -> Result<(ModelName, String), ErrandError> {
+    ) -> Result<(ModelName, String, Seated), ErrandError> {
         let agent = text(with, "as");
         let mut names = Names::new(self.clerk);
         let all = agents::all(self.clerk).await.map_err(why)?;
@@ -106,7 +108,8 @@ impl Run<'_> {
                 any.map_err(|none| why(none.into()))?
             }
         };
-        Ok((model, persona))
+        let seated = stored.map(|agent| bounded(agent)).unwrap_or_default();
+        Ok((model, persona, seated))
     }
 
     /// How the run has registered agents on this board, in the order in which they came.
@@ -121,6 +124,12 @@ impl Run<'_> {
         registered.sort_by_key(|with| board.place(&agent_of(with, "agent")));
         Ok(registered)
     }
+}
+
+/// How a stored agent is asked by a run. Its persona is said apart, and what it may use on
+/// this machine is not for whoever wrote the workflow to give it.
+fn bounded(agent: &Agent) -> Seated {
+    Seated { persona: Arc::from(""), workspace: None, ..Seated::of(agent) }
 }
 
 async fn find(names: &mut Names<'_>, written: &str) -> Result<ModelName, ErrandError> {

@@ -6,12 +6,13 @@ use jiff::Timestamp;
 
 use super::ballot::{Cast, PaperStanding};
 use super::{
-    Advisor, Contribution, Event, FailedTry, Imported, Seat, SeatId, Sitter, Span, Stage, Standing,
-    State, Stopping, Synthesis, SynthesisStanding, Wait, Written, seat_name,
+    Advisor, Contribution, ContributionId, Event, FailedTry, Imported, Seat, SeatId, Sitter, Span,
+    Stage, Standing, State, Stopping, Synthesis, SynthesisStanding, Wait, Written, seat_name,
 };
 use crate::call::{Answer, Failure};
 use crate::ids::{CallId, ModelName};
 use crate::ledger::{Ended, Ledger, Settled};
+use crate::limits;
 
 impl State {
     /// `written` is when the event was.
@@ -24,6 +25,8 @@ impl State {
             quorum,
             ballot,
             open_answers,
+            terms,
+            brief,
             nonce,
             at,
         } = event
@@ -36,11 +39,13 @@ impl State {
             title: crate::room::title(prompt),
             prompt: prompt.clone(),
             context: context.clone(),
+            brief: brief.clone(),
             advisors: seats.iter().map(|seat| Advisor::asked(seat, written)).collect(),
             synthesizers: synthesizers.clone(),
             quorum: *quorum,
             ballot: *ballot,
             open_answers: *open_answers,
+            terms: terms.clone(),
             stage: Stage::Answering(quorum.map_or(Wait::All, Wait::Quorum)),
             follow_ups: vec![],
             syntheses: vec![],
@@ -48,6 +53,7 @@ impl State {
             imported: None,
             ledger,
             overtaken: BTreeMap::new(),
+            thread: None,
             nonce: nonce.clone(),
             veiled_for: None,
         };
@@ -78,23 +84,73 @@ fn end(span: &mut Option<Span>, at: Timestamp) {
 
 impl Advisor {
     fn asked(seat: &Seat, at: Timestamp) -> Advisor {
-        let (seat, standing) = (seat.clone(), Standing::Asked);
-        Advisor { seat, round: 1, asked: 1, standing, span: Span::from(at), earlier: vec![] }
+        let mut advisor = Advisor {
+            seat: seat.clone(),
+            round: 1,
+            asked: 1,
+            batch: 1,
+            standing: Standing::Asked,
+            span: Span::from(at),
+            earlier: vec![],
+            picked: vec![],
+        };
+        advisor.ask_for_more(at);
+        advisor
     }
 
     /// What it has said until now stays, and it is asked anew.
     pub(super) fn begin(&mut self, round: u32, at: Timestamp) {
+        self.set_aside(at);
+        self.asked = if self.round == round { self.asked + 1 } else { 1 };
+        self.round = round;
+        // Whoever asks again wants what comes of it.
+        self.picked.retain(|picked| picked.round != round);
+        self.batch = 1;
+    }
+
+    fn set_aside(&mut self, at: Timestamp) {
         let standing = std::mem::replace(&mut self.standing, Standing::Asked);
         let (id, sitter) = (self.contribution(), self.seat.sitter.clone());
         let span = std::mem::replace(&mut self.span, Span::from(at));
         self.earlier.push(Contribution { id, sitter, standing, span });
-        self.asked = if self.round == round { self.asked + 1 } else { 1 };
-        self.round = round;
+    }
+
+    /// The other answers that it is asked for at once. It is known by now who sits there.
+    pub(super) fn ask_for_more(&mut self, at: Timestamp) {
+        let most = if self.is_person() { 1 } else { self.seat.tries.clamp(1, limits::TRIES) };
+        while self.batch < most {
+            self.set_aside(at);
+            self.asked += 1;
+            self.batch += 1;
+        }
     }
 
     fn stop(&mut self, why: Stopping, at: Timestamp) {
-        end(&mut self.span, at);
-        self.standing.stop(why, self.is_person());
+        let is_person = self.is_person();
+        for (standing, span) in self.current_mut() {
+            if standing.is_asked() {
+                end(span, at);
+            }
+            standing.stop(why, is_person);
+        }
+    }
+
+    fn current_mut(&mut self) -> impl Iterator<Item = (&mut Standing, &mut Option<Span>)> {
+        let (round, before) = (self.round, self.asked.saturating_sub(self.batch));
+        let is_of = move |one: &&mut Contribution| one.id.round == round && one.id.asked > before;
+        let earlier = self.earlier.iter_mut().filter(is_of);
+        let earlier = earlier.map(|one| (&mut one.standing, &mut one.span));
+        earlier.chain([(&mut self.standing, &mut self.span)])
+    }
+
+    /// One of the answers that it is asked for; the last, where it is not said.
+    fn one_mut(&mut self, asked: Option<u32>) -> Option<(&mut Standing, &mut Option<Span>)> {
+        let Some(asked) = asked.filter(|asked| *asked != self.asked) else {
+            return Some((&mut self.standing, &mut self.span));
+        };
+        let id = ContributionId { asked, ..self.contribution() };
+        let one = self.earlier.iter_mut().find(|one| one.id == id)?;
+        Some((&mut one.standing, &mut one.span))
     }
 }
 
@@ -132,20 +188,28 @@ impl State {
             Event::Priced(prices) => self.ledger.note(prices),
             Event::Budgeted(budget) => self.ledger.allow(*budget),
             Event::TimeOver { .. } => self.ledger.time_is_over(),
-            Event::AdvisorAnswered { seat, answer } => {
-                self.stand(*seat, Standing::Done(answer.clone()), at);
+            Event::AdvisorAnswered { seat, asked, answer } => {
+                self.stand((*seat, *asked), Standing::Done(answer.clone()), at);
             }
-            Event::AdvisorFailed { seat, failure, partial } => {
+            Event::AdvisorFailed { seat, asked, failure, partial } => {
                 let (failure, partial) = (failure.clone(), partial.clone());
-                self.stand(*seat, Standing::Failed { failure, partial }, at);
+                self.stand((*seat, *asked), Standing::Failed { failure, partial }, at);
+            }
+            Event::AdvisorPicked { seat, asked } => {
+                if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == *seat) {
+                    let picked = ContributionId { asked: *asked, ..advisor.contribution() };
+                    advisor.picked.retain(|other| other.round != picked.round);
+                    advisor.picked.push(picked);
+                }
             }
             Event::AdvisorHalted { seat } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
                 advisor.into_iter().for_each(|advisor| advisor.stop(Stopping::ByHand, at));
             }
-            Event::AdvisorStopped { seat, partial: text, usage } => {
+            Event::AdvisorStopped { seat, asked, partial: text, usage } => {
                 let advisor = self.advisors.iter_mut().find(|a| a.seat.id == *seat);
-                advisor.into_iter().for_each(|advisor| advisor.standing.hand_back(text, *usage));
+                let one = advisor.and_then(|advisor| advisor.one_mut(*asked));
+                one.into_iter().for_each(|(standing, _)| standing.hand_back(text, *usage));
             }
             Event::Overtaken { call, partial: text, usage } => {
                 self.overtaken.remove(call);
@@ -156,21 +220,35 @@ impl State {
                 self.paper_overtaken(call, *usage);
             }
             Event::AdvisorRetried { seat, model } => self.ask_again(*seat, model.as_ref(), at),
-            Event::FollowedUp { round, prompt, asked, at: put_at } => {
-                self.followed_up((*round, prompt), asked, *put_at, at);
+            Event::FollowedUp { round, prompt, asked, brief, at: put_at } => {
+                self.followed_up((*round, prompt, brief), asked, *put_at, at);
             }
+            Event::Threaded { key } => self.thread = Some(key.clone()),
             Event::QuorumReached { until } => self.stage = Stage::Answering(Wait::Grace(*until)),
-            Event::SynthesisBegan { number, model, instruction, basis, absent, .. } => {
+            Event::SynthesisBegan {
+                number,
+                model,
+                instruction,
+                basis,
+                contributions,
+                absent,
+                ..
+            } => {
                 self.stop_awaited(Stopping::Late, at);
+                self.thread = None;
                 self.stage = Stage::Synthesizing;
                 let named = |seat: &SeatId| self.advisor(*seat).map(Advisor::contribution);
+                let basis = match contributions.is_empty() {
+                    true => basis.iter().filter_map(named).collect(),
+                    false => contributions.clone(),
+                };
                 self.syntheses.push(Synthesis {
                     number: *number,
                     round: self.round(),
                     tries: 1,
                     model: model.clone(),
                     instruction: instruction.clone(),
-                    basis: basis.iter().filter_map(named).collect(),
+                    basis,
                     absent: absent.clone(),
                     failed: vec![],
                     standing: SynthesisStanding::Asked,
@@ -236,13 +314,13 @@ impl State {
     /// What the event settles, whatever becomes of it, is spent.
     fn note_spending(&mut self, event: &Event) {
         let (whose, usage, ended, text) = match event {
-            Event::AdvisorAnswered { seat, answer } => {
+            Event::AdvisorAnswered { seat, answer, .. } => {
                 (Whose::Seat(*seat), answer.usage, Ended::Answered, &answer.text)
             }
-            Event::AdvisorFailed { seat, failure, partial } => {
+            Event::AdvisorFailed { seat, failure, partial, .. } => {
                 (Whose::Seat(*seat), failure.usage, Ended::Failed(failure.kind), partial)
             }
-            Event::AdvisorStopped { seat, usage, partial } => {
+            Event::AdvisorStopped { seat, usage, partial, .. } => {
                 (Whose::Seat(*seat), *usage, Ended::Stopped, partial)
             }
             Event::Overtaken { call, usage, partial } => {
@@ -274,7 +352,9 @@ impl State {
             | Event::TimeOver { .. }
             | Event::AdvisorHalted { .. }
             | Event::AdvisorRetried { .. }
+            | Event::AdvisorPicked { .. }
             | Event::FollowedUp { .. }
+            | Event::Threaded { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }
             | Event::BallotBegan { .. }
@@ -319,10 +399,10 @@ impl State {
 
     /// What an advisor had said when it was stopped comes later, if it has not come yet.
     pub(super) fn overtake_unheard(&mut self, seat: SeatId) {
-        let unheard = self.advisor(seat).filter(|advisor| advisor.standing.is_unheard());
-        if let Some(call) = unheard.map(Advisor::call_id) {
-            self.overtake(call, seat);
-        }
+        let current = self.advisor(seat).into_iter().flat_map(Advisor::current);
+        let unheard = current.filter(|(_, standing)| standing.is_unheard());
+        let calls: Vec<CallId> = unheard.map(|(id, _)| id.call()).collect();
+        calls.into_iter().for_each(|call| self.overtake(call, seat));
     }
 
     /// What the synthesis of a question waits for that was put to so many.
@@ -330,10 +410,11 @@ impl State {
         self.quorum.filter(|quorum| quorum.need <= asked).map_or(Wait::All, Wait::Quorum)
     }
 
-    fn stand(&mut self, seat: SeatId, standing: Standing, at: Timestamp) {
-        if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
-            advisor.standing = standing;
-            end(&mut advisor.span, at);
+    fn stand(&mut self, (seat, asked): (SeatId, Option<u32>), now: Standing, at: Timestamp) {
+        let advisor = self.advisors.iter_mut().find(|a| a.seat.id == seat);
+        if let Some((standing, span)) = advisor.and_then(|advisor| advisor.one_mut(asked)) {
+            *standing = now;
+            end(span, at);
         }
     }
 
@@ -343,6 +424,7 @@ impl State {
 
     fn ask_again(&mut self, seat: SeatId, model: Option<&ModelName>, at: Timestamp) {
         self.supersede_ballot();
+        self.thread = None;
         self.overtake_unheard(seat);
         let round = self.round();
         if let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == seat) {
@@ -353,6 +435,7 @@ impl State {
                 (Sitter::Person { reply_by, .. }, None) => *reply_by = None,
                 (Sitter::Model(_), None) => {}
             }
+            advisor.ask_for_more(at);
         }
         // Who asks an advisor again by hand wants its answer: no grace time that
         // has begun before cuts it. A quorum still to be reached counts it in.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Convene, Event, SeatId, Sitter, later};
+use super::{Convene, Event, Seat, SeatId, Sitter, Terms, brief, later, own};
 use crate::form::{Moment, Ruling};
 use crate::ids::ModelName;
 use crate::ledger::Ledger;
 use crate::limits;
 use crate::names::check_model_name;
 use crate::quote::check_files;
-use crate::reject::{self, Reject, Wrong, settled, text};
+use crate::reject::{self, Reject, Wrong, settled, size, text};
 
 /// Whether this board may be convened at this time.
 pub fn board(convene: &Convene, at: Timestamp) -> Result<(), Reject> {
@@ -19,12 +19,14 @@ pub fn board(convene: &Convene, at: Timestamp) -> Result<(), Reject> {
     text(&mut wrong, "prompt", &convene.prompt, limits::PROMPT_BYTES);
     check_files(&mut wrong, &convene.context);
     seats(&mut wrong, convene, at);
+    brief::check(&mut wrong, convene);
     if convene.synthesizers.is_empty() {
         wrong.push(Wrong::new("synthesizer", "no model was named"));
     }
     for model in &convene.synthesizers {
         model_name(&mut wrong, "synthesizer", model);
     }
+    terms(&mut wrong, &convene.terms);
     convene.budget.iter().for_each(|budget| budget.check(&mut wrong));
     if let Some(quorum) = convene.quorum {
         let seats = convene.seats.len();
@@ -41,12 +43,12 @@ pub fn board(convene: &Convene, at: Timestamp) -> Result<(), Reject> {
 
 pub fn convene(convene: Convene, moment: &Moment) -> Ruling<Event> {
     board(&convene, moment.at)?;
-    let seats = convene
-        .seats
-        .into_iter()
-        .map(|mut seat| {
+    let roles: Vec<_> = convene.seats.iter().map(|seat| (seat.role, seat.own.clone())).collect();
+    let seats = convene.seats.into_iter().zip(own::fill(&roles));
+    let seats = seats
+        .map(|(mut seat, own)| {
             seat.system_prompt = seat.system_prompt.filter(|own| !own.trim().is_empty());
-            seat
+            Seat { own, ..seat }
         })
         .collect();
     let convened = Event::Convened {
@@ -57,6 +59,8 @@ pub fn convene(convene: Convene, moment: &Moment) -> Ruling<Event> {
         quorum: convene.quorum,
         ballot: convene.ballot,
         open_answers: convene.open_answers,
+        terms: convene.terms,
+        brief: Arc::new(convene.brief),
         nonce: moment.nonce.clone(),
         at: moment.at,
     };
@@ -70,8 +74,11 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
     if convene.seats.is_empty() || convene.seats.len() > most {
         wrong.push(Wrong::new("advisors", format!("a board has 1 to {most} advisors")));
     }
+    let parts: Vec<own::Part<'_>> = convene.seats.iter().map(Seat::part).collect();
+    own::check(wrong, &parts, |place, name| format!("advisors[{place}].{name}"));
     for (place, seat) in convene.seats.iter().enumerate() {
         let field = |name: &str| format!("advisors[{place}].{name}");
+        manner(wrong, seat, field);
         if seat.id != SeatId(u8::try_from(place + 1).unwrap_or(u8::MAX)) {
             wrong.push(Wrong::new(field("id"), "seats are numbered 1, 2, 3, …"));
         }
@@ -91,6 +98,38 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
                 }
             }
         }
+    }
+}
+
+/// How a seat is asked. A person is not asked in any such way.
+fn manner(wrong: &mut Vec<Wrong>, seat: &Seat, field: impl Fn(&str) -> String) {
+    let most = limits::TRIES;
+    if seat.tries == 0 || seat.tries > most {
+        wrong.push(Wrong::new(field("tries"), format!("must be from 1 to {most}")));
+    }
+    let is_person = matches!(seat.sitter, Sitter::Person { .. });
+    let said = [
+        ("tries", seat.tries > 1),
+        ("temperature", seat.seated.temperature.is_some()),
+        ("outputTokens", seat.seated.output_tokens.is_some()),
+    ];
+    for (name, _) in said.into_iter().filter(|(_, said)| is_person && *said) {
+        wrong.push(Wrong::new(field(name), "belongs to a model's seat"));
+    }
+    seat.seated.check(wrong, &field);
+    size(wrong, &field("agent"), &seat.seated.persona, limits::STORED_PERSONA_BYTES);
+}
+
+fn terms(wrong: &mut Vec<Wrong>, terms: &Terms) {
+    language(wrong, terms.language.as_deref());
+    let field = |name: &str| format!("synthesis.{name}");
+    terms.synthesizer.check(wrong, field);
+    size(wrong, &field("prompt"), &terms.synthesizer.persona, limits::STORED_PERSONA_BYTES);
+}
+
+pub fn language(wrong: &mut Vec<Wrong>, language: Option<&str>) {
+    if let Some(language) = language {
+        reject::name(wrong, "language", language, limits::LANGUAGE_BYTES);
     }
 }
 

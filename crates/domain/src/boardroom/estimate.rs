@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Convene, Seat, Sitter, check};
+use super::{Convene, Seat, Sitter, Terms, check, prompt};
 use crate::discussion::estimate::{PEOPLE, TOKEN_BYTES, cost, unknown};
 use crate::discussion::{Estimate, Measure, Range};
 use crate::ids::ModelName;
@@ -101,9 +101,8 @@ fn model(seat: &Seat) -> Option<&ModelName> {
     }
 }
 
-fn system(seat: &Seat) -> &str {
-    let own = seat.system_prompt.as_deref().filter(|own| !own.trim().is_empty());
-    own.unwrap_or_else(|| seat.role.system_prompt())
+fn system(seat: &Seat) -> String {
+    prompt::system(seat, &Terms::default())
 }
 
 #[cfg(test)]
@@ -124,6 +123,9 @@ mod tests {
             role: Role::Critic,
             sitter,
             system_prompt: Some("x".repeat(40)),
+            own: None,
+            tries: 1,
+            seated: Default::default(),
             budget: Default::default(),
         });
         Convene {
@@ -136,6 +138,8 @@ mod tests {
             prices: Default::default(),
             budget: None,
             open_answers: false,
+            terms: Default::default(),
+            brief: Default::default(),
         }
     }
 

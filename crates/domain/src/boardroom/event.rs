@@ -5,7 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Absent, Addressed, ContextFile, Point, Quorum, Seat, SeatId, Verdict, Vote, Voter};
+use super::{
+    Absent, Addressed, Brief, ContextFile, ContributionId, Point, Quorum, Seat, SeatId, Terms,
+    Verdict, Vote, Voter,
+};
 use crate::budget::Budget;
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
@@ -27,6 +30,10 @@ pub enum Event {
         ballot: bool,
         #[serde(default, skip_serializing_if = "is_off")]
         open_answers: bool,
+        #[serde(default, skip_serializing_if = "Terms::is_plain")]
+        terms: Terms,
+        #[serde(default, skip_serializing_if = "Brief::is_empty")]
+        brief: Arc<Brief>,
         nonce: Nonce,
         at: Timestamp,
     },
@@ -40,10 +47,15 @@ pub enum Event {
     },
     AdvisorAnswered {
         seat: SeatId,
+        /// Which of the answers that were asked for at once; the last, where it is not said.
+        #[serde(rename = "try", default, skip_serializing_if = "Option::is_none")]
+        asked: Option<u32>,
         answer: Answer,
     },
     AdvisorFailed {
         seat: SeatId,
+        #[serde(rename = "try", default, skip_serializing_if = "Option::is_none")]
+        asked: Option<u32>,
         failure: Failure,
         partial: String,
     },
@@ -54,6 +66,8 @@ pub enum Event {
     /// What a stopped advisor had said.
     AdvisorStopped {
         seat: SeatId,
+        #[serde(rename = "try", default, skip_serializing_if = "Option::is_none")]
+        asked: Option<u32>,
         partial: String,
         #[serde(default, skip_serializing_if = "Usage::is_unknown")]
         usage: Usage,
@@ -71,12 +85,25 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelName>,
     },
+    /// One of its answers to the last question counts, and no other.
+    AdvisorPicked {
+        seat: SeatId,
+        #[serde(rename = "try")]
+        asked: u32,
+    },
     /// A further question to some or all of the seats, which begins a round.
     FollowedUp {
         round: u32,
         prompt: Arc<str>,
         asked: Vec<Addressed>,
+        #[serde(default, skip_serializing_if = "Brief::is_empty")]
+        brief: Arc<Brief>,
         at: Timestamp,
+    },
+    /// What the conversation until now is known by to whoever holds it elsewhere: one that
+    /// is known by the same goes on here.
+    Threaded {
+        key: String,
     },
     QuorumReached {
         until: Timestamp,
@@ -87,6 +114,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instruction: Option<String>,
         basis: Vec<SeatId>,
+        /// Of those, which answers, where it is not simply the last of each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        contributions: Vec<ContributionId>,
         absent: Vec<Absent>,
         nonce: Nonce,
     },
@@ -191,7 +221,9 @@ impl Event {
             Event::AdvisorStopped { .. } => "advisorStopped",
             Event::Overtaken { .. } => "overtaken",
             Event::AdvisorRetried { .. } => "advisorRetried",
+            Event::AdvisorPicked { .. } => "advisorPicked",
             Event::FollowedUp { .. } => "followedUp",
+            Event::Threaded { .. } => "threaded",
             Event::QuorumReached { .. } => "quorumReached",
             Event::SynthesisBegan { .. } => "synthesisBegan",
             Event::SynthesisFailed { .. } => "synthesisFailed",
@@ -227,7 +259,9 @@ impl Event {
             | Event::AdvisorStopped { .. }
             | Event::Overtaken { .. }
             | Event::AdvisorRetried { .. }
+            | Event::AdvisorPicked { .. }
             | Event::FollowedUp { .. }
+            | Event::Threaded { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }
             | Event::SynthesisStopped { .. }
@@ -259,6 +293,8 @@ impl Event {
             | Event::AdvisorStopped { .. }
             | Event::Overtaken { .. }
             | Event::AdvisorRetried { .. }
+            | Event::AdvisorPicked { .. }
+            | Event::Threaded { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }
             | Event::SynthesisFailed { .. }

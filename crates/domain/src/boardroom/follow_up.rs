@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Addressed, Advisor, Event, FollowUp, SeatId, Sitter, Stage, State, later};
+use super::{Addressed, Advisor, Brief, Event, FollowUp, SeatId, Sitter, Stage, State, later};
 use crate::call::Answer;
 use crate::form::{Moment, Ruling};
 use crate::limits;
@@ -50,6 +50,7 @@ impl State {
         &self,
         prompt: String,
         seats: Vec<SeatId>,
+        brief: Brief,
         moment: &Moment,
     ) -> Ruling<Event> {
         for seat in &seats {
@@ -61,6 +62,7 @@ impl State {
         };
         let mut wrong = vec![];
         text(&mut wrong, "prompt", &prompt, limits::PROMPT_BYTES);
+        brief.check(&mut wrong);
         settled(wrong)?;
         if let Some(why) = self.cannot_follow_up() {
             return Err(self.not_now(why));
@@ -72,7 +74,19 @@ impl State {
             reply_by: self.given(advisor).map(|ms| later(moment.at, ms)),
         });
         let (round, asked) = (self.round() + 1, asked.collect());
-        Ok(vec![Event::FollowedUp { round, prompt: Arc::from(prompt), asked, at: moment.at }])
+        let (prompt, brief) = (Arc::from(prompt), Arc::new(brief));
+        Ok(vec![Event::FollowedUp { round, prompt, asked, brief, at: moment.at }])
+    }
+
+    /// A board that is through with its question notes what the conversation is known by.
+    pub(super) fn be_known_by(&self, key: String) -> Ruling<Event> {
+        let mut wrong = vec![];
+        text(&mut wrong, "key", &key, limits::THREAD_KEY_BYTES);
+        settled(wrong)?;
+        match self.cannot_follow_up() {
+            Some(why) => Err(self.not_now(why)),
+            None => Ok(vec![Event::Threaded { key }]),
+        }
     }
 
     /// How long a person was given for the last question that was put to them.
@@ -95,7 +109,11 @@ impl State {
             if name.is_empty() {
                 break;
             }
-            let means = |a: &&Advisor| name == a.seat.role.id() || name == self.handle(a.seat.id);
+            let means = |a: &&Advisor| {
+                let role = a.seat.role_name();
+                let is_standard = a.seat.own.is_none() && name == a.seat.role.id();
+                is_standard || name == handle(role) || name == self.handle(a.seat.id)
+            };
             let meant: Vec<SeatId> =
                 self.advisors.iter().filter(means).map(|a| a.seat.id).collect();
             if meant.is_empty() {
@@ -113,21 +131,22 @@ impl State {
 
     /// What is written after the @ to mean an advisor: `critic`, `critic-2`.
     fn handle(&self, seat: SeatId) -> String {
-        let label = self.label(seat).to_lowercase().replace('\'', "");
-        label.replace(' ', "-")
+        handle(&self.label(seat))
     }
 
     /// Who is not asked stays as it was.
     pub(super) fn followed_up(
         &mut self,
-        (round, prompt): (u32, &Arc<str>),
+        (round, prompt, brief): (u32, &Arc<str>, &Arc<Brief>),
         asked: &[Addressed],
         at: Timestamp,
         written: Timestamp,
     ) {
         self.supersede_ballot();
         let seats: Vec<SeatId> = asked.iter().map(|addressed| addressed.seat).collect();
-        self.follow_ups.push(FollowUp { round, prompt: prompt.clone(), seats, at });
+        self.thread = None;
+        let (prompt, brief) = (prompt.clone(), brief.clone());
+        self.follow_ups.push(FollowUp { round, prompt, seats, brief, at });
         for Addressed { seat, reply_by: until } in asked {
             self.overtake_unheard(*seat);
             let Some(advisor) = self.advisors.iter_mut().find(|a| a.seat.id == *seat) else {
@@ -137,6 +156,7 @@ impl State {
             if let Sitter::Person { reply_by, .. } = &mut advisor.seat.sitter {
                 *reply_by = *until;
             }
+            advisor.ask_for_more(written);
         }
         self.stage = Stage::Answering(self.wait_for(asked.len()));
     }
@@ -158,6 +178,19 @@ impl State {
     }
 }
 
+/// `Devil's Advocate` → `devils-advocate`; letters of any script stay.
+fn handle(name: &str) -> String {
+    let mut handle = String::new();
+    for c in name.to_lowercase().chars().filter(|c| !matches!(c, '\'' | '’')) {
+        match c.is_alphanumeric() {
+            true => handle.push(c),
+            false if !handle.is_empty() && !handle.ends_with('-') => handle.push('-'),
+            false => {}
+        }
+    }
+    handle.trim_end_matches('-').to_owned()
+}
+
 impl Advisor {
     /// What it has answered, each with its round, oldest first.
     pub(super) fn answers(&self) -> impl Iterator<Item = (u32, &Answer)> {
@@ -166,8 +199,14 @@ impl Advisor {
         all.filter_map(|(round, standing)| Some((round, standing.done()?)))
     }
 
-    /// Its last answer in this round.
+    /// Its answer in this round: the one that was picked, else the last.
     pub(super) fn answer_in(&self, round: u32) -> Option<&Answer> {
+        if let Some(picked) = self.picked_in(round) {
+            let mut earlier = self.earlier.iter().map(|one| (one.id, &one.standing));
+            let own = (self.contribution(), &self.standing);
+            let mut all = earlier.by_ref().chain([own]);
+            return all.find(|(id, _)| *id == picked).and_then(|(_, standing)| standing.done());
+        }
         self.answers().filter(|(of, _)| *of == round).last().map(|(_, answer)| answer)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::ballot::{points, read::read};
 use super::{
-    Advisor, Convene, Event, Point, SeatId, Sitter, Stage, State, Synthesis, Wait, check, verdict,
+    Advisor, Convene, Event, Point, SeatId, Sitter, Stage, Standing, State, Synthesis, Wait, check,
 };
 use crate::call::Usage;
 use crate::form::{Form, Moment, Report, Ruling};
@@ -61,6 +61,8 @@ fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
         quorum,
         ballot,
         open_answers,
+        terms,
+        brief,
         nonce: _,
         at,
     } = event
@@ -77,6 +79,8 @@ fn begins(event: &Event) -> Result<Result<(), &'static str>, Reject> {
         prices: Noted::default(),
         budget: None,
         open_answers: *open_answers,
+        terms: terms.clone(),
+        brief: (**brief).clone(),
     };
     match check::board(&convene, *at) {
         Ok(()) => Ok(Ok(())),
@@ -126,7 +130,9 @@ fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
                 check(&format!("absent[{place}].why"), &absent.why, limits::FAILURE_BYTES);
             }
         }
+        // The rest is held to its limits where it could be put.
         Event::FollowedUp { prompt, .. } => check("prompt", prompt, limits::PROMPT_BYTES),
+        Event::Threaded { key } => check("key", key, limits::THREAD_KEY_BYTES),
         Event::BallotSkipped { reason, .. } | Event::Failed { reason } => {
             check("reason", reason, limits::FAILURE_BYTES);
         }
@@ -136,6 +142,7 @@ fn limits_hold(wrong: &mut Vec<Wrong>, field: &str, event: &Event) {
         | Event::TimeOver { .. }
         | Event::AdvisorHalted { .. }
         | Event::AdvisorRetried { .. }
+        | Event::AdvisorPicked { .. }
         | Event::QuorumReached { .. }
         | Event::BallotBegan { .. }
         | Event::BallotHalted { .. }
@@ -152,14 +159,15 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
         matches!(sitter, Some(Sitter::Person { .. }))
     };
     match event {
-        Event::AdvisorAnswered { seat, answer } => ensure(
+        Event::AdvisorAnswered { seat, answer, .. } => ensure(
             !is_person(seat) || answer.text.len() <= limits::REPLY_BYTES,
             "a person's reply is longer than one may be",
         ),
-        Event::Synthesized { verdict, answer, .. } => ensure(
-            *verdict == verdict::read(&answer.text),
-            "the verdict is not what its answer says",
-        ),
+        Event::Synthesized { number, verdict, answer } => {
+            let round = state.synthesis(*number).map_or(1, |synthesis| synthesis.round);
+            let says = state.brief(round).read(answer);
+            ensure(says.as_ref() == Ok(verdict), "the verdict is not what its answer says")
+        }
         Event::BallotBegan { number, points, left_out, .. } => ensure(
             state.points_of(*number) == (points.clone(), *left_out),
             "the points are not those of the synthesis",
@@ -180,8 +188,8 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
                 "the votes are not what their answer says",
             )
         }
-        Event::SynthesisBegan { basis, absent, .. } => {
-            let heard = *basis == state.answered();
+        Event::SynthesisBegan { basis, contributions, absent, .. } => {
+            let heard = *basis == state.answered() && *contributions == state.heard_otherwise();
             let seats: Vec<SeatId> = absent.iter().map(|absent| absent.seat).collect();
             let missing: Vec<SeatId> = state.absent().iter().map(|absent| absent.seat).collect();
             ensure(heard && seats == missing, "a synthesis names everybody as heard or as absent")
@@ -203,7 +211,9 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
         | Event::AdvisorStopped { .. }
         | Event::Overtaken { .. }
         | Event::AdvisorRetried { .. }
+        | Event::AdvisorPicked { .. }
         | Event::FollowedUp { .. }
+        | Event::Threaded { .. }
         | Event::SynthesisFailed { next: None, .. }
         | Event::SynthesisStopped { .. }
         | Event::BallotFailed { .. }
@@ -228,7 +238,16 @@ impl State {
 fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
     let advisor =
         |seat: &SeatId, is: &dyn Fn(&Advisor) -> bool| state.advisor(*seat).is_some_and(is);
-    let asked = |seat| advisor(seat, &|advisor| advisor.standing.is_asked());
+    let asked = |seat| advisor(seat, &Advisor::is_asked);
+    // One of the answers that were asked for at once; the last, where it is not said.
+    let one = |seat: &SeatId, asked: &Option<u32>, is: fn(&Standing) -> bool| {
+        let known = state.advisor(*seat);
+        let wanted = known.map(|known| asked.unwrap_or(known.asked));
+        let mut current = known.into_iter().flat_map(Advisor::current);
+        // The last one is never named.
+        let is_named = known.is_some_and(|known| *asked != Some(known.asked));
+        is_named && current.any(|(id, standing)| Some(id.asked) == wanted && is(standing))
+    };
     let answering = matches!(state.stage, Stage::Answering(_));
     let writes_or_votes = matches!(state.stage, Stage::Synthesizing | Stage::Balloting);
     let synthesizing = |number: &u32| {
@@ -254,14 +273,21 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         {
             Err("an answer is not empty")
         }
-        Event::AdvisorAnswered { seat, .. }
-        | Event::AdvisorFailed { seat, .. }
-        | Event::AdvisorHalted { seat } => {
+        Event::AdvisorAnswered { seat, asked, .. } | Event::AdvisorFailed { seat, asked, .. } => {
+            let asked = one(seat, asked, Standing::is_asked);
+            ensure(answering && asked, "this advisor was not being asked")
+        }
+        Event::AdvisorHalted { seat } => {
             ensure(answering && asked(seat), "this advisor was not being asked")
         }
-        Event::AdvisorStopped { seat, .. } => {
-            let unheard = advisor(seat, &|advisor| advisor.standing.is_unheard());
+        Event::AdvisorStopped { seat, asked, .. } => {
+            let unheard = one(seat, asked, Standing::is_unheard);
             ensure(unheard, "this advisor had not been stopped")
+        }
+        Event::AdvisorPicked { seat, asked } => {
+            let known = state.advisor(*seat);
+            let could = known.is_some_and(|known| state.could_pick(known, *asked).is_ok());
+            ensure(!writes_or_votes && could, "this answer could not be picked")
         }
         Event::Overtaken { call, .. } => ensure(
             state.overtaken.contains_key(call),
@@ -273,9 +299,16 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             let again = !writes_or_votes && state.has_room() && advisor(seat, &can_be);
             ensure(again, "this advisor could not be asked again")
         }
-        Event::FollowedUp { round, prompt, asked, .. } => {
+        Event::FollowedUp { round, prompt, asked, brief, .. } => {
+            let mut wrong = vec![];
+            brief.check(&mut wrong);
+            ensure(wrong.is_empty(), "what was wanted of the answers is not within limits")?;
             state.could_follow_up(*round, prompt, asked)
         }
+        Event::Threaded { .. } => ensure(
+            state.cannot_follow_up().is_none(),
+            "the board was not through with its question",
+        ),
         Event::QuorumReached { .. } => ensure(
             matches!(state.stage, Stage::Answering(Wait::Quorum(_))),
             "there was no quorum to reach",
@@ -338,11 +371,17 @@ fn named(model: Option<&ModelName>) -> Result<(), &'static str> {
 
 /// Calls that ran elsewhere hand nothing back here: their text is empty.
 fn unheard(state: &State) -> Vec<Event> {
-    let advisors = state.advisors.iter().filter(|advisor| advisor.standing.is_unheard());
-    let advisors = advisors.map(|advisor| Event::AdvisorStopped {
-        seat: advisor.seat.id,
-        partial: String::new(),
-        usage: Usage::default(),
+    let current = state.advisors.iter().flat_map(|advisor| {
+        let last = advisor.contribution();
+        advisor.current().map(move |(id, standing)| (id, last, standing))
+    });
+    let advisors = current.filter(|(_, _, standing)| standing.is_unheard()).map(|(id, last, _)| {
+        Event::AdvisorStopped {
+            seat: id.seat,
+            asked: Some(id.asked).filter(|_| id != last),
+            partial: String::new(),
+            usage: Usage::default(),
+        }
     });
     let syntheses = state.syntheses.iter().filter(|synthesis| synthesis.standing.is_unheard());
     let syntheses = syntheses.map(|synthesis| Event::SynthesisStopped {

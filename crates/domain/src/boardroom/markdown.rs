@@ -2,8 +2,8 @@
 
 use super::ballot::write_ballot;
 use super::{
-    Advisor, ContributionId, HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding,
-    Written,
+    Advisor, ContributionId, HEADINGS, SeatId, Sitter, Standing, State, Synthesis,
+    SynthesisStanding, Written,
 };
 use crate::call::Failure;
 use crate::form::Report;
@@ -62,7 +62,9 @@ fn write_advisor(out: &mut Document, state: &State, advisor: &Advisor, round: u3
         false => write_standing(out, state, sitter, standing),
     }
     for (asked, sitter, standing) in said {
-        out.heading(2, line!("Earlier answer {} ({})", asked, Words(who(sitter))));
+        let beside = advisor.round == round && asked > advisor.asked - advisor.batch;
+        let when = if beside { "Other" } else { "Earlier" };
+        out.heading(2, line!("{} answer {} ({})", when, asked, Words(who(sitter))));
         write_standing(out, state, sitter, standing);
     }
 }
@@ -172,7 +174,9 @@ impl State {
         if synthesis.absent.is_empty() {
             return None;
         }
-        let heard = synthesis.basis.len();
+        let mut heard: Vec<SeatId> = synthesis.basis.iter().map(|id| id.seat).collect();
+        heard.dedup();
+        let heard = heard.len();
         let all = heard + synthesis.absent.len();
         let missing: Vec<String> = synthesis
             .absent

@@ -39,7 +39,7 @@ impl Report for State {
     /// The people whose reply or votes are awaited.
     fn waits_for(&self) -> Vec<String> {
         let voters = self.awaited_voters();
-        let is_awaited = |a: &&Advisor| a.standing.is_asked() || voters.contains(&a.seat.id);
+        let is_awaited = |a: &&Advisor| a.is_asked() || voters.contains(&a.seat.id);
         let awaited = self.advisors.iter().filter(is_awaited);
         let name = |advisor: &Advisor| match &advisor.seat.sitter {
             Sitter::Model(_) => None,
@@ -50,7 +50,7 @@ impl Report for State {
 
     /// Every advisor is a step, the synthesis is one, and so are the votes of each.
     fn progress(&self) -> Progress {
-        let settled = self.asked_now().filter(|a| !a.standing.is_asked()).count();
+        let settled = self.asked_now().filter(|a| !a.is_asked()).count();
         let round = self.round();
         let is_written = |last: &Synthesis| last.round == round && last.standing.done().is_some();
         let is_over = !matches!(self.stage, Stage::Answering(_) | Stage::Synthesizing);
@@ -170,7 +170,7 @@ impl State {
         };
         match &self.stage {
             Stage::Answering(wait) => {
-                let waiting = self.names(|advisor| advisor.standing.is_asked());
+                let waiting = self.names(Advisor::is_asked);
                 let until = match wait {
                     Wait::Grace(until) => format!(" until {until} at the latest"),
                     Wait::All | Wait::Quorum(_) => String::new(),

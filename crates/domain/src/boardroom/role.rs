@@ -60,6 +60,18 @@ impl Role {
         }
     }
 
+    /// Two letters, by which it is told apart where there is no room for its name.
+    pub fn initials(self) -> &'static str {
+        match self {
+            Role::Advocate => "AD",
+            Role::Critic => "CR",
+            Role::Analyst => "AN",
+            Role::DevilsAdvocate => "DA",
+            Role::Expert => "EX",
+            Role::Generalist => "GE",
+        }
+    }
+
     /// What a person choosing a role needs to know.
     pub fn perspective(self) -> &'static str {
         match self {

@@ -1,7 +1,9 @@
 //! Calls of a board: their ids, and what becomes of their outcomes.
 
 use super::verdict::{self, Headings, Verdict};
-use super::{Advisor, ContributionId, Event, FailedTry, SeatId, Sitter, State, Synthesis};
+use super::{
+    Advisor, ContributionId, Event, FailedTry, SeatId, Sitter, Standing, State, Synthesis,
+};
 use crate::call::{Answer, Failed, FailureKind, Heard, Outcome};
 use crate::form::{Form, Moment, Ruling};
 use crate::ids::{CallId, ModelName};
@@ -106,9 +108,10 @@ impl State {
         }
         match called(call).ok_or(Reject::Stale)? {
             Called::Advisor(seat) => {
-                let own = |a: &&Advisor| !a.is_person() && a.call_id() == *call;
-                let advisor = self.advisor(seat).filter(own);
-                self.settle_advisor(advisor.ok_or(Reject::Stale)?, outcome, moment)
+                let advisor = self.advisor(seat).filter(|advisor| !advisor.is_person());
+                let advisor = advisor.ok_or(Reject::Stale)?;
+                let own = advisor.current().find(|(id, _)| id.call() == *call);
+                self.settle_advisor(advisor, own.ok_or(Reject::Stale)?, outcome, moment)
             }
             Called::Deadline(_) | Called::BallotDeadline(..) | Called::Grace
                 if outcome != Outcome::Elapsed =>
@@ -124,7 +127,7 @@ impl State {
             Called::Deadline(seat) => {
                 self.stands_due(call)?;
                 let Failed { failure, partial } = Failed::late("No reply came in time.");
-                let event = Event::AdvisorFailed { seat, failure, partial };
+                let event = Event::AdvisorFailed { seat, asked: None, failure, partial };
                 Ok(self.with_what_follows(event, moment))
             }
             Called::Synthesis(number) => {
@@ -146,17 +149,27 @@ impl State {
     fn settle_advisor(
         &self,
         advisor: &Advisor,
+        (id, standing): (ContributionId, &Standing),
         outcome: Outcome,
         moment: &Moment,
     ) -> Ruling<Event> {
         let seat = advisor.seat.id;
-        let event = match advisor.standing.hear(spoken::own(outcome.as_prose(), &self.nonce))? {
-            Heard::Answered(answer) => Event::AdvisorAnswered { seat, answer },
+        let asked = Some(id.asked).filter(|_| id != advisor.contribution());
+        let brief = self.brief(id.round);
+        let event = match standing.hear(spoken::own(outcome.as_prose(), &self.nonce))? {
+            Heard::Answered(answer) => match brief.sole.then(|| brief.read(&answer)) {
+                Some(Err(problem)) => {
+                    let Failed { failure, partial } =
+                        Failed::of(answer, FailureKind::Malformed, problem);
+                    Event::AdvisorFailed { seat, asked, failure, partial }
+                }
+                Some(Ok(_)) | None => Event::AdvisorAnswered { seat, asked, answer },
+            },
             Heard::Failed(Failed { failure, partial }) => {
-                Event::AdvisorFailed { seat, failure, partial }
+                Event::AdvisorFailed { seat, asked, failure, partial }
             }
             Heard::HandedBack(partial, usage) => {
-                return Ok(vec![Event::AdvisorStopped { seat, partial, usage }]);
+                return Ok(vec![Event::AdvisorStopped { seat, asked, partial, usage }]);
             }
         };
         Ok(self.with_what_follows(event, moment))
@@ -176,13 +189,47 @@ impl State {
                 return Ok(vec![Event::SynthesisStopped { number, partial, usage }]);
             }
         };
-        let verdict = verdict::read(&answer.text);
-        if verdict.headings == Headings::Missing && synthesis.can_be_put_in_order() {
-            let failed = Failed::of(answer, FailureKind::Malformed, UNSHAPED);
+        let brief = self.brief(synthesis.round);
+        let (verdict, unshaped) = match brief.read(&answer) {
+            Ok(verdict) if verdict.headings == Headings::Missing => {
+                (Some(verdict), UNSHAPED.into())
+            }
+            Ok(verdict) => return Ok(self.synthesized(synthesis, verdict, answer, moment)),
+            Err(problem) => (None, problem),
+        };
+        if synthesis.can_be_put_in_order() {
+            let failed = Failed::of(answer, FailureKind::Malformed, unshaped);
             let same = synthesis.model.clone();
             return Ok(vec![synthesis.failed(failed, Some(same), moment)]);
         }
-        Ok(self.synthesized(synthesis, verdict, answer, moment))
+        match verdict {
+            Some(verdict) => Ok(self.synthesized(synthesis, verdict, answer, moment)),
+            // What does not follow the schema is of no use to whoever asked for it.
+            None => {
+                let failed = Failed::of(answer, FailureKind::Malformed, unshaped);
+                Ok(vec![synthesis.failed(failed, self.next_synthesizer(synthesis), moment)])
+            }
+        }
+    }
+
+    /// What follows when everybody has answered: a synthesis, or on a board of one its
+    /// answer as the verdict.
+    pub(super) fn conclude(&self, moment: &Moment) -> Vec<Event> {
+        let brief = self.brief(self.round());
+        let mut began = self.begin_synthesis(None, None, moment);
+        let answer = self.asked_now().find_map(|advisor| advisor.standing.done());
+        let Some(answer) = answer.filter(|_| brief.sole) else { return vec![began] };
+        let Ok(verdict) = brief.read(answer) else { return vec![began] };
+        let number = self.syntheses.len() as u32 + 1;
+        if let (Event::SynthesisBegan { model, .. }, Some(own)) =
+            (&mut began, self.asked_now().find_map(|advisor| self.model_of(advisor.seat.id)))
+        {
+            *model = own;
+        }
+        // The words of the answer, whose spending is counted.
+        let answer =
+            Answer { attempts: 0, cut: answer.cut, ..Answer::by_person(answer.text.clone()) };
+        vec![began, Event::Synthesized { number, verdict, answer }]
     }
 
     fn synthesized(
@@ -205,7 +252,8 @@ impl State {
         failed: Failed,
         moment: &Moment,
     ) -> Vec<Event> {
-        let Some(unshaped) = synthesis.unshaped() else {
+        let is_free = self.brief(synthesis.round).schema.is_none();
+        let Some(unshaped) = synthesis.unshaped().filter(|_| is_free) else {
             let next = self.next_synthesizer(synthesis);
             return vec![synthesis.failed(failed, next, moment)];
         };

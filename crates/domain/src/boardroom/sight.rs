@@ -26,6 +26,7 @@ impl State {
                 other.standing.silence();
             }
             other.earlier.retain(|earlier| earlier.id.round < round);
+            other.picked.retain(|picked| picked.round < round);
         }
         seen.syntheses.retain(|synthesis| synthesis.round < round);
         seen.veiled_for = Some(seat);
@@ -68,7 +69,7 @@ impl Event {
     /// The event as it is told to this seat while its reply is awaited.
     pub fn veiled_for(mut self, own: SeatId) -> Event {
         match &mut self {
-            Event::AdvisorAnswered { seat, answer } if *seat != own => answer.silence(),
+            Event::AdvisorAnswered { seat, answer, .. } if *seat != own => answer.silence(),
             Event::AdvisorFailed { seat, partial, .. }
             | Event::AdvisorStopped { seat, partial, .. }
                 if *seat != own =>
@@ -100,7 +101,9 @@ impl Event {
             | Event::TimeOver { .. }
             | Event::AdvisorHalted { .. }
             | Event::AdvisorRetried { .. }
+            | Event::AdvisorPicked { .. }
             | Event::FollowedUp { .. }
+            | Event::Threaded { .. }
             | Event::QuorumReached { .. }
             | Event::SynthesisBegan { .. }
             | Event::BallotSkipped { .. }

@@ -16,6 +16,7 @@ mod sights;
 mod spending;
 mod stops;
 mod times;
+mod tries;
 mod verdicts;
 
 use super::Command as Own;
@@ -91,6 +92,9 @@ fn board(roles: &[Role]) -> Convene {
         role: *role,
         sitter: Sitter::Model(ModelName(format!("m/{}", place + 1))),
         system_prompt: None,
+        own: None,
+        tries: 1,
+        seated: Default::default(),
         budget: Allowance::default(),
     };
     Convene {
@@ -103,6 +107,8 @@ fn board(roles: &[Role]) -> Convene {
         prices: Noted::default(),
         budget: None,
         open_answers: false,
+        terms: Default::default(),
+        brief: Default::default(),
     }
 }
 
@@ -223,16 +229,22 @@ fn to_closed() -> Vec<Command> {
 // Events
 
 fn answered(seat: u8, text: &str) -> Event {
-    Event::AdvisorAnswered { seat: SeatId(seat), answer: answer(text) }
+    Event::AdvisorAnswered { seat: SeatId(seat), asked: None, answer: answer(text) }
 }
 
 fn failed(seat: u8, kind: FailureKind) -> Event {
-    Event::AdvisorFailed { seat: SeatId(seat), failure: failure(kind), partial: "Half a".into() }
+    Event::AdvisorFailed {
+        seat: SeatId(seat),
+        asked: None,
+        failure: failure(kind),
+        partial: "Half a".into(),
+    }
 }
 
 fn stopped(seat: u8, partial: &str) -> Event {
     Event::AdvisorStopped {
         seat: SeatId(seat),
+        asked: None,
         partial: partial.into(),
         usage: crate::Usage::default(),
     }
@@ -254,6 +266,7 @@ fn began(n: usize, number: u32, name: &str, basis: &[u8], absent: &[(u8, &str)])
         model: model(name),
         instruction: None,
         basis: basis.iter().copied().map(SeatId).collect(),
+        contributions: vec![],
         absent: absent.collect(),
         nonce: nonce(n),
     }
@@ -261,12 +274,13 @@ fn began(n: usize, number: u32, name: &str, basis: &[u8], absent: &[(u8, &str)])
 
 fn instructed(event: Event, text: &str) -> Event {
     match event {
-        Event::SynthesisBegan { number, model, basis, absent, nonce, .. } => {
+        Event::SynthesisBegan { number, model, basis, contributions, absent, nonce, .. } => {
             Event::SynthesisBegan {
                 number,
                 model,
                 instruction: Some(text.into()),
                 basis,
+                contributions,
                 absent,
                 nonce,
             }
@@ -321,6 +335,8 @@ fn a_board_is_convened_as_asked_and_everybody_is_asked_at_once() {
             quorum: convene.quorum,
             ballot: false,
             open_answers: false,
+            terms: Default::default(),
+            brief: Default::default(),
             nonce: nonce(0),
             at: at(0),
         }]
@@ -369,10 +385,12 @@ fn an_advisors_answer_is_kept_without_its_thinking_and_also_when_it_was_cut() {
     };
     let says = |text: &str, reasoning: &str, cut| Event::AdvisorAnswered {
         seat: SeatId(1),
+        asked: None,
         answer: Answer { reasoning: reasoning.into(), cut, ..answer(text) },
     };
     let wordless = |message: &str| Event::AdvisorFailed {
         seat: SeatId(1),
+        asked: None,
         failure: Failure { message: message.into(), ..failure(FailureKind::Empty) },
         partial: String::new(),
     };
@@ -442,7 +460,12 @@ fn an_empty_answer_is_a_failure() {
         usage: crate::Usage::default(),
     };
     let events = vec![
-        Event::AdvisorFailed { seat: SeatId(1), failure: failure.clone(), partial: "".into() },
+        Event::AdvisorFailed {
+            seat: SeatId(1),
+            asked: None,
+            failure: failure.clone(),
+            partial: "".into(),
+        },
         answered(2, "No."),
         began(2, 1, "m/s", &[2], &[(1, "empty answer")]),
     ];
@@ -914,7 +937,7 @@ fn a_deadline_that_passes_is_a_failure_in_time() {
     };
     let events = vec![
         answered(1, "Yes."),
-        Event::AdvisorFailed { seat: SeatId(2), failure, partial: "".into() },
+        Event::AdvisorFailed { seat: SeatId(2), asked: None, failure, partial: "".into() },
         began(2, 1, "m/s", &[1], &[(2, "timed out")]),
     ];
     check(board(), story, events, ("synthesizing", &["synthesis/1#1"]));

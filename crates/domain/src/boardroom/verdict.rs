@@ -39,6 +39,8 @@ pub enum Headings {
     Repaired,
     /// One or more is missing or empty; the text stands as the model wrote it.
     Missing,
+    /// Another form was asked for, or none.
+    NotAsked,
 }
 
 pub fn read(text: &str) -> Verdict {
@@ -65,7 +67,7 @@ impl Verdict {
     /// What stands under each of the four headings; `None` where they are missing.
     pub fn sections(&self) -> Option<[String; 4]> {
         match self.headings {
-            Headings::Missing => None,
+            Headings::Missing | Headings::NotAsked => None,
             Headings::AsAsked | Headings::Repaired => {
                 Some(found(&self.text)?.map(|section| section.trim().to_owned()))
             }

@@ -17,6 +17,9 @@ fn board(advisors: u8, budget: Budget) -> Convene {
         role: Role::Critic,
         sitter: Sitter::Model(model(&format!("m/{id}"))),
         system_prompt: Some("Be brief.".into()),
+        own: None,
+        tries: 1,
+        seated: Default::default(),
         budget: Allowance::default(),
     };
     Convene {
@@ -27,6 +30,8 @@ fn board(advisors: u8, budget: Budget) -> Convene {
         quorum: None,
         ballot: false,
         open_answers: false,
+        terms: Default::default(),
+        brief: Default::default(),
         prices: Noted::default(),
         budget: Some(budget),
     }

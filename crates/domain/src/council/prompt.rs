@@ -17,7 +17,7 @@ const FRAME_BYTES: usize = 96;
 
 pub fn answer(state: &State, turn: &Turn) -> Option<Ask> {
     let member = state.member(&turn.member)?;
-    Some(Ask {
+    Some(member.seated.asked(Ask {
         model: member.model.clone()?,
         system: system(state, turn),
         messages: vec![thread(state, member, turn)],
@@ -27,8 +27,9 @@ pub fn answer(state: &State, turn: &Turn) -> Option<Ask> {
             attempts: limits::COUNCIL_ATTEMPTS,
             ..Patience::default()
         },
+        temperature: None,
         workspace: None,
-    })
+    }))
 }
 
 fn system(state: &State, turn: &Turn) -> String {
@@ -67,8 +68,10 @@ fn thread(state: &State, member: &Member, turn: &Turn) -> Message {
     };
     let mut message = Message::new(Speaker::User, format!("Posts{left_out}:\n\n"));
     posts[first..].iter().for_each(|post| message.keep(&quoted_post(post, turn)));
-    let persona = member.persona.as_deref().map(|own| format!("{}\n\n", own.trim()));
-    let persona = persona.unwrap_or_default();
+    let persona = match member.seated.system(member.persona.as_deref().unwrap_or_default()) {
+        none if none.is_empty() => none,
+        persona => persona + "\n\n",
+    };
     let new = match (first.max(earlier.len()) + 1, posts.len()) {
         (first, last) if first < last => format!("Posts {first} to {last} are new to you. "),
         (first, last) if first == last => format!("Post {last} is new to you. "),

@@ -97,12 +97,14 @@ fn council(models: &[&str], people: &[&str]) -> Open {
         name: (*name).into(),
         model: Some(ModelName::new("m", name)),
         persona: None,
+        seated: Default::default(),
         budget: Allowance::default(),
     };
     let person = |name: &&str| Member {
         name: (*name).into(),
         model: None,
         persona: None,
+        seated: Default::default(),
         budget: Allowance::default(),
     };
     Open {

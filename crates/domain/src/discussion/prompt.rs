@@ -314,6 +314,7 @@ fn asked(state: &State, seat: &Seat, usual_ms: u64, words: Words, nonce: &Nonce)
             answer_tokens,
             ..Patience::default()
         },
+        temperature: bounds.temperature,
         workspace: workspace.clone(),
     };
     Some(Asked { ask, condensed: fitted.condensed })

@@ -9,6 +9,7 @@ use crate::call::Workspace;
 use crate::limits;
 use crate::names::{are_same, check_model_name, check_name, slug};
 use crate::reject::{Wrong, line, size, text};
+use crate::seated;
 
 const EMPTY: &str = "must not be empty";
 
@@ -51,6 +52,7 @@ pub fn onto(wrong: &mut Vec<Wrong>, base: Agent, given: Given) -> Agent {
         bounds: Bounds {
             turn_ms: given.turn_ms.unwrap_or(base.bounds.turn_ms),
             output_tokens: given.output_tokens.unwrap_or(base.bounds.output_tokens),
+            temperature: given.temperature.unwrap_or(base.bounds.temperature),
             budget_tokens: given.budget_tokens.unwrap_or(base.bounds.budget_tokens),
             budget_cost: given.budget_cost.unwrap_or(base.bounds.budget_cost),
             budget_ms: given.budget_ms.unwrap_or(base.bounds.budget_ms),
@@ -88,7 +90,9 @@ pub fn agent(wrong: &mut Vec<Wrong>, agent: &Agent, all: &[Arc<Agent>]) {
     {
         wrong.push(Wrong::new("model", problem));
     }
-    let Bounds { turn_ms, output_tokens, budget_tokens, budget_cost, budget_ms } = agent.bounds;
+    let Bounds { turn_ms, output_tokens, temperature, budget_tokens, budget_cost, budget_ms } =
+        agent.bounds;
+    seated::check_settings(wrong, str::to_owned, temperature, None);
     let turn = turn_ms.map(|ms| ms as f64 / 1000.0);
     let seconds = [limits::TURN_LEAST_MS, limits::TURN_MOST_MS].map(|ms| ms as f64 / 1000.0);
     within(wrong, "turnSeconds", turn, seconds, "seconds");

@@ -15,6 +15,7 @@ use crate::budget::Allowance;
 use crate::call::{Answer, Failure, Usage};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::prices::Noted;
+use crate::seated::Seated;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -262,6 +263,9 @@ pub struct Seat {
     /// Of the model, as far as they are known.
     #[serde(default, skip_serializing_if = "is_unpriced")]
     pub prices: Noted,
+    /// The stored agent that answers, and how it is asked.
+    #[serde(default, skip_serializing_if = "Seated::is_plain")]
+    pub seated: Seated,
 }
 
 /// A kind of annotation, and what it may be about.

@@ -100,7 +100,8 @@ fn ended(room: &Room) -> Option<Result<Value, String>> {
         | Room::Council(_)
         | Room::Library(_)
         | Room::Signals(_)
-        | Room::Shelf(_) => None,
+        | Room::Shelf(_)
+        | Room::Boards(_) => None,
     }
 }
 
@@ -345,7 +346,8 @@ pub fn refuses(room: &Room, act: &str, with: &Map<String, Value>) -> Option<Stri
         | Room::Workflow(_)
         | Room::Library(_)
         | Room::Signals(_)
-        | Room::Shelf(_) => None,
+        | Room::Shelf(_)
+        | Room::Boards(_) => None,
     }
 }
 
@@ -385,7 +387,7 @@ pub fn told(room: &Room, called: &str, since: Timestamp) -> Vec<Signal> {
             RunStage::Running | RunStage::Finally { .. } => vec![],
         },
         Room::Council(council) => posted(council, called, since),
-        Room::Library(_) | Room::Signals(_) | Room::Shelf(_) => vec![],
+        Room::Library(_) | Room::Signals(_) | Room::Shelf(_) | Room::Boards(_) => vec![],
     }
 }
 

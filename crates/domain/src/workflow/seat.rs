@@ -5,17 +5,14 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{What, ask_call};
 use super::event::{MayNote, Place, Seat};
-use super::fits::misfit;
 use super::kinds::{Act, Answer, Asks, POSTS, RESULTS, SEVERITIES, VOTES};
 use super::{Attempt, State};
 use crate::budget::Allowance;
 use crate::call::{self, Ask, Message, Patience, Shape, Speaker};
+use crate::fits;
 use crate::ids::CallId;
 use crate::quote::{quoted, quoting};
 use crate::spoken;
-
-/// Places at which JSON is looked for in an answer.
-const PLACES: usize = 64;
 
 impl State {
     /// The words of a question that is due.
@@ -49,14 +46,15 @@ impl State {
             ),
             None => prompt,
         };
-        Some(Ask {
+        Some(seat.seated.asked(Ask {
             model: seat.model.clone(),
             system,
             messages: vec![Message::new(Speaker::User, prompt)],
             shape: schema.map_or(Shape::Free, Shape::Json),
             patience: Patience::default(),
+            temperature: None,
             workspace: None,
-        })
+        }))
     }
 
     /// Whose question a call is, and what that seat may spend.
@@ -110,7 +108,7 @@ impl State {
         let Some((act, with)) = self.act(place) else { return Err("nothing was asked".into()) };
         let text = spoken::own(call::Outcome::Answered(answer.clone()), &self.code);
         let (text, _) = text.handed_back();
-        let found = schema(act, with).map(|schema| json_of(&text, &schema)).transpose()?;
+        let found = schema(act, with).map(|schema| fits::json_of(&text, &schema)).transpose()?;
         Ok(match act == Act::Ask {
             true => {
                 let model = match self.attempt(place) {
@@ -270,25 +268,10 @@ fn noted(may: &MayNote) -> Value {
     json!({ "type": "object", "properties": fields, "required": required })
 }
 
-/// The first JSON in a text that follows the schema.
-pub(super) fn json_of(text: &str, schema: &Value) -> Result<Value, String> {
-    let mut why = "there is no JSON in the answer".to_owned();
-    let begins = text.match_indices(['{', '[']).map(|(at, _)| at);
-    let whole = std::iter::once(text.len() - text.trim_start().len());
-    for at in whole.chain(begins).take(PLACES) {
-        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-        let Some(Ok(value)) = values.next() else { continue };
-        match misfit(&value, schema) {
-            None => return Ok(value),
-            Some(problem) => why = problem,
-        }
-    }
-    Err(format!("The answer does not have the form asked for: {why}."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fits::misfit;
 
     fn seat(posts: &[&str], notes: Vec<MayNote>) -> Seat {
         let posts: Vec<&str> = posts.to_vec();

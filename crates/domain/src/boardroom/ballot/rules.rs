@@ -228,7 +228,7 @@ fn votable(verdict: &Verdict) -> Result<(Vec<Point>, u32), &'static str> {
     let (points, left_out) = points::read(verdict);
     match (points.is_empty(), verdict.headings) {
         (false, _) => Ok((points, left_out)),
-        (true, Headings::Missing) => {
+        (true, Headings::Missing | Headings::NotAsked) => {
             Err("The synthesis does not have the sections whose points are voted on.")
         }
         (true, Headings::AsAsked | Headings::Repaired) => {

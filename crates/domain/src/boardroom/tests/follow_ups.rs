@@ -3,13 +3,13 @@
 use super::*;
 
 fn follow_up(prompt: &str) -> Command {
-    Command::Own(Own::FollowUp { prompt: prompt.into(), seats: vec![] })
+    Command::Own(Own::FollowUp { prompt: prompt.into(), seats: vec![], brief: Default::default() })
 }
 
 fn followed_up(n: usize, round: u32, prompt: &str, seats: &[u8]) -> Event {
     let addressed = |seat: &u8| Addressed { seat: SeatId(*seat), reply_by: None };
     let (prompt, asked) = (prompt.into(), seats.iter().map(addressed).collect());
-    Event::FollowedUp { round, prompt, asked, at: at(n) }
+    Event::FollowedUp { round, prompt, asked, brief: Default::default(), at: at(n) }
 }
 
 fn named(seat: u8, round: u32, asked: u32) -> ContributionId {
@@ -131,7 +131,13 @@ fn people_are_asked_like_all_others() {
         Addressed { seat: SeatId(1), reply_by: None },
         Addressed { seat: SeatId(2), reply_by: Some(at(64)) },
     ];
-    let put = Event::FollowedUp { round: 2, prompt: "Why?".into(), asked, at: at(4) };
+    let put = Event::FollowedUp {
+        round: 2,
+        prompt: "Why?".into(),
+        asked,
+        brief: Default::default(),
+        at: at(4),
+    };
     assert_eq!(log[log.len() - 2], put);
     assert_eq!(due_ids(&state), ids(&["deadline/2/2#1"]));
     let seen = markdown(&state.seen_from(SeatId(2)));
@@ -157,7 +163,13 @@ fn a_person_has_as_long_for_every_question() {
     ];
     let (_, log) = told(with_person(Some(at(60))), then(story, between));
     let asked = vec![Addressed { seat: SeatId(2), reply_by: Some(at(67)) }];
-    let put = Event::FollowedUp { round: 3, prompt: "Why?".into(), asked, at: at(7) };
+    let put = Event::FollowedUp {
+        round: 3,
+        prompt: "Why?".into(),
+        asked,
+        brief: Default::default(),
+        at: at(7),
+    };
     assert_eq!(log.last(), Some(&put));
 }
 

@@ -7,7 +7,7 @@ const GOLDEN: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/boardroom-events.json"));
 
 samples! {
-    Convened => [bare(), furnished(), voting(), open()],
+    Convened => [bare(), furnished(), voting(), open(), of_a_saved_board(), briefed()],
     Priced => [Event::Priced(golden::noted())],
     Budgeted => [Event::Budgeted(golden::budget())],
     TimeOver => [Event::TimeOver { at: at(1) }],
@@ -26,7 +26,7 @@ samples! {
         broken(FailureKind::PromptTooLong),
         broken(FailureKind::ProviderError),
         Event::AdvisorFailed {
-            seat: SeatId(1),
+            seat: SeatId(1), asked: None,
             failure: Failure { usage: spent(), ..failure(FailureKind::Idle) },
             partial: "Half a".into(),
         },
@@ -34,7 +34,7 @@ samples! {
     AdvisorHalted => [halted(2)],
     AdvisorStopped => [
         stopped(2, "I th"),
-        Event::AdvisorStopped { seat: SeatId(2), partial: "I th".into(), usage: spent() },
+        Event::AdvisorStopped { seat: SeatId(2), asked: None, partial: "I th".into(), usage: spent() },
     ],
     Overtaken => [
         Event::Overtaken {
@@ -48,6 +48,7 @@ samples! {
         retried(1),
         Event::AdvisorRetried { seat: SeatId(1), model: Some(model("m/other")) },
     ],
+    AdvisorPicked => [Event::AdvisorPicked { seat: SeatId(2), asked: 3 }],
     FollowedUp => [
         Event::FollowedUp {
             round: 2,
@@ -56,20 +57,34 @@ samples! {
                 Addressed { seat: SeatId(1), reply_by: None },
                 Addressed { seat: SeatId(2), reply_by: Some(at(60)) },
             ],
+            brief: Default::default(),
+            at: at(9),
+        },
+        Event::FollowedUp {
+            round: 2,
+            prompt: "And in figures?".into(),
+            asked: vec![Addressed { seat: SeatId(1), reply_by: None }],
+            brief: Arc::new(Brief {
+                answer_tokens: Some(200),
+                files: vec![ContextFile { name: "notes.md".into(), text: "Notes.".into() }],
+                ..Brief::default()
+            }),
             at: at(9),
         },
     ],
+    Threaded => [Event::Threaded { key: "v1/4711".into() }],
     QuorumReached => [reached(1)],
     SynthesisBegan => [
         began(2, 1, "m/s", &[1, 2], &[]),
         instructed(began(2, 2, "m/s", &[2], &[(1, "timed out")]), "In French."),
+        from_tries(began(2, 1, "m/s", &[1, 2], &[])),
     ],
     SynthesisFailed => [
         synthesis_failed(3, 1, FailureKind::Idle, Some("m/t")),
         synthesis_failed(3, 1, FailureKind::Idle, None),
     ],
     SynthesisStopped => [Event::SynthesisStopped { number: 1, partial: "## Cons".into(), usage: Usage::default() }],
-    Synthesized => [read_as(Headings::AsAsked), read_as(Headings::Repaired), read_as(Headings::Missing)],
+    Synthesized => [read_as(Headings::AsAsked), read_as(Headings::Repaired), read_as(Headings::Missing), read_as(Headings::NotAsked)],
     BallotBegan => [
         ballot_began(0, &[Section::Agreement], &[(1, None)]),
         ballot_began(
@@ -123,10 +138,50 @@ fn furnished() -> Event {
         role: Role::Expert,
         sitter: Sitter::Person { name: "Bo".into(), reply_by: None },
         system_prompt: None,
+        own: None,
+        tries: 1,
+        seated: Default::default(),
         budget: Allowance::default(),
     });
     board.context = vec![ContextFile { name: "notes.md".into(), text: "Notes.".into() }];
     told(board, vec![]).1.remove(0)
+}
+
+/// A role of one's own, a stored agent, settings and several tries, on the terms of a saved
+/// board.
+fn of_a_saved_board() -> Event {
+    let mut board = pair();
+    let agent = Seated::of(&crate::agent::built_in()[0]);
+    board.seats[0].own = Some(OwnRole { name: "Compliance officer".into(), ..OwnRole::default() });
+    board.seats[0].role = Role::Generalist;
+    board.seats[0].tries = 3;
+    board.seats[0].seated = Seated { persona: "You know the law.".into(), ..agent };
+    board.seats[1].seated = Seated::default().with(Some(0.25), Some(500));
+    board.terms = Terms {
+        board: Some("security-board".into()),
+        language: Some("German".into()),
+        synthesizer: Seated { persona: "Be brief.".into(), ..Seated::default() },
+    };
+    told(board, vec![]).1.remove(0)
+}
+
+fn from_tries(event: Event) -> Event {
+    let tried = |seat, asked| ContributionId { seat: SeatId(seat), round: 1, asked };
+    match event {
+        Event::SynthesisBegan { number, model, instruction, basis, absent, nonce, .. } => {
+            let contributions = vec![tried(1, 1), tried(1, 2), tried(2, 1)];
+            Event::SynthesisBegan {
+                number,
+                model,
+                instruction,
+                basis,
+                contributions,
+                absent,
+                nonce,
+            }
+        }
+        other => panic!("{other:?} is no synthesis"),
+    }
 }
 
 fn voting() -> Event {
@@ -135,6 +190,24 @@ fn voting() -> Event {
 
 fn open() -> Event {
     told(Convene { open_answers: true, ..pair() }, vec![]).1.remove(0)
+}
+
+fn briefed() -> Event {
+    let mut board = pair();
+    board.seats.pop();
+    board.brief = Brief {
+        instructions: Some("Answer in French.".into()),
+        schema: Some(serde_json::json!({ "type": "object", "required": ["answer"] })),
+        answer_tokens: Some(200),
+        sole: true,
+        files: vec![],
+        images: vec![Arc::new(crate::Image {
+            name: "plan.png".into(),
+            media_type: crate::MediaType::Png,
+            data: "iVBORw0KGgo=".into(),
+        })],
+    };
+    told(board, vec![]).1.remove(0)
 }
 
 fn ballot_began(left_out: u32, sections: &[Section], voters: &[(u8, Option<Timestamp>)]) -> Event {
@@ -168,7 +241,7 @@ fn measured() -> Event {
         attempts: 2,
         ..answer("Yes.")
     };
-    Event::AdvisorAnswered { seat: SeatId(1), answer }
+    Event::AdvisorAnswered { seat: SeatId(1), asked: None, answer }
 }
 
 fn spent() -> Usage {
@@ -182,11 +255,19 @@ fn spent() -> Usage {
 }
 
 fn counted() -> Event {
-    Event::AdvisorAnswered { seat: SeatId(1), answer: Answer { usage: spent(), ..answer("Yes.") } }
+    Event::AdvisorAnswered {
+        seat: SeatId(1),
+        asked: None,
+        answer: Answer { usage: spent(), ..answer("Yes.") },
+    }
 }
 
 fn cut() -> Event {
-    Event::AdvisorAnswered { seat: SeatId(1), answer: Answer { cut: true, ..answer("Yes, bec") } }
+    Event::AdvisorAnswered {
+        seat: SeatId(1),
+        asked: None,
+        answer: Answer { cut: true, ..answer("Yes, bec") },
+    }
 }
 
 fn broken(kind: FailureKind) -> Event {
@@ -237,11 +318,15 @@ fn a_search_finds_what_was_asked_and_answered() {
             row("Convened", "Should we?"),
             row("Convened", "Should we?"),
             row("Convened", "Should we?"),
+            row("Convened", "Should we?"),
+            row("Convened", "Should we?"),
             row("AdvisorAnswered", "Yes."),
             row("AdvisorAnswered", "Yes."),
             row("AdvisorAnswered", "Yes, bec"),
             row("AdvisorAnswered", "Yes."),
             row("FollowedUp", "How soon?"),
+            row("FollowedUp", "And in figures?"),
+            row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),
             row("Synthesized", "## Consensus\nA."),

@@ -50,7 +50,11 @@ fn every_prompt() {
     let synthesis = told(several, story).0;
     let unshaped = told(pair(), to_unshaped()).0;
     let ballot = told(with_files(), to_closed()).0;
-    let asked = Command::Own(Own::FollowUp { prompt: "@critic How soon?".into(), seats: vec![] });
+    let asked = Command::Own(Own::FollowUp {
+        prompt: "@critic How soon?".into(),
+        seats: vec![],
+        brief: Default::default(),
+    });
     let story = then(to_closed(), [asked]);
     let further = told(pair(), story.clone()).0;
     let answered = told(pair(), then(story, [answers("advisor/2/2#1", "Never.")])).0;
@@ -78,7 +82,11 @@ fn prompts_of_a_board_begin_alike() {
         assert_begins_alike(&advisor(n), &asks(&votes, &format!("ballot/1/{n}#1")));
     }
 
-    let asked = Command::Own(Own::FollowUp { prompt: "And?".into(), seats: vec![] });
+    let asked = Command::Own(Own::FollowUp {
+        prompt: "And?".into(),
+        seats: vec![],
+        brief: Default::default(),
+    });
     let further = told(pair(), then(to_closed(), [asked])).0;
     let plain = told(pair(), vec![]).0;
     for n in [1_u8, 2] {

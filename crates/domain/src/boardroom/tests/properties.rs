@@ -61,6 +61,10 @@ enum Step {
         other: bool,
     },
     Resume,
+    Pick {
+        seat: u8,
+        asked: u32,
+    },
     Reply {
         seat: u8,
     },
@@ -113,6 +117,7 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(|other| Step::Resynthesize { other }),
         2 => (0..5_u8, any::<bool>()).prop_map(|(seat, other)| Step::Retry { seat, other }),
         1 => Just(Step::Resume),
+        2 => (0..5_u8, 1..4_u32).prop_map(|(seat, asked)| Step::Pick { seat, asked }),
         2 => (0..5_u8).prop_map(|seat| Step::Reply { seat }),
         2 => Just(Step::OpenBallot),
         2 => vec(0..5_u8, 0..2).prop_map(|seats| Step::FollowUp { seats }),
@@ -247,11 +252,13 @@ impl Drive {
                 Command::Own(Own::Retry { seat: SeatId(seat), model: other(o), prices: prices(o) })
             }
             Step::Resume => Command::Own(Own::Resume),
+            Step::Pick { seat, asked } => pick(seat, asked),
             Step::Reply { seat } => reply(seat, &hostile(self.n)),
             Step::OpenBallot => Command::Own(Own::OpenBallot),
             Step::FollowUp { seats } => Command::Own(Own::FollowUp {
                 prompt: format!("asked-{}- Go on.", self.n),
                 seats: seats.into_iter().map(SeatId).collect(),
+                brief: Default::default(),
             }),
             Step::CastBallot { seat, choice } => {
                 let vote = Vote { point: 1, vote: choice, reason: hostile(self.n) };
@@ -534,15 +541,27 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
         ("resynthesize", taken(resynthesize())),
         ("resume", taken(Command::Own(Own::Resume))),
         ("retry", seats().any(|seat| taken(retry(seat)))),
+        ("pick", seats().any(|seat| (1..64).any(|asked| taken(pick(seat, asked))))),
         ("reply", seats().any(|seat| taken(reply(seat, "Hi.")))),
         ("openBallot", taken(Command::Own(Own::OpenBallot))),
-        ("followUp", taken(Command::Own(Own::FollowUp { prompt: "And?".into(), seats: vec![] }))),
+        (
+            "followUp",
+            taken(Command::Own(Own::FollowUp {
+                prompt: "And?".into(),
+                seats: vec![],
+                brief: Default::default(),
+            })),
+        ),
         ("ballot", seats().any(|seat| taken(one_vote(seat)))),
         ("export", true),
     ];
     let possible: BTreeSet<&str> =
         possible.into_iter().filter_map(|(name, is)| is.then_some(name)).collect();
     assert_eq!(state.allowed().into_iter().collect::<BTreeSet<_>>(), possible);
+}
+
+fn pick(seat: u8, asked: u32) -> Command {
+    Command::Own(Own::Pick { seat: SeatId(seat), asked })
 }
 
 fn one_vote(seat: u8) -> Command {
@@ -796,6 +815,7 @@ fn loose_events() -> Vec<Event> {
         round: 2,
         prompt: "And?".into(),
         asked: vec![Addressed { seat: SeatId(1), reply_by: None }],
+        brief: Default::default(),
         at: at(3),
     });
     pool.extend(one(|seat| answered(seat, "Yes.")));

@@ -21,6 +21,8 @@ fn filled(text: &str) -> State {
         quorum: None,
         ballot: true,
         open_answers: false,
+        terms: Default::default(),
+        brief: Default::default(),
         nonce: nonce(0),
         at: at(0),
     };
@@ -28,18 +30,24 @@ fn filled(text: &str) -> State {
     let voter = |seat| Voter { seat: SeatId(seat), until: None };
     let events = [
         convened,
-        Event::AdvisorAnswered { seat: SeatId(1), answer: said() },
-        Event::AdvisorAnswered { seat: SeatId(2), answer: said() },
-        Event::AdvisorFailed { seat: SeatId(3), failure: failure(), partial: text.into() },
+        Event::AdvisorAnswered { seat: SeatId(1), asked: None, answer: said() },
+        Event::AdvisorAnswered { seat: SeatId(2), asked: None, answer: said() },
+        Event::AdvisorFailed {
+            seat: SeatId(3),
+            asked: None,
+            failure: failure(),
+            partial: text.into(),
+        },
         halted(4),
         stopped(4, text),
         retried(2),
-        Event::AdvisorAnswered { seat: SeatId(2), answer: said() },
+        Event::AdvisorAnswered { seat: SeatId(2), asked: None, answer: said() },
         Event::SynthesisBegan {
             number: 1,
             model: model("m/s"),
             instruction: Some(text.into()),
             basis: vec![SeatId(1), SeatId(2)],
+            contributions: vec![],
             absent: vec![Absent { seat: SeatId(3), why: text.into() }],
             nonce: nonce(1),
         },
@@ -73,9 +81,10 @@ fn filled(text: &str) -> State {
             round: 2,
             prompt: text.into(),
             asked: vec![Addressed { seat: SeatId(1), reply_by: None }],
+            brief: Default::default(),
             at: at(9),
         },
-        Event::AdvisorAnswered { seat: SeatId(1), answer: said() },
+        Event::AdvisorAnswered { seat: SeatId(1), asked: None, answer: said() },
         IMPORTED(),
     ];
     events.iter().fold(None, apply::<State>).expect("a board")

@@ -7,6 +7,7 @@ use super::case::{self, Replies, Reply};
 use super::given::{flow, given, heard, sample};
 use super::{Fault, Rehearsal};
 use crate::call::{Answer, Failure, FailureKind, Outcome, Work};
+use crate::fits;
 use crate::ledger::Usage;
 use crate::workflow::calls::What;
 use crate::workflow::event::{Doing, Place};
@@ -71,7 +72,7 @@ impl<'a> Rehearsal<'a> {
                 let schema = seat::schema(act, with).unwrap_or_default();
                 posts(
                     said.as_str()
-                        .and_then(|text| seat::json_of(text, &schema).ok())
+                        .and_then(|text| fits::json_of(text, &schema).ok())
                         .as_ref()
                         .unwrap_or(said),
                 )

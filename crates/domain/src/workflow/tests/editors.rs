@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::definitions::EXAMPLES;
-use crate::workflow::fits::misfit;
+use crate::fits::misfit;
 use crate::workflow::problem::Problems;
 use crate::workflow::{schema, yaml};
 

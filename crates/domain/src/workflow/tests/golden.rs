@@ -57,6 +57,7 @@ fn seat(notes: Vec<MayNote>) -> Seat {
         posts: vec!["p1".into()],
         notes,
         prices: Noted::default(),
+        seated: Default::default(),
     }
 }
 

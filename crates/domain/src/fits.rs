@@ -6,6 +6,29 @@ use serde_json::{Map, Value};
 
 /// How deep parts of a schema may name each other.
 const DEPTH: usize = 32;
+/// Places at which JSON is looked for in an answer.
+const PLACES: usize = 64;
+
+/// The first JSON in a text that follows the schema, as it stands there.
+pub(crate) fn fitting<'a>(text: &'a str, schema: &Value) -> Result<(&'a str, Value), String> {
+    let mut why = "there is no JSON in the answer".to_owned();
+    let begins = text.match_indices(['{', '[']).map(|(at, _)| at);
+    let whole = std::iter::once(text.len() - text.trim_start().len());
+    for at in whole.chain(begins).take(PLACES) {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else { continue };
+        match misfit(&value, schema) {
+            None => return Ok((&text[at..at + values.byte_offset()], value)),
+            Some(problem) => why = problem,
+        }
+    }
+    Err(format!("The answer does not have the form asked for: {why}."))
+}
+
+/// The same as a value.
+pub(crate) fn json_of(text: &str, schema: &Value) -> Result<Value, String> {
+    fitting(text, schema).map(|(_, value)| value)
+}
 
 /// The first thing that is wrong, with where it is.
 pub(crate) fn misfit(value: &Value, schema: &Value) -> Option<String> {
