@@ -2,7 +2,10 @@
 
 //! Measures the embedded model, and holds it to its shapes:
 //! `cargo run --release -p plenary -p plenary-providers --features plenary/local
-//!  --example local -- PATH.gguf`
+//!  --example local -- PATH.gguf [COUNT]`
+//!
+//! Beside a llama.cpp server that has the same file, in turn, with `--beside URL [ROUNDS]`
+//! after the path; `scripts/llama-bench` starts one.
 
 use std::time::Instant;
 
@@ -10,13 +13,19 @@ use futures::StreamExt;
 use futures::future::join_all;
 use plenary_domain::{Ask, Message, ModelName, Patience, Shape, Speaker};
 use plenary_engine::ports::{Models, Piece};
-use plenary_providers::{LocalModel, ProviderConfig, Providers};
+use plenary_providers::{Kind, LocalModel, ProviderConfig, Providers};
 
 const HEADINGS: [&str; 4] =
     ["Consensus", "Points of Agreement", "Points of Divergence", "Recommendation"];
 
 fn main() {
     let path = std::env::args().nth(1).expect("the path of a GGUF file");
+    if std::env::args().nth(2).as_deref() == Some("--beside") {
+        let url = std::env::args().nth(3).expect("the address of a llama.cpp server");
+        let rounds = std::env::args().nth(4).map_or(3, |n| n.parse().expect("a number"));
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        return runtime.block_on(beside(path.into(), &url, rounds));
+    }
     let count: usize = std::env::args().nth(2).map_or(30, |n| n.parse().expect("a number"));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(run(path.into(), count));
@@ -48,6 +57,83 @@ async fn run(path: std::path::PathBuf, count: usize) {
     }
     decisions(&providers, count).await;
     syntheses(&providers, count).await;
+}
+
+/// The same questions to both, in turn, so that whatever else the machine does is shared.
+async fn beside(path: std::path::PathBuf, url: &str, rounds: usize) {
+    plenary_providers::install_tls();
+    let model = LocalModel { name: "m".into(), path, note: None };
+    let server = ProviderConfig::new("server", Kind::OpenAi).at(&format!("{url}/v1"));
+    let providers = Providers::new(vec![ProviderConfig::local("local", vec![model]), server]);
+    // The processor time is what can be compared on a machine that others use too.
+    let server_pid = std::env::var("SERVER_PID").expect("SERVER_PID");
+    let answer_tokens = std::env::var("TOKENS").map_or(128, |n| n.parse().expect("a number"));
+    let pace = async |model: &str, together: usize, round: usize| {
+        let asked = (0..together).map(|n| {
+            let mut ask = free(n + round);
+            ask.model = ModelName(model.into());
+            ask.messages[0].text =
+                format!("{} (Question {round}.{together})", ask.messages[0].text);
+            ask.patience.answer_tokens = answer_tokens;
+            answer(&providers, ask)
+        });
+        let process = if model == "local/m" { "self".to_owned() } else { server_pid.clone() };
+        let before = used(&process);
+        let (said, seconds) = timed(join_all(asked)).await;
+        let tokens = said.iter().map(|said| said.tokens).sum::<u64>() as f64;
+        Pace { tokens: tokens / seconds, for_cpu: tokens / (used(&process) - before) }
+    };
+    for model in ["local/m", "server/m"] {
+        pace(model, 1, 1_000).await;
+    }
+    for together in [1, 3, 6] {
+        let mut ratios = vec![];
+        for round in 0..rounds {
+            let own = pace("local/m", together, round).await;
+            let other = pace("server/m", together, round).await;
+            println!(
+                "{together} at once: {:.1} tokens/s, the server {:.1}; {:.1} and {:.1} for each \
+                 second of processor time",
+                own.tokens, other.tokens, own.for_cpu, other.for_cpu
+            );
+            ratios.push((own.tokens / other.tokens, own.for_cpu / other.for_cpu));
+        }
+        let median = |mut all: Vec<f64>| {
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        println!(
+            "{together} at once, medians: ×{:.2} by the clock, ×{:.2} by processor time",
+            median(ratios.iter().map(|ratio| ratio.0).collect()),
+            median(ratios.iter().map(|ratio| ratio.1).collect())
+        );
+    }
+    // A long prompt that another one begins with: to be read once.
+    let long = "The minutes say that it was discussed at length, and nobody agreed. ".repeat(40);
+    for model in ["local/m", "server/m"] {
+        let asks = (0..3).map(|n| {
+            let mut ask = ask("You are an advisor.", &format!("{long} What now? {n}"), Shape::Free);
+            ask.model = ModelName(model.into());
+            ask.patience.answer_tokens = 32;
+            answer(&providers, ask)
+        });
+        let (_, seconds) = timed(join_all(asks)).await;
+        println!("3 with the same 600 tokens before them: {seconds:.1} s ({model})");
+    }
+}
+
+struct Pace {
+    tokens: f64,
+    for_cpu: f64,
+}
+
+/// Seconds of processor time that a process has used.
+fn used(process: &str) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("a process");
+    let fields: Vec<&str> =
+        stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |n: usize| fields[n].parse::<f64>().expect("ticks");
+    (ticks(11) + ticks(12)) / 100.0
 }
 
 async fn timed<T>(work: impl Future<Output = T>) -> (T, f64) {
@@ -144,6 +230,7 @@ fn ask(system: &str, user: &str, shape: Shape) -> Ask {
         messages: vec![Message::new(Speaker::User, user)],
         shape,
         patience: Patience::default(),
+        temperature: None,
         workspace: None,
     }
 }

@@ -44,6 +44,10 @@ impl Wire for Anthropic {
             "messages": messages,
             "stream": true,
         });
+        // This wire has no more than 1, where others have 2.
+        if let Some(temperature) = prompt::temperature(ask, without) {
+            body["temperature"] = temperature.min(1.0).into();
+        }
         let system = match without.schema {
             true => prompt::system_with_schema(ask),
             false => ask.system.clone(),
@@ -88,7 +92,11 @@ impl Wire for Anthropic {
         }
         let list: List = serde_json::from_slice(body)?;
         let listed = |model: Model| {
-            let fact = Fact { window_tokens: facts::window(model.max_input_tokens), price: None };
+            let fact = Fact {
+                window_tokens: facts::window(model.max_input_tokens),
+                price: None,
+                looks: None,
+            };
             Listed { fact, ..Listed::bare(model.id) }
         };
         Ok(list.data.into_iter().map(listed).collect())
@@ -98,13 +106,23 @@ impl Wire for Anthropic {
 /// A message in the parts that later requests have too, with marks where the cache should
 /// keep what comes before. What it has kept it finds only at the ends of the same parts.
 fn content(message: &Message, is_marked: bool) -> Value {
+    let shown = message.images.iter().map(|image| {
+        let kind = image.media_type.name();
+        json!({"type": "image", "source": {
+            "type": "base64", "media_type": kind, "data": image.data,
+        }})
+    });
+    let mut parts: Vec<Value> = shown.collect();
     let Some((last, others)) = message.joints.split_last() else {
-        return message.text.as_str().into();
+        if parts.is_empty() {
+            return message.text.as_str().into();
+        }
+        parts.push(part(&message.text, false));
+        return parts.into();
     };
     let ends = others.iter().take(limits::CACHE_PARTS).chain([last]);
     let count = others.len().min(limits::CACHE_PARTS) + 1;
     let mut from = 0;
-    let mut parts = vec![];
     for (place, end) in ends.enumerate() {
         let back = count - 1 - place;
         let is_mark = back.is_multiple_of(LOOKBACK) && back / LOOKBACK < MARKS;

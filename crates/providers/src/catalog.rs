@@ -89,6 +89,11 @@ impl Catalog {
         self.book.of(config, model)
     }
 
+    /// How often the lists, or what they led to, have said something.
+    pub(crate) fn count(&self) -> u64 {
+        self.book.count()
+    }
+
     /// Until nothing is asked for any more beside the lists, but not for long.
     pub(crate) async fn learned(&self) {
         let mut learning = std::mem::take(&mut *self.learning());

@@ -83,7 +83,7 @@ impl ProviderConfig {
     /// The same where nobody has said anything.
     pub(crate) fn usual_window(&self) -> u32 {
         match self.kind {
-            Kind::Local => limits::LOCAL_WINDOW_TOKENS as u32,
+            Kind::Local => limits::LOCAL_LEAST_TOKENS as u32,
             Kind::Ollama => limits::OLLAMA_WINDOW_TOKENS,
             Kind::OpenAi | Kind::Anthropic | Kind::Gemini | Kind::Command => limits::WINDOW_TOKENS,
         }

@@ -3,6 +3,13 @@
 use crate::config::{Kind, OPENROUTER_URL, ProviderConfig, Secret};
 
 const OLLAMA_PORT: u16 = 11434;
+/// With the beginning of their variables.
+const VENDORS: [(&str, Kind, &str); 4] = [
+    ("openai", Kind::OpenAi, "OPENAI"),
+    ("anthropic", Kind::Anthropic, "ANTHROPIC"),
+    ("gemini", Kind::Gemini, "GEMINI"),
+    ("openrouter", Kind::OpenAi, "OPENROUTER"),
+];
 
 /// What the environment names, and Ollama at its usual place in any case.
 /// `env` looks up a variable; an empty one counts as not set.
@@ -13,14 +20,9 @@ pub fn discover(env: &dyn Fn(&str) -> Option<String>) -> Vec<ProviderConfig> {
         Some(host) => ollama.at(&ollama_url(&host)),
         None => ollama,
     }];
-    let vendors = [
-        ("openai", Kind::OpenAi, "OPENAI", Kind::OpenAi.usual_url()),
-        ("anthropic", Kind::Anthropic, "ANTHROPIC", Kind::Anthropic.usual_url()),
-        ("gemini", Kind::Gemini, "GEMINI", Kind::Gemini.usual_url()),
-        ("openrouter", Kind::OpenAi, "OPENROUTER", OPENROUTER_URL),
-    ];
-    for (name, kind, prefix, usual) in vendors {
-        let key_env = format!("{prefix}_API_KEY");
+    for (name, kind, prefix) in VENDORS {
+        let usual = if name == "openrouter" { OPENROUTER_URL } else { kind.usual_url() };
+        let key_env = key_variable(prefix);
         let key = get(&key_env);
         let url = get(&format!("{prefix}_BASE_URL"));
         // A local server that speaks OpenAI's wire wants no key.
@@ -34,6 +36,23 @@ pub fn discover(env: &dyn Fn(&str) -> Option<String>) -> Vec<ProviderConfig> {
         found.push(config);
     }
     found
+}
+
+fn key_variable(prefix: &str) -> String {
+    format!("{prefix}_API_KEY")
+}
+
+/// Providers that take a key, and the variable in which each looks for it: the vendors, and
+/// what is set up beside them.
+pub fn key_variables(configs: &[ProviderConfig]) -> Vec<(String, String)> {
+    let own = configs.iter().filter_map(|one| Some((one.name.clone(), one.key_env.clone()?)));
+    let mut all: Vec<(String, String)> = own.collect();
+    for (name, _, prefix) in VENDORS {
+        if !configs.iter().any(|one| one.name == name) {
+            all.push((name.to_owned(), key_variable(prefix)));
+        }
+    }
+    all
 }
 
 /// Reads `OLLAMA_HOST` as Ollama itself does: the scheme, the port and the host

@@ -2,6 +2,7 @@
 //! Whoever says it may be wrong, so that nothing here keeps a list from being read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ pub struct Fact {
     pub window_tokens: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// Whether it takes images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<bool>,
 }
 
 impl Fact {
@@ -78,7 +82,7 @@ where
 
 /// What providers have said of their models since this process began.
 #[derive(Default)]
-pub(crate) struct Book(RwLock<BTreeMap<ModelName, (Fact, Timestamp)>>);
+pub(crate) struct Book(RwLock<BTreeMap<ModelName, (Fact, Timestamp)>>, AtomicU64);
 
 impl Book {
     /// What a provider lists takes the place of what it listed before; what it said
@@ -94,14 +98,20 @@ impl Book {
         book.retain(|name, _| name.parts().0 != provider || asked.contains(name.parts().1));
         let facts = listed.iter().filter(|one| !one.fact.is_nothing()).take(limits::MODELS_KNOWN);
         book.extend(facts.map(|one| (ModelName::new(provider, &one.name), (one.fact, now))));
+        self.1.fetch_add(1, Relaxed);
     }
 
-    fn learn(&self, model: ModelName, window_tokens: Option<u32>) {
-        if window_tokens.is_some() {
-            let fact = Fact { window_tokens, price: None };
+    fn learn(&self, model: ModelName, fact: Fact) {
+        if !fact.is_nothing() {
             let mut book = self.0.write().unwrap_or_else(PoisonError::into_inner);
             book.insert(model, (fact, SystemClock::default().now()));
+            self.1.fetch_add(1, Relaxed);
         }
+    }
+
+    /// How often something was written into it.
+    pub(crate) fn count(&self) -> u64 {
+        self.1.load(Relaxed)
     }
 
     pub(crate) fn of(
@@ -139,7 +149,10 @@ pub(crate) async fn learn(
                 let each = stream::iter(listed).map(|one: Listed| async move {
                     let body = json!({ "model": one.name });
                     let shown = http.told(config, wire, url, Some(&body)).await;
-                    book.learn(name(&one), ollama_window(&shown?, running, &one.name));
+                    let shown = shown?;
+                    let window_tokens = ollama_window(&shown, running, &one.name);
+                    let looks = ollama_looks(&shown);
+                    book.learn(name(&one), Fact { window_tokens, looks, price: None });
                     Some(())
                 });
                 each.buffer_unordered(AT_ONCE).for_each(|_| async {}).await;
@@ -150,13 +163,20 @@ pub(crate) async fn learn(
                 let tokens = props.and_then(|told| {
                     told.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64)
                 });
-                listed.iter().for_each(|one| book.learn(name(one), window(tokens)));
+                let fact = Fact { window_tokens: window(tokens), ..Fact::default() };
+                listed.iter().for_each(|one| book.learn(name(one), fact));
             }
             Kind::Anthropic | Kind::Gemini | Kind::Command | Kind::Local => {}
         }
     };
     // What has come by then is noted.
     let _ = tokio::time::timeout(limit, asked).await;
+}
+
+/// Newer versions say what a model can do.
+fn ollama_looks(shown: &Value) -> Option<bool> {
+    let all = shown["capabilities"].as_array()?;
+    Some(all.iter().any(|capability| capability == "vision"))
 }
 
 /// What Ollama gives a model unless it is told: the model's own setting, else what it has
@@ -204,7 +224,7 @@ mod tests {
         let config = ProviderConfig::new("lab", Kind::OpenAi);
         let book = Book::default();
         let listed = |name: &str, tokens| {
-            let fact = Fact { window_tokens: Some(tokens), price: None };
+            let fact = Fact { window_tokens: Some(tokens), ..Fact::default() };
             Listed { fact, ..Listed::bare(name.into()) }
         };
         let window = |name: &str| {

@@ -9,6 +9,7 @@ use plenary_domain::FailureKind;
 use plenary_engine::ports::ModelError;
 use serde_json::Value;
 
+use crate::client::{Lost, NoHost};
 use crate::config::{Kind, ProviderConfig};
 use crate::wait;
 
@@ -170,13 +171,21 @@ fn no_model(config: &ProviderConfig, model: &str, words: &str) -> String {
 }
 
 /// A request that could not be sent, or an answer that could not be read.
-pub(crate) fn transport(config: &ProviderConfig, error: &reqwest::Error) -> ModelError {
+pub(crate) fn transport(config: &ProviderConfig, lost: &Lost) -> ModelError {
     let (name, url) = (&config.name, config.shown_url());
-    if error.is_builder() {
-        let message = format!("The URL `{url}` of {name} cannot be used; check it.");
-        return last(FailureKind::Misconfigured, message);
-    }
-    if error.is_dns() {
+    let error = match lost {
+        Lost::Address => {
+            let message = format!("The URL `{url}` of {name} cannot be used; check it.");
+            return last(FailureKind::Misconfigured, message);
+        }
+        Lost::Cut => {
+            let message = format!("{name} closed the connection before it answered.");
+            return retry(FailureKind::Unreachable, message);
+        }
+        Lost::Slow => return unanswered(config),
+        Lost::Connect(error) => &**error as &(dyn Error + 'static),
+    };
+    if within::<NoHost>(error).is_some() {
         let message =
             format!("The host of {name} is not known; check the URL {url} and the network.");
         return last(FailureKind::Unreachable, message);
@@ -187,21 +196,20 @@ pub(crate) fn transport(config: &ProviderConfig, error: &reqwest::Error) -> Mode
         );
         return last(FailureKind::Unreachable, message);
     }
-    if !error.is_connect() {
-        return retry(
-            FailureKind::Unreachable,
-            format!("{name} closed the connection before it answered."),
-        );
-    }
-    let message = match io_kind(error) {
+    let message = match within::<io::Error>(error).map(io::Error::kind) {
         Some(io::ErrorKind::ConnectionRefused) => {
             format!("Nothing listens for {name} at {url}; check that it is running.")
         }
-        _ if error.is_timeout() => {
-            format!("{name} at {url} does not take the connection; check the URL and the network.")
-        }
+        Some(io::ErrorKind::TimedOut) => return unanswered(config),
         _ => format!("No connection to {name} at {url}; check the URL and the network."),
     };
+    retry(FailureKind::Unreachable, message)
+}
+
+fn unanswered(config: &ProviderConfig) -> ModelError {
+    let (name, url) = (&config.name, config.shown_url());
+    let message =
+        format!("{name} at {url} does not take the connection; check the URL and the network.");
     retry(FailureKind::Unreachable, message)
 }
 
@@ -455,12 +463,8 @@ pub(crate) fn presentable(words: &str) -> String {
 }
 
 /// What is wrong with an encrypted connection, if that is what is wrong.
-pub(crate) fn tls(error: &reqwest::Error) -> Option<String> {
+pub(crate) fn tls(error: &(dyn Error + 'static)) -> Option<String> {
     within::<rustls::Error>(error).map(ToString::to_string)
-}
-
-fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    within::<io::Error>(error).map(io::Error::kind)
 }
 
 /// The cause of this type, if there is one. An I/O error hides what it was made

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use plenary_domain::{Ask, Speaker, Usage};
+use plenary_domain::{Ask, Message, Speaker, Usage};
 use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ impl Wire for Gemini {
         let contents: Vec<Value> = ask
             .messages
             .iter()
-            .map(|one| json!({"role": role(one.speaker), "parts": [{"text": one.text}]}))
+            .map(|one| json!({"role": role(one.speaker), "parts": parts(one)}))
             .collect();
         let mut body = json!({ "contents": contents });
         let system = match without.schema {
@@ -42,6 +42,9 @@ impl Wire for Gemini {
             });
         }
         body["generationConfig"]["maxOutputTokens"] = prompt::answer_cap(ask, without).into();
+        if let Some(temperature) = prompt::temperature(ask, without) {
+            body["generationConfig"]["temperature"] = temperature.into();
+        }
         let model = path_segment(ask.model.parts().1);
         let url = format!("{}/v1beta/models/{model}:streamGenerateContent?alt=sse", config.url);
         (url, body)
@@ -83,11 +86,22 @@ impl Wire for Gemini {
         };
         let models = list.models.into_iter().filter(answers);
         let listed = |model: Model| {
-            let fact = Fact { window_tokens: facts::window(model.input_token_limit), price: None };
+            let fact = Fact {
+                window_tokens: facts::window(model.input_token_limit),
+                price: None,
+                looks: None,
+            };
             Listed { fact, ..Listed::bare(model.name.trim_start_matches("models/").to_owned()) }
         };
         Ok(models.map(listed).collect())
     }
+}
+
+fn parts(message: &Message) -> Vec<Value> {
+    let shown = message.images.iter().map(
+        |image| json!({"inlineData": {"mimeType": image.media_type.name(), "data": image.data}}),
+    );
+    shown.chain([json!({"text": message.text})]).collect()
 }
 
 fn role(speaker: Speaker) -> &'static str {

@@ -1,28 +1,23 @@
 //! One request over HTTP, from the first byte out to the last piece in.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures::FutureExt as _;
 use futures::stream::{self, Stream};
+use hyper::Method;
 use plenary_domain::{Ask, limits};
 use plenary_engine::ports::{Ending, ModelError, Piece};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
+use crate::client::{Answer, Asked, Client};
 use crate::config::{Kind, ProviderConfig, Secret};
 use crate::facts::Listed;
 use crate::lines::{Frames, Framing, Stop};
-use crate::tls::client_builder;
-use crate::{anthropic, failure, gemini, ollama, openai, wait};
-
-/// Idle connections that are kept to one host: a whole house of streams.
-const IDLE_CONNECTIONS: usize = 2_048;
-/// After the end of an answer the connection is worth waiting for this long, so
-/// that the next request can use it.
-const DRAIN: Duration = Duration::from_secs(1);
+use crate::{anthropic, failure, gemini, images, ollama, openai, wait};
 
 /// One vendor's way of saying things.
 pub(crate) trait Wire: Sync {
@@ -75,16 +70,37 @@ pub(crate) struct Out {
 }
 
 impl Out {
+    /// What comes together is one piece.
     pub(crate) fn text(&mut self, text: Option<String>) {
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.pieces.push_back(Piece::Text(text));
+        match (self.pieces.back_mut(), text.filter(|text| !text.is_empty())) {
+            (Some(Piece::Text(before)), Some(text)) => before.push_str(&text),
+            (_, Some(text)) => self.pieces.push_back(Piece::Text(text)),
+            (_, None) => {}
         }
     }
 
     pub(crate) fn reasoning(&mut self, text: Option<String>) {
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.pieces.push_back(Piece::Reasoning(text));
+        match (self.pieces.back_mut(), text.filter(|text| !text.is_empty())) {
+            (Some(Piece::Reasoning(before)), Some(text)) => before.push_str(&text),
+            (_, Some(text)) => self.pieces.push_back(Piece::Reasoning(text)),
+            (_, None) => {}
         }
+    }
+
+    /// More would have to be held for whoever takes the pieces.
+    fn is_full(&self) -> bool {
+        self.pieces.iter().map(bytes_of).sum::<usize>() > limits::DELTA_BYTES
+    }
+}
+
+fn bytes_of(piece: &Piece) -> usize {
+    match piece {
+        Piece::Text(text) | Piece::Reasoning(text) => text.len(),
+        Piece::Usage(_)
+        | Piece::Waiting { .. }
+        | Piece::Retrying { .. }
+        | Piece::Busy
+        | Piece::End(_) => 0,
     }
 }
 
@@ -113,6 +129,10 @@ pub(crate) struct Without {
     pub schema: bool,
     /// OpenAI's older name for the cap on an answer; the newer one is used then.
     pub old_cap: bool,
+    /// Models that reason take none, or only their own.
+    pub temperature: bool,
+    /// Images; they are told of in words then.
+    pub images: bool,
     /// The cap on an answer as it was, so many times; a quarter of it is asked for.
     pub quarters: u32,
 }
@@ -129,6 +149,10 @@ impl Without {
             self.usage = true;
             return true;
         }
+        if !self.temperature && ask.temperature.is_some() && has(&["temperature"]) {
+            self.temperature = true;
+            return true;
+        }
         let wants_new = has(&["max_completion_tokens"]) && has(&["max_tokens"]);
         if !self.old_cap && wants_new {
             self.old_cap = true;
@@ -139,6 +163,11 @@ impl Without {
         let too_large = ["too large", "at most", "maximum allowed", "maximum context"];
         if self.quarters < QUARTERS && cap && has(&too_large) {
             self.quarters += 1;
+            return true;
+        }
+        let looks = ["image", "vision", "multimodal", "multi-modal", "modality", "mmproj"];
+        if !self.images && images::has_any(ask) && has(&looks) {
+            self.images = true;
             return true;
         }
         let signs = [
@@ -157,32 +186,31 @@ impl Without {
     }
 }
 
-/// The clients, made when they are first needed.
+/// The clients, made when they are first needed. HTTP/1.1 has one connection per stream: a
+/// dropped stream then ends its request at once, and no server's limit of streams per
+/// connection makes others wait. Nobody follows a redirect: a key must not go to another
+/// host with it.
+#[derive(Default)]
 pub(crate) struct Http {
-    near: OnceLock<Result<Client, String>>,
-    far: OnceLock<Result<Client, String>>,
+    near: OnceLock<Client>,
+    far: OnceLock<Client>,
 }
 
 impl Http {
-    pub(crate) fn new() -> Self {
-        Http { near: OnceLock::new(), far: OnceLock::new() }
+    fn client(&self, config: &ProviderConfig) -> &Client {
+        match is_loopback(&config.url) {
+            true => self.near.get_or_init(|| Client::new(false)),
+            false => self.far.get_or_init(|| Client::new(true)),
+        }
     }
 
-    fn client(&self, config: &ProviderConfig) -> Result<&Client, ModelError> {
-        let near = is_loopback(&config.url);
-        let (cell, proxies) = if near { (&self.near, false) } else { (&self.far, true) };
-        cell.get_or_init(|| make_client(proxies)).as_ref().map_err(|problem| {
-            let message = format!("No connections can be made from here: {problem}.");
-            failure::last(plenary_domain::FailureKind::Misconfigured, message)
-        })
-    }
-
-    fn request(
-        &self,
+    /// A request as this provider wants it.
+    fn asked(
         config: &ProviderConfig,
         wire: &dyn Wire,
-        make: impl FnOnce(&Client) -> RequestBuilder,
-    ) -> Result<RequestBuilder, ModelError> {
+        url: String,
+        body: Option<&serde_json::Value>,
+    ) -> Result<Asked, ModelError> {
         let mut headers = HeaderMap::new();
         for (name, value) in wire.headers(config.key.as_ref()) {
             let Ok(mut value) = HeaderValue::from_str(&value) else {
@@ -194,7 +222,14 @@ impl Http {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(make(self.client(config)?).headers(headers))
+        let method = if body.is_some() { Method::POST } else { Method::GET };
+        let body = body.map(|body| Bytes::from(body.to_string()));
+        Ok(Asked { method, url, headers, body })
+    }
+
+    async fn send(&self, config: &ProviderConfig, asked: &Asked) -> Result<Answer, ModelError> {
+        let answer = self.client(config).send(asked).await;
+        answer.map_err(|lost| failure::transport(config, &lost))
     }
 
     /// A provider's models.
@@ -203,11 +238,10 @@ impl Http {
         config: &ProviderConfig,
         wire: &dyn Wire,
     ) -> Result<Vec<Listed>, ModelError> {
-        let url = wire.models_url(config);
-        let request = self.request(config, wire, |client| client.get(url))?;
-        let response = request.send().await.map_err(|error| failure::transport(config, &error))?;
-        let code = response.status();
-        let body = bounded(response, limits::WIRE_LINE_BYTES).await;
+        let asked = Http::asked(config, wire, wire.models_url(config), None)?;
+        let answer = self.send(config, &asked).await?;
+        let code = answer.status;
+        let body = bounded(answer, limits::WIRE_LINE_BYTES).await;
         if !code.is_success() {
             return Err(failure::status(config, "", code.as_u16(), None, &body));
         }
@@ -222,30 +256,12 @@ impl Http {
         url: &str,
         body: Option<&serde_json::Value>,
     ) -> Option<serde_json::Value> {
-        let make = |client: &Client| match body {
-            Some(body) => client.post(url).json(body),
-            None => client.get(url),
-        };
-        let response = self.request(config, wire, make).ok()?.send().await.ok()?;
-        let is_well = response.status().is_success();
-        let body = bounded(response, limits::WIRE_LINE_BYTES).await;
+        let asked = Http::asked(config, wire, url.to_owned(), body).ok()?;
+        let answer = self.send(config, &asked).await.ok()?;
+        let is_well = answer.status.is_success();
+        let body = bounded(answer, limits::WIRE_LINE_BYTES).await;
         serde_json::from_slice(&body).ok().filter(|_| is_well)
     }
-}
-
-fn make_client(proxies: bool) -> Result<Client, String> {
-    // HTTP/1.1 has one connection per stream: a dropped stream then ends its request at
-    // once, and no server's limit of streams per connection makes others wait.
-    let mut builder = client_builder()
-        .connect_timeout(Duration::from_millis(limits::CONNECT_MS))
-        // A key must not follow a redirect to another host.
-        .redirect(reqwest::redirect::Policy::none())
-        .tcp_nodelay(true)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS);
-    if !proxies {
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| error.to_string())
 }
 
 fn is_loopback(url: &str) -> bool {
@@ -295,14 +311,14 @@ struct Call {
 
 enum Phase {
     Asking,
-    Reading(Reading),
+    Reading(Box<Reading>),
     /// All pieces are there; the error comes after them.
     Failed(ModelError),
     Over,
 }
 
 struct Reading {
-    response: Response,
+    answer: Answer,
     frames: Frames,
     decoder: Box<dyn Decode>,
     /// What has come before the first frame: perhaps not a stream but an error.
@@ -317,7 +333,7 @@ impl Call {
             }
             match std::mem::replace(&mut self.phase, Phase::Over) {
                 Phase::Asking => match self.send().await {
-                    Ok(reading) => self.phase = Phase::Reading(reading),
+                    Ok(reading) => self.phase = Phase::Reading(Box::new(reading)),
                     Err(error) => self.phase = Phase::Failed(error),
                 },
                 Phase::Reading(reading) => self.read(reading).await,
@@ -332,17 +348,24 @@ impl Call {
         let mut without = Without::default();
         loop {
             let (url, body) = self.wire.request(config, &self.ask, without);
-            let request = self.http.request(config, self.wire, |client| client.post(url))?;
-            let request = request.header("x-client-request-id", &self.request_id).json(&body);
-            let response =
-                request.send().await.map_err(|error| failure::transport(config, &error))?;
-            let code = response.status();
-            if code.is_success() {
-                return self.accept(response);
+            let mut asked = Http::asked(config, self.wire, url, Some(&body))?;
+            if let Ok(id) = HeaderValue::from_str(&self.request_id) {
+                asked.headers.insert("x-client-request-id", id);
             }
-            let after = wanted_wait(&response);
-            let body = bounded(response, limits::ERROR_BODY_BYTES).await;
-            if matches!(code.as_u16(), 400 | 422) && without.learn(&body, &self.ask) {
+            let answer = self.http.send(config, &asked).await?;
+            let code = answer.status;
+            if code.is_success() {
+                return self.accept(answer);
+            }
+            let after = wanted_wait(&answer.headers);
+            let body = bounded(answer, limits::ERROR_BODY_BYTES).await;
+            // Some fail where others refuse what a model cannot look at.
+            let is_refusal = matches!(code.as_u16(), 400 | 422)
+                || matches!(code.as_u16(), 404 | 500 | 501) && images::has_any(&self.ask);
+            if is_refusal && without.learn(&body, &self.ask) {
+                if without.images {
+                    self.ask = images::described(self.ask.clone());
+                }
                 continue;
             }
             return Err(failure::status(config, self.model(), code.as_u16(), after, &body));
@@ -350,33 +373,45 @@ impl Call {
     }
 
     /// A success is a stream, unless the server is no model server.
-    fn accept(&self, response: Response) -> Result<Reading, ModelError> {
-        let kind = response.headers().get(reqwest::header::CONTENT_TYPE);
+    fn accept(&self, answer: Answer) -> Result<Reading, ModelError> {
+        let kind = answer.headers.get(CONTENT_TYPE);
         let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
         if kind.starts_with("text/html") {
             return Err(failure::not_this_wire(&self.config));
         }
         Ok(Reading {
-            response,
+            answer,
             frames: Frames::new(self.wire.framing()),
             decoder: self.wire.decoder(),
             head: Vec::new(),
         })
     }
 
-    async fn read(&mut self, mut reading: Reading) {
-        let chunk = reading.response.chunk().await;
-        let result = match chunk {
-            Ok(Some(chunk)) => self.decode(&mut reading, Some(chunk)),
-            Ok(None) => self.decode(&mut reading, None),
-            Err(_) => Err(failure::cut(&self.config)),
+    /// Reads until there is a piece, and then whatever else has come already.
+    async fn read(&mut self, mut reading: Box<Reading>) {
+        let result = loop {
+            let chunk = match self.out.pieces.is_empty() {
+                true => reading.answer.chunk().await,
+                false => match poll_once(|cx| reading.answer.poll_chunk(cx)).await {
+                    Poll::Ready(chunk) => chunk,
+                    Poll::Pending => break Ok(()),
+                },
+            };
+            let at_end = matches!(chunk, Ok(None));
+            let decoded = match chunk {
+                Ok(chunk) => self.decode(&mut reading, chunk),
+                Err(_) => Err(failure::cut(&self.config)),
+            };
+            if decoded.is_err() || at_end || self.out.over.is_some() || self.out.is_full() {
+                break decoded;
+            }
         };
         self.phase = match result {
             Err(error) => Phase::Failed(error),
             Ok(()) => match self.out.over {
                 Some(ending) => {
                     self.out.pieces.push_back(Piece::End(ending));
-                    drain(reading.response);
+                    reading.answer.drain();
                     Phase::Over
                 }
                 None => Phase::Reading(reading),
@@ -461,17 +496,22 @@ impl Call {
     }
 }
 
-fn wanted_wait(response: &Response) -> Option<Duration> {
-    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+/// What comes of one look, without waiting.
+async fn poll_once<T>(mut look: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
+    poll_fn(|cx| Poll::Ready(look(cx))).await
+}
+
+fn wanted_wait(headers: &HeaderMap) -> Option<Duration> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let millis = header("retry-after-ms").and_then(|text| text.parse().ok());
     let wait = header("retry-after").and_then(|text| wait::retry_after(text, SystemTime::now()));
     millis.map(Duration::from_millis).or(wait)
 }
 
 /// The start of a body. What cannot be read is left out: the status says enough.
-async fn bounded(mut response: Response, limit: usize) -> Vec<u8> {
+async fn bounded(mut answer: Answer, limit: usize) -> Vec<u8> {
     let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
+    while let Ok(Some(chunk)) = answer.chunk().await {
         let room = limit - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if body.len() == limit {
@@ -479,14 +519,4 @@ async fn bounded(mut response: Response, limit: usize) -> Vec<u8> {
         }
     }
     body
-}
-
-/// Reads what little follows the end of an answer, so that the connection can
-/// serve the next request.
-fn drain(mut response: Response) {
-    if let Some(Ok(None)) = response.chunk().now_or_never() {
-        return;
-    }
-    let rest = async move { while let Ok(Some(_)) = response.chunk().await {} };
-    tokio::spawn(tokio::time::timeout(DRAIN, rest));
 }

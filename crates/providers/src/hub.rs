@@ -138,6 +138,17 @@ impl Hub {
         Hub { pause, silence, ..self }
     }
 
+    /// Requests are switched off.
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// Bytes that can still be written where models are kept.
+    pub fn free_bytes(&self) -> Option<u64> {
+        let there = self.cache.ancestors().find(|folder| folder.is_dir())?;
+        cache::free(there).ok()
+    }
+
     /// What of it is here already, without a request.
     pub fn cached(&self, wanted: &Wanted) -> Option<Pulled> {
         let repo = Repo::of(&self.cache, &wanted.repo);

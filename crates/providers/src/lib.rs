@@ -8,19 +8,24 @@
 mod agents;
 mod anthropic;
 mod catalog;
+mod client;
 mod command;
 mod config;
 mod discover;
 mod facts;
 mod failure;
 mod fit;
+mod found;
 mod gemini;
+mod gguf;
 mod http;
 mod hub;
+mod images;
 mod keeper;
 mod lines;
 #[cfg(feature = "local")]
 mod local;
+mod memory;
 mod ollama;
 mod openai;
 mod outside;
@@ -46,10 +51,13 @@ use plenary_domain::{Ask, FailureKind, ModelName, Quote, Source, limits};
 use plenary_engine::ports::{Known, ModelError, Models, Piece, ProviderReport, Window};
 
 pub use config::{CommandConfig, Kind, LocalModel, Output, ProviderConfig, Secret};
-pub use discover::discover;
+pub use discover::{discover, key_variables};
 pub use facts::Fact;
+pub use found::{Found, Places, name_of as model_name};
+pub use gguf::{Head, size as model_bytes};
 pub use hub::{Hub, HubError, Pulled, Wanted};
 pub use keeper::{KEEPER, keep};
+pub use memory::machine_bytes;
 pub use outside::{AllowedHost, Gateway, OutsideConfig, SecretConfig};
 pub use presets::PRESETS;
 pub use redact::address as shown_address;
@@ -94,10 +102,11 @@ pub struct Providers {
     keeping: Arc<Keeping>,
     http: Arc<http::Http>,
     catalog: catalog::Catalog,
-    sheet: Option<sheet::Kept>,
+    sheet: Option<Arc<sheet::Kept>>,
     redactor: Arc<redact::Redactor>,
+    heads: gguf::Heads,
     #[cfg(feature = "local")]
-    local: local::Local,
+    local: Arc<local::Local>,
 }
 
 /// Whether this program holds the engine of the embedded model.
@@ -127,12 +136,25 @@ impl Providers {
         Providers {
             catalog: catalog::Catalog::new(kept.len()),
             sheet: None,
-            http: Arc::new(http::Http::new()),
+            http: Arc::new(http::Http::default()),
             keeping: Arc::default(),
             redactor: Arc::new(redact::Redactor::of(kept.iter().map(Arc::as_ref))),
             configs: kept,
+            heads: gguf::Heads::default(),
             #[cfg(feature = "local")]
-            local: local::Local::default(),
+            local: Arc::default(),
+        }
+    }
+
+    /// The same with other providers. A model that is in memory stays there.
+    #[must_use]
+    pub fn with(&self, configs: Vec<ProviderConfig>) -> Self {
+        Providers {
+            sheet: self.sheet.clone(),
+            keeping: self.keeping.clone(),
+            #[cfg(feature = "local")]
+            local: self.local.clone(),
+            ..Providers::new(configs)
         }
     }
 
@@ -140,7 +162,7 @@ impl Providers {
     /// them.
     #[must_use]
     pub fn with_sheet(mut self, path: PathBuf) -> Self {
-        self.sheet = Some(sheet::Kept::at(path));
+        self.sheet = Some(Arc::new(sheet::Kept::at(path)));
         self
     }
 
@@ -175,6 +197,13 @@ impl Providers {
 }
 
 impl Providers {
+    /// What a model inside this process takes, by its file and this machine's memory.
+    fn local_window(&self, config: &ProviderConfig, model: &ModelName) -> Option<u32> {
+        let file = config.local.iter().find(|local| local.name == model.parts().1)?;
+        let head = self.heads.of(&file.path)?;
+        Some(memory::Room::of(&file.path, &head).window as u32)
+    }
+
     #[cfg(feature = "local")]
     fn ask_local(
         &self,
@@ -207,6 +236,10 @@ impl Models for Providers {
         known.or_else(usual).unwrap_or(limits::WINDOW_TOKENS)
     }
 
+    fn is_adjustable(&self, model: &ModelName) -> bool {
+        self.config(model).is_none_or(|config| config.kind != Kind::Command)
+    }
+
     fn known(&self, model: &ModelName) -> Known {
         let Some(config) = self.config(model) else { return Known::default() };
         let said = self.catalog.said(config, model);
@@ -217,8 +250,8 @@ impl Models for Providers {
         let window = |tokens, source, said_at| Window { tokens, source, said_at };
         let own = config.set_window().map(|tokens| window(tokens, Source::Settings, None));
         let embedded = || {
-            let tokens = limits::LOCAL_WINDOW_TOKENS as u32;
-            (config.kind == Kind::Local).then(|| window(tokens, Source::Embedded, None))
+            let tokens = self.local_window(config, model)?;
+            Some(window(tokens, Source::Embedded, None))
         };
         let others = told.clone().find_map(|(fact, source, at)| {
             fact.window_tokens.map(|tokens| window(tokens, source, at))
@@ -231,10 +264,17 @@ impl Models for Providers {
         }
     }
 
+    fn learnings(&self) -> u64 {
+        self.catalog.count() + self.sheet.as_ref().map_or(0, |sheet| sheet.count())
+    }
+
     fn ask(&self, ask: Ask, request_id: String) -> BoxStream<'static, Result<Piece, ModelError>> {
         let Some(config) = self.config(&ask.model) else {
             return stream::iter([Err(self.unknown(ask.model.parts().0))]).boxed();
         };
+        let said = self.catalog.said(config, &ask.model).and_then(|(fact, _)| fact.looks);
+        let looks = images::looks(config, said, ask.model.parts().1) != Some(false);
+        let ask = if looks { ask } else { images::described(ask) };
         if config.kind == Kind::Local {
             return self.ask_local(config, ask);
         }

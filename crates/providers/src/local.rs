@@ -7,6 +7,12 @@ mod decoder;
 mod grammar;
 mod loaded;
 mod sequence;
+mod template;
+#[cfg(test)]
+mod tests;
+mod threads;
+#[cfg(test)]
+mod tiny;
 mod worker;
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Ollama's own wire: one JSON object per line.
 
-use plenary_domain::{Ask, Speaker, Usage};
+use plenary_domain::{Ask, Message as Said, Speaker, Usage};
 use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::{AUTHORIZATION, HeaderName};
 use serde::Deserialize;
@@ -23,7 +23,7 @@ impl Wire for Ollama {
     fn request(&self, config: &ProviderConfig, ask: &Ask, without: Without) -> (String, Value) {
         let mut body = json!({
             "model": ask.model.parts().1,
-            "messages": messages(ask, without),
+            "messages": messages(ask, without, said),
             "stream": true,
         });
         if let Some(schema) = ask.schema().filter(|_| !without.schema) {
@@ -33,6 +33,9 @@ impl Wire for Ollama {
             body["options"]["num_ctx"] = num_ctx.into();
         }
         body["options"]["num_predict"] = prompt::answer_cap(ask, without).into();
+        if let Some(temperature) = prompt::temperature(ask, without) {
+            body["options"]["temperature"] = temperature.into();
+        }
         (format!("{}/api/chat", config.url), body)
     }
 
@@ -70,7 +73,7 @@ pub(crate) fn bearer(key: Option<&Secret>) -> Vec<(HeaderName, String)> {
 }
 
 /// System prompt and messages in one list, as Ollama and OpenAI have them.
-pub(crate) fn messages(ask: &Ask, without: Without) -> Vec<Value> {
+pub(crate) fn messages(ask: &Ask, without: Without, said: fn(&Said) -> Value) -> Vec<Value> {
     let system = match without.schema {
         true => prompt::system_with_schema(ask),
         false => ask.system.clone(),
@@ -79,12 +82,16 @@ pub(crate) fn messages(ask: &Ask, without: Without) -> Vec<Value> {
     if !system.is_empty() {
         all.push(json!({"role": "system", "content": system}));
     }
-    all.extend(
-        ask.messages
-            .iter()
-            .map(|message| json!({"role": role(message.speaker), "content": message.text})),
-    );
+    all.extend(ask.messages.iter().map(said));
     all
+}
+
+fn said(message: &Said) -> Value {
+    let mut said = json!({"role": role(message.speaker), "content": message.text});
+    if !message.images.is_empty() {
+        said["images"] = message.images.iter().map(|image| image.data.as_str()).collect();
+    }
+    said
 }
 
 pub(crate) fn role(speaker: Speaker) -> &'static str {

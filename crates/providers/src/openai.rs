@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plenary_domain::ledger::nano_usd;
-use plenary_domain::{Ask, Price, Usage};
+use plenary_domain::{Ask, Message, Price, Usage};
 use plenary_engine::ports::{Ending, Piece};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ impl Wire for OpenAi {
     fn request(&self, config: &ProviderConfig, ask: &Ask, without: Without) -> (String, Value) {
         let mut body = json!({
             "model": ask.model.parts().1,
-            "messages": ollama::messages(ask, without),
+            "messages": ollama::messages(ask, without, said),
             "stream": true,
         });
         if !without.usage {
@@ -47,6 +47,9 @@ impl Wire for OpenAi {
         let new = without.old_cap || config.url.starts_with(VENDOR);
         let field = if new { "max_completion_tokens" } else { "max_tokens" };
         body[field] = prompt::answer_cap(ask, without).into();
+        if let Some(temperature) = prompt::temperature(ask, without) {
+            body["temperature"] = temperature.into();
+        }
         (format!("{}/chat/completions", config.url), body)
     }
 
@@ -73,6 +76,19 @@ impl Wire for OpenAi {
         models.sort_by_key(|model| std::cmp::Reverse(model.created));
         Ok(models.into_iter().filter(|model| chats(&model.id)).map(Model::listed).collect())
     }
+}
+
+fn said(message: &Message) -> Value {
+    let role = ollama::role(message.speaker);
+    if message.images.is_empty() {
+        return json!({"role": role, "content": message.text});
+    }
+    let shown = message.images.iter().map(|image| {
+        let url = format!("data:{};base64,{}", image.media_type.name(), image.data);
+        json!({"type": "image_url", "image_url": {"url": url}})
+    });
+    let parts = shown.chain([json!({"type": "text", "text": message.text})]);
+    json!({"role": role, "content": parts.collect::<Vec<_>>()})
 }
 
 /// A model in the lists of many servers. Each says how much it takes by a word of its own.
@@ -106,6 +122,22 @@ struct Model {
     pricing: Option<Pricing>,
     #[serde(default, deserialize_with = "lenient")]
     top_provider: Option<Top>,
+    #[serde(default, deserialize_with = "lenient")]
+    architecture: Option<Architecture>,
+    /// Mistral.
+    #[serde(default, deserialize_with = "lenient")]
+    capabilities: Option<Capabilities>,
+}
+
+/// What OpenRouter's models take.
+#[derive(Deserialize)]
+struct Architecture {
+    input_modalities: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Capabilities {
+    vision: bool,
 }
 
 #[derive(Deserialize)]
@@ -141,10 +173,12 @@ impl Model {
         let told = windows.into_iter().flatten().next().map(|tokens| tokens.min(first));
         let window_tokens = facts::window(told);
         let price = self.pricing.and_then(|pricing| pricing.price());
+        let takes = self.architecture.map(|one| one.input_modalities.iter().any(|m| m == "image"));
+        let looks = takes.or(self.capabilities.map(|one| one.vision));
         Listed {
             // Earlier ones list how much a model was made for, and not what it has.
             more: window_tokens.is_none() && self.owned_by.as_deref() == Some("llamacpp"),
-            fact: Fact { window_tokens, price },
+            fact: Fact { window_tokens, price, looks },
             name: self.id,
         }
     }
@@ -314,6 +348,7 @@ mod tests {
             messages: vec![],
             shape: Shape::Free,
             patience: Patience { answer_tokens: 700, ..Patience::default() },
+            temperature: None,
             workspace: None,
         };
         for (url, field) in [
@@ -410,7 +445,7 @@ mod tests {
             let mut item = said;
             item["id"] = "m1".into();
             let listed = OpenAi.models(json!({"data": [item]}).to_string().as_bytes()).unwrap();
-            let fact = Fact { window_tokens: window, price };
+            let fact = Fact { window_tokens: window, price, looks: None };
             assert_eq!(listed, [Listed { name: "m1".into(), fact, more }], "{item}");
         }
     }

@@ -43,6 +43,11 @@ pub(crate) fn answer_cap(ask: &Ask, without: Without) -> u32 {
     (ask.patience.answer_tokens >> (2 * without.quarters)).max(1)
 }
 
+/// How freely the model is to choose its words, unless the server has turned that down.
+pub(crate) fn temperature(ask: &Ask, without: Without) -> Option<f64> {
+    ask.temperature.filter(|_| !without.temperature)
+}
+
 /// The schema with every object closed, as the strict forms want it.
 pub(crate) fn closed(schema: &Value) -> Value {
     match schema {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use plenary_domain::{ModelName, Timestamp, limits};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,10 @@ use crate::facts::{self, Fact};
 const SAMPLE: &str = "sample_spec";
 /// Kinds of models that talk.
 const TALKS: [&str; 3] = ["chat", "completion", "responses"];
+
+/// Whoever shows a view again wants to know whether prices are as before, and nobody imports
+/// some that often.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What was taken from such a list.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -103,13 +107,24 @@ fn fact(entry: &Value) -> Fact {
     Fact {
         window_tokens: facts::window(tokens("max_input_tokens").or(tokens("max_tokens"))),
         price: price.and_then(|(input, output)| facts::price(input, output, cached)),
+        looks: None,
     }
 }
 
 /// The sheet in the data folder. Another process may put one there, or take it away.
 pub(crate) struct Kept {
     path: PathBuf,
-    read: Mutex<(Option<SystemTime>, Arc<Sheet>)>,
+    read: Mutex<Read>,
+}
+
+#[derive(Default)]
+struct Read {
+    looked: Option<Instant>,
+    /// When the file was changed that was read.
+    changed: Option<SystemTime>,
+    sheet: Arc<Sheet>,
+    /// How often it was not as before.
+    count: u64,
 }
 
 impl Kept {
@@ -122,23 +137,35 @@ impl Kept {
         config: &ProviderConfig,
         model: &ModelName,
     ) -> Option<(Fact, Option<Timestamp>)> {
-        let sheet = self.now();
+        let sheet = self.now(Duration::ZERO).sheet.clone();
         sheet.of(config, model).map(|fact| (fact, sheet.said_at))
     }
 
-    /// It is read when it has changed. One that cannot be read says nothing.
-    fn now(&self) -> Arc<Sheet> {
+    /// How often it was not as before, as far as was looked lately.
+    pub(crate) fn count(&self) -> u64 {
+        self.now(LOOK).count
+    }
+
+    /// It is looked for unless somebody has lately, and read when it has changed. One that
+    /// cannot be read says nothing.
+    fn now(&self, lately: Duration) -> MutexGuard<'_, Read> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.looked.is_some_and(|looked| looked.elapsed() < lately) {
+            return read;
+        }
+        read.looked = Some(Instant::now());
         let about = fs::metadata(&self.path).ok();
         let changed = about.as_ref().and_then(|about| about.modified().ok());
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if read.0 != changed {
+        if read.changed != changed {
             let most = limits::PRICE_LIST_BYTES as u64;
             let text =
                 about.filter(|about| about.len() <= most).and_then(|_| fs::read(&self.path).ok());
             let sheet = text.and_then(|text| serde_json::from_slice(&text).ok());
-            *read = (changed, Arc::new(sheet.unwrap_or_default()));
+            read.changed = changed;
+            read.sheet = Arc::new(sheet.unwrap_or_default());
+            read.count += 1;
         }
-        read.1.clone()
+        read
     }
 }
 
@@ -203,10 +230,12 @@ mod tests {
         let mini = Fact {
             window_tokens: Some(272_000),
             price: Some(Price { input: 0.25, output: 2.0, cached: Some(0.025) }),
+            looks: None,
         };
         let glm = Fact {
             window_tokens: Some(202_800),
             price: Some(Price { input: 0.4, output: 1.75, cached: None }),
+            looks: None,
         };
         let openai = ProviderConfig::new("work", Kind::OpenAi);
         let local = ProviderConfig::new("openai", Kind::OpenAi).at("http://127.0.0.1:8080/v1");

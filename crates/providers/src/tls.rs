@@ -23,12 +23,17 @@ pub fn install_tls() {
 
 /// A client of HTTP/1.1, with all else as it usually is.
 pub fn client_builder() -> ClientBuilder {
+    Client::builder().tls_backend_preconfigured(client_config()).http1_only()
+}
+
+/// How encrypted connections for HTTP/1.1 are made.
+pub(crate) fn client_config() -> ClientConfig {
     install_tls();
     let verifier = Arc::new(Lazily(provider()));
     let config = ClientConfig::builder().dangerous().with_custom_certificate_verifier(verifier);
     let mut config = config.with_no_client_auth();
     config.alpn_protocols = vec!["http/1.1".into()];
-    Client::builder().tls_backend_preconfigured(config).http1_only()
+    config
 }
 
 fn provider() -> Arc<CryptoProvider> {

@@ -101,9 +101,13 @@ impl Repo {
     /// Bytes that can still be written where the blobs are.
     pub fn free(&self) -> io::Result<u64> {
         fs::create_dir_all(self.folder.join("blobs"))?;
-        let about = statvfs(self.folder.join("blobs"))?;
-        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+        free(&self.folder.join("blobs"))
     }
+}
+
+pub(super) fn free(folder: &Path) -> io::Result<u64> {
+    let about = statvfs(folder)?;
+    Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
 pub(super) fn is_commit(text: &str) -> bool {

@@ -3,10 +3,14 @@
 use std::path::Path;
 
 use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
-use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
 use llama_cpp_2::token::LlamaToken;
-use plenary_domain::{Ask, Speaker, limits};
+use plenary_domain::{Ask, limits};
+
+use super::template::Template;
+use crate::gguf::Head;
+use crate::memory::Room;
 
 /// Models with fewer parameters than this lose the thread in long answers.
 const SMALL_PARAMETERS: u64 = 1_000_000_000;
@@ -14,7 +18,9 @@ const SMALL_PARAMETERS: u64 = 1_000_000_000;
 pub struct Loaded<'a> {
     pub backend: &'a LlamaBackend,
     pub model: LlamaModel,
-    template: LlamaChatTemplate,
+    /// Tokens that it may remember.
+    pub room: Room,
+    template: Template,
 }
 
 impl<'a> Loaded<'a> {
@@ -23,59 +29,35 @@ impl<'a> Loaded<'a> {
         if !path.is_file() {
             return Err(format!("There is no model file at {shown}."));
         }
+        let damaged = || format!("{shown} could not be loaded: it is damaged, or no GGUF file.");
+        let head = Head::read(path).map_err(|_| damaged())?;
         let model = LlamaModel::load_from_file(backend, path, &LlamaModelParams::default())
-            .map_err(|_| format!("{shown} could not be loaded: it is damaged, or no GGUF file."))?;
-        // Where the file brings none, the most common one is the best guess.
-        let template = match model.chat_template(None) {
-            Ok(template) => template,
-            Err(_) => LlamaChatTemplate::new("chatml").map_err(|error| error.to_string())?,
-        };
-        Ok(Loaded { backend, model, template })
+            .map_err(|_| damaged())?;
+        let template = Template::of(&model)?;
+        Ok(Loaded { backend, model, room: Room::of(path, &head), template })
     }
 
     pub fn is_small(&self) -> bool {
         self.model.n_params() < SMALL_PARAMETERS
     }
 
-    /// What the model remembers of one token: a key and a value of two bytes per
-    /// number, in every layer.
-    pub fn token_bytes(&self) -> usize {
-        let head = self.model.n_embd().max(1) as usize / self.model.n_head().max(1) as usize;
-        self.model.n_layer() as usize * self.model.n_head_kv() as usize * head * 2 * 2
+    /// Whether what it remembers can be kept and shared by the token. A state that each token
+    /// changes as a whole cannot.
+    pub fn can_share(&self) -> bool {
+        !self.model.is_recurrent() && !self.model.is_hybrid()
     }
 
     /// Tokens that one answer may have.
     pub fn answer_tokens(&self) -> usize {
-        if self.is_small() { limits::SMALL_ANSWER_TOKENS } else { limits::LOCAL_ANSWER_TOKENS }
+        let thinking = if self.template.thinks { limits::LOCAL_THINKING_TOKENS } else { 0 };
+        match self.is_small() {
+            true => limits::SMALL_ANSWER_TOKENS + thinking,
+            false => limits::LOCAL_ANSWER_TOKENS + thinking,
+        }
     }
 
     /// The prompt in the words of the model's own template, as tokens.
     pub fn prompt(&self, ask: &Ask) -> Result<Vec<LlamaToken>, String> {
-        let mut chat = vec![("system", ask.system.as_str())];
-        chat.extend(ask.messages.iter().map(|message| {
-            let speaker = match message.speaker {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
-            };
-            (speaker, message.text.as_str())
-        }));
-        chat.retain(|(_, text)| !text.is_empty());
-        let chat = chat
-            .into_iter()
-            // The engine takes the texts as C strings.
-            .map(|(who, text)| LlamaChatMessage::new(who.to_owned(), text.replace('\0', "")))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| error.to_string())?;
-        let chatml = || LlamaChatTemplate::new("chatml").map_err(|error| error.to_string());
-        let text = match self.model.apply_chat_template(&self.template, &chat, true) {
-            Ok(text) => text,
-            // A template that this engine does not know.
-            Err(_) => self
-                .model
-                .apply_chat_template(&chatml()?, &chat, true)
-                .map_err(|error| format!("The model's chat template failed: {error}."))?,
-        };
-        let vocabulary = self.model.vocab();
-        Ok(vocabulary.tokenize(text.as_bytes(), vocabulary.should_add_bos(), true))
+        self.template.prompt(&self.model, ask)
     }
 }

@@ -11,14 +11,18 @@ use plenary_domain::FailureKind;
 use plenary_engine::ports::Piece;
 
 use super::Job;
-use super::decoder::Decoder;
+use super::decoder::{Decoder, Manner};
 use super::loaded::Loaded;
+use super::sequence::Sequence;
+use super::threads::Machine;
 use crate::failure::last;
 
 /// A model that nobody has asked for this long is given back.
 const UNLOAD_AFTER: Duration = Duration::from_secs(300);
 /// Who waits is told so this often, so that nobody takes it for dead.
 const TELL_EVERY: Duration = Duration::from_secs(10);
+/// The machine is looked at this often, between answers.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 pub fn start() -> std::io::Result<Sender<Job>> {
     let (send, jobs) = mpsc::channel();
@@ -36,10 +40,11 @@ fn run(jobs: &Receiver<Job>) {
         return;
     };
     backend.void_logs();
+    let mut machine = Machine::new();
     // One model at a time; another one is loaded when the first has nothing to do.
     while let Some(path) = waiting.wanted() {
         match Loaded::open(&backend, &path) {
-            Ok(loaded) => serve(&loaded, &path, &mut waiting),
+            Ok(loaded) => while serve(&loaded, &path, &mut waiting, &mut machine) {},
             Err(problem) => {
                 if let Some(job) = waiting.next() {
                     let _ = job.pieces.send(Err(last(FailureKind::Misconfigured, problem)));
@@ -49,20 +54,31 @@ fn run(jobs: &Receiver<Job>) {
     }
 }
 
-/// Answers all that want this model, until another one is wanted or nobody asks.
-fn serve(loaded: &Loaded, path: &Path, waiting: &mut Waiting<'_>) {
-    let mut decoder = match Decoder::new(loaded) {
+/// Answers all that want this model, until another one is wanted or nobody asks. True: it is
+/// to go on with other threads.
+fn serve(
+    loaded: &Loaded<'_>,
+    path: &Path,
+    waiting: &mut Waiting<'_>,
+    machine: &mut Machine,
+) -> bool {
+    let mut decoder = match Decoder::new(loaded, Manner::usual(machine.threads())) {
         Ok(decoder) => decoder,
         Err(problem) => {
             if let Some(job) = waiting.next() {
                 let _ = job.pieces.send(Err(last(FailureKind::Misconfigured, problem)));
             }
-            return;
+            return false;
         }
     };
     loop {
-        if decoder.is_idle() && !waiting.wait(UNLOAD_AFTER) {
-            return;
+        if decoder.is_idle() {
+            if !waiting.wait(UNLOAD_AFTER) {
+                return false;
+            }
+            if machine.threads_after(LOOK_EVERY).is_some_and(|now| now != decoder.threads()) {
+                return true;
+            }
         }
         waiting.take_new();
         while decoder.has_room()
@@ -75,9 +91,9 @@ fn serve(loaded: &Loaded, path: &Path, waiting: &mut Waiting<'_>) {
                 continue;
             }
             // Whoever is first wants another model.
-            return;
+            return false;
         }
-        waiting.tell();
+        waiting.tell(decoder.held());
         decoder.step();
     }
 }
@@ -142,16 +158,18 @@ impl<'a> Waiting<'a> {
     }
 
     /// Tells everybody their place when it has changed, and now and then.
-    fn tell(&mut self) {
-        let fresh = self
-            .told
-            .is_some_and(|(waiting, at)| waiting == self.queue.len() && at.elapsed() < TELL_EVERY);
-        if self.queue.is_empty() || fresh {
+    fn tell(&mut self, held: Option<&Sequence>) {
+        let before = usize::from(held.is_some());
+        let waiting = self.queue.len() + before;
+        let fresh =
+            self.told.is_some_and(|(then, at)| then == waiting && at.elapsed() < TELL_EVERY);
+        if waiting == 0 || fresh {
             return;
         }
-        self.told = Some((self.queue.len(), Instant::now()));
+        self.told = Some((waiting, Instant::now()));
+        held.into_iter().for_each(Sequence::wait);
         for (ahead, job) in self.queue.iter().enumerate() {
-            let _ = job.pieces.send(Ok(Piece::Waiting { place: ahead + 1 }));
+            let _ = job.pieces.send(Ok(Piece::Waiting { place: before + ahead + 1 }));
         }
     }
 }

@@ -31,6 +31,12 @@ struct Inner {
     leaked: Vec<String>,
     gated: bool,
     missing: bool,
+    /// How the next requests to the hub itself are refused.
+    refusals: Vec<u16>,
+    /// Addresses of files that the hub has given; each has a signature of its own.
+    given: usize,
+    /// Signatures up to this one have run out.
+    expired: usize,
     /// What the list says in place of the true hash.
     false_hash: Option<String>,
     store: String,
@@ -41,6 +47,8 @@ enum Fault {
     /// The connection ends after so many bytes of the body.
     Cut(usize),
     Status(u16),
+    /// The address that the hub gave has run out: only a new one is taken.
+    Expired,
     /// Ranges are passed over.
     Whole,
 }
@@ -94,7 +102,11 @@ impl Imitation {
     }
 
     fn hub(&self, path: &str, token: Option<String>) -> (u16, String, Vec<u8>, Option<usize>) {
-        let inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock().unwrap();
+        if !inner.refusals.is_empty() {
+            let status = inner.refusals.remove(0);
+            return (status, "retry-after: 0\r\n".into(), vec![], None);
+        }
         let said = |value: serde_json::Value| (200, String::new(), value.to_string().into(), None);
         let wrong =
             |status, code: &str| (status, format!("x-error-code: {code}\r\n"), vec![], None);
@@ -123,7 +135,9 @@ impl Imitation {
             }
             _ => {
                 let name = path.strip_prefix(&format!("/org/repo/resolve/{COMMIT}/")).unwrap();
-                let location = format!("location: {}/{name}?signature=1\r\n", inner.store);
+                inner.given += 1;
+                let (store, nth) = (&inner.store, inner.given);
+                let location = format!("location: {store}/{name}?signature={nth}\r\n");
                 (302, location, vec![], None)
             }
         }
@@ -143,8 +157,16 @@ impl Imitation {
         inner.ranges.push(from);
         let name = path.trim_start_matches('/').split('?').next().unwrap();
         let contents = inner.files[name].clone();
+        let nth: usize = path.rsplit_once("signature=").unwrap().1.parse().unwrap();
+        if nth <= inner.expired {
+            return (403, String::new(), vec![], None);
+        }
         let fault = if inner.faults.is_empty() { None } else { Some(inner.faults.remove(0)) };
         match fault {
+            Some(Fault::Expired) => {
+                inner.expired = inner.given;
+                (403, String::new(), vec![], None)
+            }
             Some(Fault::Status(status)) => (status, "retry-after: 0\r\n".into(), vec![], None),
             Some(Fault::Whole) => {
                 inner.sent += contents.len();
@@ -160,7 +182,7 @@ impl Imitation {
                 let body = contents[begin..].to_vec();
                 let cut = match fault {
                     Some(Fault::Cut(bytes)) => Some(bytes),
-                    Some(Fault::Status(_) | Fault::Whole) | None => None,
+                    Some(Fault::Status(_) | Fault::Whole | Fault::Expired) | None => None,
                 };
                 inner.sent += cut.unwrap_or(body.len());
                 (status, headers, body, cut)
@@ -349,4 +371,36 @@ async fn a_hub_that_stays_away_is_given_up() {
     assert!(matches!(story.pull("org/repo").await, Err(HubError::Unreachable(_))));
     let nobody = Story { address: "http://127.0.0.1:1".into(), ..story };
     assert!(matches!(nobody.pull("org/repo").await, Err(HubError::Unreachable(_))));
+}
+
+/// Addresses of files are good for a while only; a long download outlives its own.
+#[tokio::test]
+async fn an_address_that_has_run_out_is_asked_for_anew() {
+    let contents = model(50_000);
+    let faults = [Fault::Cut(20_000), Fault::Expired];
+    let story = Story::of(&[("m.gguf", contents.clone())]).await.faults(&faults);
+    assert_eq!(read(&story.pull("org/repo").await.unwrap().files[0]), contents);
+    assert_eq!(story.sent(), contents.len());
+    let inner = story.hub.0.lock().unwrap();
+    assert!(inner.given >= 3 && inner.expired >= 1, "{} given", inner.given);
+}
+
+#[tokio::test]
+async fn a_hub_that_wants_a_pause_gets_it_and_one_that_refuses_is_told() {
+    let story = Story::of(&[("m.gguf", model(500))]).await;
+    story.hub.0.lock().unwrap().refusals = vec![429, 503];
+    story.pull("org/repo").await.unwrap();
+    for (status, token, expected) in [
+        (401, Some(TOKEN), "Token"),
+        (401, None, "Missing"),
+        (403, Some(TOKEN), "Gated"),
+        (404, Some(TOKEN), "Missing"),
+        (410, None, "Refused(410)"),
+    ] {
+        let mut story = Story::of(&[("m.gguf", model(500))]).await;
+        story.vars = token.map(|token| ("HF_TOKEN", token.to_owned())).into_iter().collect();
+        story.hub.0.lock().unwrap().refusals = vec![status];
+        let told = format!("{:?}", story.pull("org/repo").await.unwrap_err());
+        assert_eq!(told, expected, "{status}");
+    }
 }

@@ -30,6 +30,7 @@ pub fn ask(provider: &str, model: &str) -> Ask {
         messages: vec![Message::new(Speaker::User, "Shall we?")],
         shape: Shape::Free,
         patience: Patience::default(),
+        temperature: None,
         workspace: None,
     }
 }
