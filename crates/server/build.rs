@@ -1,6 +1,10 @@
-//! Puts the built interface into the binary: a table of the files in `ui`, each as it
-//! is and, where that is smaller, packed. Nothing is built here: see `make web`.
+//! Puts the built interface and the book into the binary: tables of the files in `ui` and
+//! of the pages made from `docs/`, each as it is and, where that is smaller, packed. The
+//! interface is not built here: see `make web`.
 #![allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
+
+#[path = "build/book.rs"]
+mod book;
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -12,16 +16,31 @@ use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=ui");
+    println!("cargo:rerun-if-changed=../../docs");
     let folder = env::current_dir()?.join("ui");
     let out = PathBuf::from(env::var("OUT_DIR").map_err(io::Error::other)?);
     let mut names = vec![];
     collect(&folder, "", &mut names)?;
     names.sort();
+    let files = names.into_iter().map(|name| (folder.join(&name), name)).collect();
+    embed(files, "ui", &out)?;
+
+    let mut pages = vec![];
+    for (place, (name, html)) in book::pages(Path::new("../../docs"))?.into_iter().enumerate() {
+        let plain = out.join(format!("book-{place}.html"));
+        fs::write(&plain, html)?;
+        pages.push((plain, name));
+    }
+    embed(pages, "book", &out)
+}
+
+/// Writes a table of files, which come in the order of their names.
+fn embed(files: Vec<(PathBuf, String)>, table_name: &str, out: &Path) -> io::Result<()> {
     let mut table = String::from("&[\n");
-    for (place, name) in names.iter().enumerate() {
-        let plain = folder.join(name);
-        let packed = pack(&plain, &out.join(format!("{place}.gz")))?;
+    for (place, (plain, name)) in files.iter().enumerate() {
+        let packed = pack(plain, &out.join(format!("{table_name}-{place}.gz")))?;
         let packed =
             packed.map_or("None".to_owned(), |path| format!("Some(include_bytes!({path:?}))"));
         let _ = writeln!(
@@ -30,7 +49,7 @@ fn main() -> io::Result<()> {
         );
     }
     table.push(']');
-    fs::write(out.join("ui.rs"), table)
+    fs::write(out.join(format!("{table_name}.rs")), table)
 }
 
 /// The names of all files, with slashes.

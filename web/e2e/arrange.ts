@@ -142,3 +142,28 @@ export async function run(server: Server, source: string, inputs: object = {}): 
 export function runView(server: Server, id: string): Promise<Schemas["RunView"]> {
   return got(server.api.GET("/api/runs/{id}", { params: { path: { id } } }));
 }
+
+/** Waits until a run waits for a person. */
+export async function awaited(server: Server, id: string): Promise<void> {
+  for (;;) {
+    const { status, waitsFor, version } = await runView(server, id);
+    if (waitsFor.length > 0) return;
+    if (status !== "running") throw new Error(`run ${id} is ${status} at ${version}`);
+    const params = { path: { id }, query: { seconds: 1, seen: "" } };
+    await server.api.GET("/api/sessions/{id}/wait", { params });
+  }
+}
+
+/** Stores workflows of the folder of examples. */
+export async function stored(server: Server, ...names: string[]): Promise<void> {
+  for (const name of names) {
+    await got(server.api.POST("/api/workflows", { body: { source: example(name) } }));
+  }
+}
+
+/** Begins a run of a stored workflow. */
+export async function startStored(server: Server, name: string, inputs: object): Promise<string> {
+  const params = { path: { name } };
+  const body = { inputs: inputs as Record<string, never>, starter: "mira" };
+  return (await got(server.api.POST("/api/workflows/{name}/runs", { params, body }))).id;
+}

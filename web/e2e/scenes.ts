@@ -1,7 +1,19 @@
 // Every page in every main state: what axe looks at and what pictures are taken of.
 
 import type { Page } from "playwright-core";
-import { board, council, discussion, example, run, say, settled, Whiteboard } from "./arrange";
+import {
+  awaited,
+  board,
+  council,
+  discussion,
+  example,
+  run,
+  say,
+  settled,
+  startStored,
+  stored,
+  Whiteboard,
+} from "./arrange";
 import {
   ADVOCATE,
   advisor,
@@ -629,14 +641,27 @@ export const SCENES: Scene[] = [
       const inputs = { question: QUESTION, people: ["ann", "ben"] };
       return `/runs/${await run(server, example("panel-then-person"), inputs)}`;
     },
-    ready: text("Approval needed from ann or ben"),
+    ready: (page) => page.getByRole("link", { name: "Decide" }).waitFor(),
+  },
+  {
+    name: "run-decide",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
+      const inputs = { question: QUESTION, people: ["ann", "ben"] };
+      const id = await run(server, example("panel-then-person"), inputs);
+      await awaited(server, id);
+      return `/runs/${id}/decide`;
+    },
+    ready: text("What follows"),
   },
   {
     name: "run-refused",
     prepare: async ({ models, server }) => {
       await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
       const inputs = { question: QUESTION, people: ["ann"] };
-      return `/runs/${await run(server, example("panel-then-person"), inputs)}`;
+      const id = await run(server, example("panel-then-person"), inputs);
+      await awaited(server, id);
+      return `/runs/${id}/decide`;
     },
     ready: async (page) => {
       await page.getByRole("button", { name: "Reject" }).click();
@@ -652,6 +677,24 @@ export const SCENES: Scene[] = [
     },
     ready: async (page) => {
       await text("Outcome")(page);
+      await page.getByRole("radio", { name: "Graph" }).check({ force: true });
+      await page
+        .getByRole("button", { name: /archive/ })
+        .first()
+        .click();
+      await page.getByRole("complementary", { name: "Step archive" }).waitFor();
+    },
+  },
+  {
+    name: "run-list",
+    prepare: async ({ server }) => {
+      const id = await run(server, example("adr"), { topic: "Which queue do we use?" });
+      await settled(server, id);
+      return `/runs/${id}`;
+    },
+    ready: async (page) => {
+      await text("Outcome")(page);
+      await page.getByRole("radio", { name: "List" }).check({ force: true });
       const step = page.locator('[data-step="archive"]');
       await step.getByText("Details").click();
       await step.getByText("Output").waitFor();
@@ -664,7 +707,45 @@ export const SCENES: Scene[] = [
       await settled(server, id);
       return `/runs/${id}`;
     },
-    ready: text("Read the build log"),
+    ready: text("failed"),
+  },
+  { name: "workflows-empty", prepare: at("/workflows"), ready: text("New workflow") },
+  {
+    name: "workflows",
+    prepare: async (place) => {
+      await stored(place.server, "adr", "panel-then-person", "weekly-council");
+      await startStored(place.server, "adr", { topic: "Which queue do we use?" });
+      return "/workflows";
+    },
+    ready: text("weekly-council"),
+  },
+  {
+    name: "workflow-run",
+    prepare: async ({ server }) => {
+      await stored(server, "adr");
+      return "/workflows";
+    },
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Run adr" }).click();
+      await page.getByRole("dialog").getByLabel("topic").waitFor();
+    },
+  },
+  {
+    name: "workflow-editor",
+    prepare: async ({ server }) => {
+      await stored(server, "adr");
+      return "/workflows/adr";
+    },
+    ready: text("At most"),
+  },
+  {
+    name: "workflow-wrong",
+    prepare: async ({ server }) => {
+      await stored(server, "adr");
+      const wrong = example("adr").replace("{{ steps.board.id }}", "{{ steps.bord.id }}");
+      return { address: "/workflows/adr", remembered: { "workflow-draft.adr": wrong } };
+    },
+    ready: text("Replace with board"),
   },
   { name: "history-empty", prepare: at("/history"), ready: heading },
   {

@@ -15,6 +15,8 @@ const Whiteboards = lazy(() => import("./whiteboards/Whiteboards"));
 const Whiteboard = lazy(() => import("./whiteboards/Whiteboard"));
 const Councils = lazy(() => import("./councils/Councils"));
 const Council = lazy(() => import("./councils/Council"));
+const Workflows = lazy(() => import("./workflows/Workflows"));
+const Editor = lazy(() => import("./workflows/Editor"));
 const Run = lazy(() => import("./runs/Run"));
 const History = lazy(() => import("./history/History"));
 const Library = lazy(() => import("./library/Library"));
@@ -38,7 +40,18 @@ export function App() {
         <Route path="/councils/:council">
           {({ council }) => <Council key={council} council={council} />}
         </Route>
+        <Route path="/workflows" component={Workflows} />
+        <Route path="/workflows/new">
+          <Editor key="" />
+        </Route>
+        <Route path="/workflows/:name">{({ name }) => <Editor key={name} name={name} />}</Route>
+        <Route path="/runs">
+          <Redirect to="/history?kind=workflow" replace />
+        </Route>
         <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
+        <Route path="/runs/:id/decide/*?">
+          {({ id, "*": place }) => <Run key={id} id={id} decides={place ?? ""} />}
+        </Route>
         <Route path="/history" component={History} />
         {/* An address that once was given out by mistake. */}
         <Route path="/library/useAgents">

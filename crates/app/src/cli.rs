@@ -4,6 +4,7 @@ mod agents;
 mod ask;
 mod ballot;
 mod board;
+mod boards;
 mod budget;
 mod council;
 mod discuss;
@@ -15,6 +16,8 @@ mod markdown;
 mod mcp;
 mod me;
 mod models;
+#[cfg(feature = "pages")]
+mod pages;
 mod panes;
 mod render;
 mod serve;
@@ -60,6 +63,8 @@ enum Command {
     Workflow(workflow::Workflow),
     /// Manage agents: who they are, and which model they use
     Agents(agents::Agents),
+    /// Manage boards: who sits on them, in which roles and by which models
+    Boards(boards::Boards),
     /// Work with sessions that are running or kept
     Sessions(sessions::Sessions),
     /// Show which models are available, and why others are not
@@ -74,6 +79,14 @@ enum Command {
     Serve(serve::Serve),
     /// Speak MCP on standard input and output, for agents
     Mcp(mcp::Mcp),
+    /// Print completions for a shell
+    #[cfg(feature = "pages")]
+    #[command(hide = true)]
+    Completions(pages::Completions),
+    /// Write the manual pages
+    #[cfg(feature = "pages")]
+    #[command(name = "__manual", hide = true)]
+    Manual(pages::Manual),
 }
 
 /// Exit codes of the program.
@@ -113,6 +126,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Whiteboard(_) => Noun::Whiteboard,
         Command::Council(_) => Noun::Council,
         Command::Agents(_) => Noun::Agents,
+        Command::Boards(_) => Noun::Boards,
         Command::Discuss(_) => Noun::Discuss,
         Command::Ask(_) => Noun::Ask,
         Command::Workflow(_) => Noun::Workflow,
@@ -123,6 +137,8 @@ pub async fn run(arguments: Arguments) -> u8 {
         | Command::Doctor(_)
         | Command::Serve(_)
         | Command::Mcp(_) => Noun::Sessions,
+        #[cfg(feature = "pages")]
+        Command::Completions(_) | Command::Manual(_) => Noun::Sessions,
     };
     let result = match arguments.command {
         Command::Ask(ask) => ask.run(config).await,
@@ -131,6 +147,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Council(council) => council.run(config).await,
         Command::Workflow(workflow) => workflow.run(config).await,
         Command::Agents(agents) => agents.run(config).await,
+        Command::Boards(boards) => boards.run(config).await,
         Command::Sessions(sessions) => sessions.run(config).await,
         Command::Models(models) => models.run(config).await,
         Command::Trust(trust) => trust.run(),
@@ -138,6 +155,10 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Mcp(mcp) => mcp.run(config).await,
+        #[cfg(feature = "pages")]
+        Command::Completions(completions) => Ok(completions.run()),
+        #[cfg(feature = "pages")]
+        Command::Manual(manual) => manual.run(),
     };
     result.unwrap_or_else(|error| report(&error, noun))
 }
@@ -150,6 +171,7 @@ enum Noun {
     Whiteboard,
     Council,
     Agents,
+    Boards,
     Discuss,
     Workflow,
 }
@@ -162,6 +184,7 @@ impl Noun {
             Noun::Whiteboard => "whiteboard",
             Noun::Council => "council",
             Noun::Agents => "agents",
+            Noun::Boards => "boards",
             Noun::Workflow => "workflow",
         }
     }

@@ -12,14 +12,18 @@ use std::time::Duration;
 
 use plenary_domain::names::check_line;
 use plenary_domain::{ModelName, limits};
+use plenary_engine::ports::StoreError;
 use plenary_providers::{
     CommandConfig, Kind, LocalModel, Output, OutsideConfig, PRESETS, ProviderConfig, Secret,
     discover, shown_address,
 };
+use plenary_server::settings::{NewPrice, NewTiers};
 use plenary_server::{Price, Prices, Tiers};
+use plenary_store::postgres::Address;
 use serde::Deserialize;
 
 use crate::serving::{self, Serving};
+use crate::settings::{Kept, with_kept};
 use crate::trust::Trusted;
 use crate::{offers, weights};
 use layers::Ignored;
@@ -34,6 +38,8 @@ pub struct Config {
     /// What was left out of them.
     pub ignored: Option<Ignored>,
     pub home: PathBuf,
+    /// Where the log is, where it is not in `home`. It is shown without its password.
+    pub database: Option<Address>,
     pub listen: String,
     pub tokens: Vec<String>,
     pub hosts: Vec<String>,
@@ -56,6 +62,8 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 pub struct File {
     home: Option<PathBuf>,
+    database_url: Option<String>,
+    database_listen_url: Option<String>,
     listen: Option<String>,
     tokens: Option<Vec<String>>,
     hosts: Option<Vec<String>>,
@@ -84,6 +92,27 @@ struct TierModels {
     fast: Option<String>,
     balanced: Option<String>,
     strong: Option<String>,
+}
+
+impl TierModels {
+    /// These, and what was set while the program ran where these say nothing.
+    fn over(self, kept: NewTiers) -> TierModels {
+        TierModels {
+            fast: self.fast.or(kept.fast),
+            balanced: self.balanced.or(kept.balanced),
+            strong: self.strong.or(kept.strong),
+        }
+    }
+}
+
+/// The same of prices.
+fn over(
+    written: BTreeMap<String, ModelPrice>,
+    kept: BTreeMap<String, NewPrice>,
+) -> BTreeMap<String, ModelPrice> {
+    let price = |NewPrice { input, output, cached }| ModelPrice { input, output, cached };
+    let kept = kept.into_iter().map(|(model, kept)| (model, price(kept)));
+    kept.chain(written).collect()
 }
 
 /// For a million tokens.
@@ -136,21 +165,25 @@ impl Config {
         let trusted = Trusted::read(usual_home.as_deref())?;
         let layers = layers::read(own.as_deref(), layers::local(), &trusted)?;
         let settings = layers.settings;
-        check_database(env)?;
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let home = set("PLENARY_HOME").map(PathBuf::from).or(settings.home).or(usual_home);
         let home = home.and_then(|home| std::path::absolute(home).ok());
         let home = home.ok_or("no data folder could be found; set PLENARY_HOME")?;
+        let kept = Kept::read(&home)?;
         let mut inside = offers::pulled(&home);
         if embedded(env, settings.embedded)? {
             inside.push(weights::embedded(&home));
         }
-        let providers = providers(settings.providers, env, inside)?;
+        let providers = providers(settings.providers, &with_kept(&kept, env), inside)?;
         let currency = set("PLENARY_CURRENCY").or(settings.currency);
         let hosts = set("PLENARY_HOSTS").map(|text| listed(&text)).or(settings.hosts);
         let allowed = set("PLENARY_ALLOWED_ORIGINS").map(|text| listed(&text));
         let allowed = allowed.or(settings.allowed_origins);
         Ok(Config {
+            database: database(
+                set("PLENARY_DATABASE_URL").or(settings.database_url),
+                set("PLENARY_DATABASE_LISTEN_URL").or(settings.database_listen_url),
+            )?,
             listen: set("PLENARY_LISTEN").or(settings.listen).unwrap_or_else(|| LISTEN.into()),
             tokens: tokens(set("PLENARY_TOKEN"), settings.tokens)?,
             hosts: hosts.unwrap_or_default(),
@@ -161,8 +194,8 @@ impl Config {
             server: named_server(set("PLENARY_SERVER").or(settings.server))?,
             serving: settings.serve.settle(&set)?,
             outside: settings.workflows.settle(env)?,
-            tiers: tiers(settings.tiers, &set)?,
-            prices: prices(settings.prices, currency, &providers)?,
+            tiers: tiers(settings.tiers.over(kept.tiers), &set)?,
+            prices: prices(over(settings.prices, kept.prices), currency, &providers)?,
             web_folder: web_folder(
                 set("PLENARY_WEB_FOLDER").map(PathBuf::from).or(settings.web_folder),
             )?,
@@ -175,6 +208,11 @@ impl Config {
 
     pub fn shown_server(&self) -> Option<String> {
         self.server.as_deref().map(shown_address)
+    }
+
+    /// Where everything is kept, if not in the data folder: a server, or a database.
+    pub fn shown_elsewhere(&self) -> Option<String> {
+        self.shown_server().or_else(|| self.database.as_ref().map(Address::shown))
     }
 
     /// The address to listen on; one that others can reach needs a token.
@@ -277,12 +315,22 @@ fn web_folder(given: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
     }
 }
 
-fn check_database(env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
-    match env("PLENARY_DATABASE_URL").filter(|url| !url.trim().is_empty()) {
-        Some(_) => Err("PLENARY_DATABASE_URL is not supported yet: the store is SQLite in the \
-                        data folder; set PLENARY_HOME to move it"
-            .into()),
-        None => Ok(()),
+/// Where the log is, if not in the data folder, and where notices are heard. What is wrong
+/// is said without the URL, which may hold a password.
+pub fn database(url: Option<String>, listening: Option<String>) -> Result<Option<Address>, String> {
+    let Some(url) = url else { return Ok(None) };
+    let told = |name: &str, error: StoreError| match error {
+        StoreError::NotWritten(problem) => format!("{name}: {problem}"),
+        error => format!("{name}: {error}"),
+    };
+    let address = Address::of(url.trim())
+        .map_err(|error| told("PLENARY_DATABASE_URL (`database_url`)", error))?;
+    match listening {
+        None => Ok(Some(address)),
+        Some(url) => address
+            .listening_at(url.trim())
+            .map(Some)
+            .map_err(|error| told("PLENARY_DATABASE_LISTEN_URL (`database_listen_url`)", error)),
     }
 }
 

@@ -37,7 +37,7 @@ impl Held {
         let listener = match TcpListener::bind(address).await {
             Ok(listener) => listener,
             Err(error) => {
-                own.store.close().await.map_err(|error| failed(&error))?;
+                own.close().await.map_err(|error| failed(&error))?;
                 return Err(not_listening(address, &error));
             }
         };
@@ -49,7 +49,7 @@ impl Held {
             _ => format!("http://{address}"),
         };
         let token = uuid::Uuid::new_v4().simple().to_string();
-        own.store.announce(&reached, &token).map_err(|error| failed(&error))?;
+        own.log.announce(&reached, &token).map_err(|error| failed(&error))?;
         let proxies = config.serving.proxies.clone();
         let access = Access { local_token: Some(token), proxies, ..access };
         let router = plenary_server::router(own.app.clone(), access);
@@ -66,7 +66,7 @@ impl Held {
         let _ = self.over.send(());
         let served = self.serving.await;
         self.own.app.engine.shut_down().await;
-        self.own.store.close().await.map_err(|error| failed(&error))?;
+        self.own.log.close().await.map_err(|error| failed(&error))?;
         match served {
             Ok(served) => served.map_err(|error| failed(&error)),
             Err(error) => Err(failed(&error)),

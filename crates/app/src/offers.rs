@@ -5,9 +5,10 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use plenary_providers::{LocalModel, Pulled};
+use plenary_providers::{LocalModel, Pulled, model_name};
 
 /// A model that can be pulled by its name.
+#[derive(PartialEq, Eq, Debug)]
 pub struct Offer {
     pub name: &'static str,
     /// Where it is on the hub.
@@ -16,6 +17,12 @@ pub struct Offer {
     pub megabytes: u32,
     pub licence: &'static str,
     pub good_for: &'static str,
+}
+
+impl Offer {
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.megabytes) * 1_000_000
+    }
 }
 
 /// From small to large. Instruct models whose files their makers or the makers of llama.cpp
@@ -88,7 +95,7 @@ pub const OFFERS: [Offer; 9] = [
 
 const SUFFIX: &str = ".gguf";
 
-fn folder(home: &Path) -> PathBuf {
+pub fn folder(home: &Path) -> PathBuf {
     home.join("models")
 }
 
@@ -125,13 +132,7 @@ pub fn forget(home: &Path, name: &str) -> io::Result<()> {
 
 /// What a model is called that has no name here, by its file.
 pub fn name_of(file: &Path) -> String {
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("model").to_lowercase();
-    let stem = stem.split("-00001-of-").next().unwrap_or(&stem);
-    let plain = |letter: char| match letter {
-        'a'..='z' | '0'..='9' | '.' | '-' | '_' => letter,
-        _ => '-',
-    };
-    stem.chars().map(plain).collect()
+    model_name(file.file_name().and_then(|name| name.to_str()).unwrap_or("model"))
 }
 
 #[cfg(test)]
@@ -146,16 +147,6 @@ mod tests {
             assert!(offer.from.parse::<Wanted>().is_ok(), "{}", offer.from);
             assert_eq!(name_of(Path::new(&format!("{}.gguf", offer.name))), offer.name);
             assert_eq!(OFFERS.iter().filter(|other| other.name == offer.name).count(), 1);
-        }
-    }
-
-    #[test]
-    fn a_model_is_called_after_its_file() {
-        for (file, name) in [
-            ("Qwen3-0.6B-Q8_0.gguf", "qwen3-0.6b-q8_0"),
-            ("Q8_0/Big Model-00001-of-00003.gguf", "big-model"),
-        ] {
-            assert_eq!(name_of(Path::new(file)), name);
         }
     }
 

@@ -8,13 +8,16 @@ use std::time::Duration;
 use plenary_engine::ports::{Clock, Outside, StoreError};
 use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Gateway, Keeping, Providers};
+use plenary_server::settings::Settings;
 use plenary_server::{Access, App, Clerk};
-use plenary_store::{Holder, HolderInfo, SqliteStore};
+use plenary_store::{Holder, HolderInfo, Log, postgres};
 
 use crate::api::{self, Api, ApiError, Process};
 use crate::config::Config;
+use crate::current::Current;
 use crate::held::Held;
-use crate::{prices, terminal};
+use crate::settings::Operator;
+use crate::{pdf, prices, terminal};
 
 /// How long a command waits for another one that has the folder for a moment.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -25,7 +28,7 @@ pub struct Reach {
     held: Holding,
 }
 
-/// What this process holds of the data folder.
+/// What this process holds of the data folder, or uses of the database.
 enum Holding {
     Nothing,
     Store(Own),
@@ -35,7 +38,18 @@ enum Holding {
 
 pub struct Own {
     pub app: App,
-    pub store: Arc<SqliteStore>,
+    pub log: Log,
+}
+
+impl Own {
+    /// Lets go. What this process drove goes on where the store is used next, or is used
+    /// already.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        if let Log::Database(_) = self.log {
+            self.app.engine.shut_down().await;
+        }
+        self.log.close().await
+    }
 }
 
 impl Reach {
@@ -65,6 +79,11 @@ impl Reach {
     pub async fn stay(config: &Config, command: &str) -> Result<Reach, ApiError> {
         if let Some(reach) = through(config, false)? {
             return Ok(reach);
+        }
+        // A database is open to all: nobody has to be let in, and what others have left is
+        // for those that serve.
+        if config.database.is_some() {
+            return Reach::open(config, command).await;
         }
         // Nobody asked this process to listen, so whoever comes needs the token.
         let nobody = uuid::Uuid::new_v4().simple().to_string();
@@ -121,7 +140,7 @@ impl Reach {
     pub async fn close(self) {
         let closed = match self.held {
             Holding::Nothing => return,
-            Holding::Store(own) => own.store.close().await.map_err(|error| error.to_string()),
+            Holding::Store(own) => own.close().await.map_err(|error| error.to_string()),
             Holding::Served(held) => held.release().await.map_err(|error| error.message),
         };
         if let Err(problem) = closed {
@@ -132,7 +151,8 @@ impl Reach {
 
 /// The server that was named, or the one that holds the folder.
 fn through(config: &Config, tell: bool) -> Result<Option<Reach>, ApiError> {
-    let api = match (&config.server, plenary_store::holder(&config.home)) {
+    let holder = || plenary_store::holder(&config.home).filter(|_| config.database.is_none());
+    let api = match (&config.server, holder()) {
         (Some(server), _) => Api::remote(server, config.tokens.first().cloned(), None)?,
         (None, Some(HolderInfo { url: Some(url), token, pid, command, .. })) => {
             if tell {
@@ -148,24 +168,32 @@ fn through(config: &Config, tell: bool) -> Result<Option<Reach>, ApiError> {
 
 pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let clock = Arc::new(SystemClock::default());
-    let holder = Holder { command: command.to_owned(), since: clock.now() };
-    let opened = plenary_store::open(&config.home, holder).await;
-    let store = opened.map_err(|error| store_error(config, &error))?;
-    if let Some(told) = store.told() {
+    let opened = match &config.database {
+        Some(address) => postgres::open(address).await.map(|store| Log::Database(Arc::new(store))),
+        None => {
+            let holder = Holder { command: command.to_owned(), since: clock.now() };
+            let store = plenary_store::open(&config.home, holder).await;
+            store.map(|store| Log::Folder(Arc::new(store)))
+        }
+    };
+    let log = opened.map_err(|error| store_error(config, &error))?;
+    if let Some(told) = log.told() {
         terminal::complain(told, Some("`plenary store check` looks through what is left."));
     }
-    let store = Arc::new(store);
     let mut keeping = Keeping::by_this_program();
     keeping.places.push(config.home.clone());
     let models = Providers::new(config.providers.clone()).with_sheet(prices::place(&config.home));
-    let models = Arc::new(models.keeping(keeping));
-    let engine = Engine::new(store.clone(), models, clock);
+    let models = Arc::new(Current::new(models.keeping(keeping), &config.home));
+    let settings: Arc<dyn Settings> = Arc::new(Operator::new(&config.home, models.clone()));
+    let engine = Engine::new(log.store(), models, clock);
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
     let outside = Some(outside(config));
-    let mut app = App::new(Clerk { outside, ..Clerk::new(engine, tiers, prices) });
+    let settings = Some(settings);
+    let pdf: Option<plenary_server::ReadPdf> = Some(pdf::text);
+    let mut app = App::new(Clerk { outside, settings, pdf, ..Clerk::new(engine, tiers, prices) });
     app.web_folder = config.web_folder.as_deref().map(Arc::from);
     app.capacity = config.serving.capacity();
-    Ok(Own { app, store })
+    Ok(Own { app, log })
 }
 
 /// What workflows reach beyond the program.
@@ -176,6 +204,7 @@ fn outside(config: &Config) -> Arc<dyn Outside> {
 fn store_error(config: &Config, error: &StoreError) -> ApiError {
     let mut problem = ApiError::new("store-failed", error.to_string());
     match error {
+        StoreError::InUse(_) if config.database.is_some() => {}
         StoreError::InUse(_) => {
             let holder = plenary_store::holder(&config.home).map(|holder| holder.pid);
             problem.code = "in-use".into();

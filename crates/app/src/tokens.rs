@@ -46,7 +46,7 @@ struct Agents {
 
 impl Kept {
     pub fn new(config: &Config) -> Kept {
-        let server = config.shown_server().unwrap_or_else(|| LOCAL.to_owned());
+        let server = config.shown_elsewhere().unwrap_or_else(|| LOCAL.to_owned());
         let server = server.trim_end_matches('/').to_owned();
         Kept { home: config.home.clone(), server }
     }

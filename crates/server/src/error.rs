@@ -106,6 +106,15 @@ impl Code {
 #[derive(Clone, Debug)]
 pub struct Problem(Box<ErrorBody>);
 
+/// What a problem says, for whoever tells it in another shape.
+pub struct Said<'a> {
+    pub code: Code,
+    pub message: &'a str,
+    pub hint: Option<&'a str>,
+    pub fields: Vec<(&'a str, &'a str)>,
+    pub retry_after_s: Option<u64>,
+}
+
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ProblemBody {
     /// Always false.
@@ -190,6 +199,21 @@ impl Problem {
         problem
     }
 
+    pub fn said(&self) -> Said<'_> {
+        let body = &*self.0;
+        Said {
+            code: body.code,
+            message: &body.message,
+            hint: body.hint.as_deref(),
+            fields: body
+                .fields
+                .iter()
+                .map(|field| (field.field.as_str(), field.problem.as_str()))
+                .collect(),
+            retry_after_s: body.retry_after_s,
+        }
+    }
+
     /// As it stands in a body.
     pub fn body(self) -> ProblemBody {
         ProblemBody { success: false, error: *self.0 }
@@ -203,6 +227,21 @@ impl Problem {
                 "Copy it with POST /api/agents and its id as `copyOf`."
             }
             Reject::NotNow { .. } => "Make room with DELETE /api/agents/{id}.",
+            Reject::Invalid(_) | Reject::Forbidden(_) | Reject::NotInvited(_) | Reject::Stale => {
+                return reject.into();
+            }
+        };
+        Problem::from(reject).hint(hint)
+    }
+
+    /// The same about saved boards.
+    fn about_boards(reject: Reject) -> Self {
+        let hint = match &reject {
+            Reject::Unknown(_) => "List them with GET /api/boards.",
+            Reject::NotNow { allowed, .. } if allowed.contains(&"copy") => {
+                "Copy it with POST /api/boards and its name as `copyOf`."
+            }
+            Reject::NotNow { .. } => "Make room with DELETE /api/boards/{name}.",
             Reject::Invalid(_) | Reject::Forbidden(_) | Reject::NotInvited(_) | Reject::Stale => {
                 return reject.into();
             }
@@ -230,6 +269,7 @@ impl From<ClerkError> for Problem {
         match error {
             ClerkError::Refused(reject) => reject.into(),
             ClerkError::Agents(reject) => Problem::about_agents(reject),
+            ClerkError::Boards(reject) => Problem::about_boards(reject),
             ClerkError::NoModel(none) => {
                 Problem::new(Code::NoModel, none.problem).hint(none.remedy)
             }
@@ -282,6 +322,7 @@ impl From<ClerkError> for Problem {
                      the machine itself, and not as an agent.",
                 )
             }
+            ClerkError::NotKept(problem) => Problem::new(Code::StoreFailed, problem),
             ClerkError::Unreadable(what) => {
                 let message = format!("The {what} was written and cannot be read.");
                 Problem::new(Code::Internal, message)
@@ -379,8 +420,11 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (code, status) = (self.0.code, self.0.code.status());
         let retry_after_s = self.0.retry_after_s.unwrap_or(2);
+        let problem = self.clone();
         let body = Json(self.body());
         let mut response = (status, body).into_response();
+        // Whoever answers in another shape finds it here.
+        response.extensions_mut().insert(problem);
         let headers = response.headers_mut();
         match code {
             Code::Busy | Code::TooManyTries | Code::StoreFailed => {

@@ -3,6 +3,7 @@
 mod access;
 pub mod agents;
 mod boardrooms;
+mod boards;
 mod councils;
 mod discussions;
 mod events;
@@ -12,7 +13,9 @@ mod models;
 mod routes;
 mod runs;
 mod sessions;
+mod settings;
 mod signals;
+pub mod v1;
 mod whiteboards;
 mod workflows;
 
@@ -36,6 +39,10 @@ pub fn routes() -> Router<App> {
 pub fn description() -> OpenApiDocument {
     let mut document = all().document();
     name_operations(&mut document);
+    // The router has a sign of its own for a part that holds slashes.
+    let paths = std::mem::take(&mut document.paths.paths);
+    let lawful = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item));
+    document.paths.paths = lawful.collect();
     document
 }
 
@@ -49,11 +56,14 @@ fn all() -> Routes {
         .merge(runs::routes())
         .merge(signals::routes())
         .merge(agents::routes())
+        .merge(boards::routes())
         .merge(sessions::routes())
         .merge(events::routes())
         .merge(models::routes())
+        .merge(settings::routes())
         .merge(access::routes())
         .merge(limits::routes())
+        .merge(v1::routes())
         .merge(health::routes())
 }
 

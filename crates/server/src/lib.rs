@@ -8,6 +8,7 @@ mod auth;
 mod error;
 mod http;
 mod idempotency;
+mod kept;
 mod listen;
 mod live;
 pub mod mcp;
@@ -30,6 +31,8 @@ pub use error::Code;
 pub use listen::serve;
 pub use places::Capacity;
 use plenary_clerk::Messenger;
+pub use plenary_clerk::attachments::ReadPdf;
+pub use plenary_clerk::settings;
 pub use plenary_clerk::{Clerk, Price, Prices, Tiers};
 
 #[derive(Clone)]
@@ -40,6 +43,7 @@ pub struct App {
     /// Where the interface is served from instead of the binary, by whoever works on it.
     pub web_folder: Option<Arc<Path>>,
     pub capacity: Capacity,
+    kept: Arc<kept::Kept>,
 }
 
 impl App {
@@ -47,7 +51,8 @@ impl App {
         let (engine, clerk) = (clerk.engine.clone(), Arc::new(clerk));
         let _ = clerk.proofs.set(Arc::new(agents::Tokens(Arc::downgrade(&engine))));
         engine.send(Messenger::of(&clerk));
-        App { engine, clerk, web_folder: None, capacity: Capacity::default() }
+        let kept = Arc::default();
+        App { engine, clerk, web_folder: None, capacity: Capacity::default(), kept }
     }
 }
 
@@ -73,6 +78,7 @@ pub fn router(app: App, access: Access) -> Router {
         .layer(axum::middleware::from_fn_with_state(access, auth::check))
         .layer(axum::middleware::map_response(web::as_told))
         .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(axum::middleware::from_fn(http::v1::in_shape))
 }
 
 /// The OpenAPI document, as `/api/openapi.json` serves it.
@@ -92,6 +98,6 @@ fn document_value() -> serde_json::Value {
         license(name = "MIT OR Apache-2.0")
     ),
     servers((url = "/")),
-    components(schemas(error::ProblemBody))
+    components(schemas(error::ProblemBody, http::v1::FaultBody))
 )]
 pub(crate) struct Document;

@@ -6,6 +6,7 @@
 
 mod agents;
 mod boardrooms;
+mod boards;
 mod call;
 mod councils;
 mod discussions;
@@ -139,6 +140,7 @@ fn rows() -> impl Iterator<Item = Row> {
         .chain(workflows::ROWS)
         .chain(sessions::ROWS)
         .chain(agents::ROWS)
+        .chain(boards::ROWS)
         .chain(models::ROWS)
 }
 

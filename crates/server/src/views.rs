@@ -2,23 +2,28 @@
 
 pub mod agents;
 pub mod ballots;
+pub mod boards;
 pub mod budgets;
 pub mod conversations;
 mod course;
 pub mod discussions;
+pub mod facts;
 pub mod runs;
 pub mod whiteboards;
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use axum::Json;
 use plenary_clerk::boardrooms::RoleName;
 use plenary_clerk::{Clerk, mirror};
 use plenary_domain::boardroom::{
-    self, Advisor, Contribution, ContributionId, FailedTry, Headings, SeatId, Sitter, Span, Stage,
-    Standing, Synthesis, SynthesisStanding, Wait, Written,
+    self, Advisor, Brief, Contribution, ContributionId, FailedTry, Headings, SeatId, Sitter, Span,
+    Stage, Standing, Synthesis, SynthesisStanding, Wait, Written,
 };
-use plenary_domain::{Answer, CallId, Failure, FailureKind, Ledger, SessionId, Timestamp, Usage};
+use plenary_domain::{
+    Answer, CallId, ContextFile, Failure, FailureKind, Image, Ledger, SessionId, Timestamp, Usage,
+};
 use plenary_engine::ports::SessionRow;
 use plenary_engine::{Snapshot, Underway};
 use serde::{Deserialize, Serialize};
@@ -26,6 +31,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use ballots::BallotView;
+use boards::OwnRoleView;
 use budgets::{AllowanceView, BudgetView};
 pub use course::{Beside, RetryingView, Running, SectionsView};
 
@@ -91,6 +97,10 @@ pub struct SessionView {
     imported: bool,
     created_at: Timestamp,
     updated_at: Timestamp,
+    /// How far it is and what came of it, where `facts` were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub facts: Option<facts::FactsView>,
 }
 
 impl From<SessionRow> for SessionView {
@@ -107,6 +117,7 @@ impl From<SessionRow> for SessionView {
             imported: row.imported,
             created_at: row.created_at,
             updated_at: row.updated_at,
+            facts: None,
         }
     }
 }
@@ -209,6 +220,14 @@ pub struct BoardroomView {
     version: u64,
     title: String,
     prompt: String,
+    /// The saved board that it was convened from. What that said then stands here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    board: Option<String>,
+    /// The language that all answer in, where one was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    language: Option<String>,
     status: BoardStatus,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,6 +236,10 @@ pub struct BoardroomView {
     /// What can be done with it now.
     allowed: Vec<&'static str>,
     context: Vec<ContextView>,
+    /// Those of the first question. The event that brought one has its bytes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    images: Vec<ImageView>,
     advisors: Vec<AdvisorView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -270,6 +293,13 @@ pub struct RoundView {
     prompt: String,
     /// The seats to which it was put.
     advisors: Vec<u8>,
+    /// Files and images that came with it; those of the first stand with the board.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    context: Vec<ContextView>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    images: Vec<ImageView>,
     asked_at: Timestamp,
 }
 
@@ -293,6 +323,23 @@ pub struct ContextView {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+pub struct ImageView {
+    name: String,
+    media_type: &'static str,
+    bytes: usize,
+}
+
+fn images(brief: &Brief) -> Vec<ImageView> {
+    let view = |image: &Arc<Image>| ImageView {
+        name: image.name.clone(),
+        media_type: image.media_type.name(),
+        bytes: image.bytes(),
+    };
+    brief.images.iter().map(view).collect()
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct QuorumView {
     need: usize,
     grace_seconds: f64,
@@ -307,10 +354,16 @@ pub struct QuorumView {
 pub struct AdvisorView {
     /// The seat's number, from 1.
     id: u8,
+    /// `generalist`, where it has a role of its own.
     role: RoleName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    own_role: Option<OwnRoleView>,
     /// The name on this board: `Critic`, or `Critic 2` where two share a role.
     name: String,
-    colour: &'static str,
+    colour: String,
+    /// Two letters that no other role on the board has.
+    initials: String,
     /// Absent where a person sits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -326,6 +379,26 @@ pub struct AdvisorView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     system_prompt: Option<String>,
+    /// The stored agent that sits there: a copy of it as it was then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    agent: Option<SeatedAgentView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    temperature: Option<f64>,
+    /// Tokens of one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    output_tokens: Option<u32>,
+    /// Answers that it is asked for at once; absent where it is one. All but the last are
+    /// among `earlier`, also while they are under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tries: Option<u32>,
+    /// The try that was picked of its answers to the last question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    picked: Option<u32>,
     /// What the seat may spend.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -342,6 +415,15 @@ pub struct AdvisorView {
     earlier: Vec<ContributionView>,
     #[serde(flatten)]
     said: Said,
+}
+
+/// A stored agent in a seat.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatedAgentView {
+    id: String,
+    name: String,
+    persona: String,
 }
 
 /// What came of it when an advisor was asked once.
@@ -420,7 +502,7 @@ pub struct SynthesisView {
 
 mirror! {
     #[serde(rename_all = "camelCase")]
-    HeadingsView = Headings { AsAsked, Repaired, Missing }
+    HeadingsView = Headings { AsAsked, Repaired, Missing, NotAsked }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -572,7 +654,6 @@ pub fn boardroom(
         Stage::Stopped => (BoardStatus::Stopped, None),
         Stage::Failed(reason) => (BoardStatus::Failed, Some(reason.clone())),
     };
-    let context = state.context.iter();
     let advisors: Vec<AdvisorView> =
         state.advisors.iter().map(|a| advisor(state, a, beside)).collect();
     let syntheses: Vec<SynthesisView> =
@@ -583,12 +664,13 @@ pub fn boardroom(
         version,
         title: state.title.clone(),
         prompt: state.prompt.to_string(),
+        board: state.terms.board.clone(),
+        language: state.terms.language.clone(),
         status,
         failure,
         allowed: state.allowed(),
-        context: context
-            .map(|file| ContextView { name: file.name.clone(), bytes: file.text.len() })
-            .collect(),
+        context: context(&state.context),
+        images: images(state.brief(1)),
         advisors,
         quorum: state.quorum.map(|quorum| QuorumView {
             need: quorum.need,
@@ -611,17 +693,26 @@ pub fn boardroom(
     }
 }
 
+fn context(files: &[ContextFile]) -> Vec<ContextView> {
+    let view = |file: &ContextFile| ContextView { name: file.name.clone(), bytes: file.text.len() };
+    files.iter().map(view).collect()
+}
+
 fn rounds(state: &boardroom::State) -> Vec<RoundView> {
     let first = RoundView {
         number: 1,
         prompt: state.prompt.to_string(),
         advisors: state.advisors.iter().map(|advisor| advisor.seat.id.0).collect(),
+        context: vec![],
+        images: vec![],
         asked_at: state.convened_at,
     };
     let further = state.follow_ups.iter().map(|follow_up| RoundView {
         number: follow_up.round,
         prompt: follow_up.prompt.to_string(),
         advisors: follow_up.seats.iter().map(|seat| seat.0).collect(),
+        context: context(&state.brief(follow_up.round).files),
+        images: images(state.brief(follow_up.round)),
         asked_at: follow_up.at,
     });
     [first].into_iter().chain(further).collect()
@@ -640,12 +731,23 @@ fn advisor(state: &boardroom::State, advisor: &Advisor, beside: &Beside<'_>) -> 
     AdvisorView {
         id: seat.id.0,
         role: seat.role.into(),
+        own_role: seat.own.as_ref().map(OwnRoleView::new),
         name: state.label(seat.id),
-        colour: seat.role.colour(),
+        colour: seat.colour().to_owned(),
+        initials: seat.part().initials().to_owned(),
         model,
         person,
         reply_by,
         system_prompt: seat.system_prompt.clone(),
+        agent: seat.seated.agent.as_ref().map(|id| SeatedAgentView {
+            id: id.0.clone(),
+            name: seat.seated.name.clone(),
+            persona: seat.seated.persona.to_string(),
+        }),
+        temperature: seat.seated.temperature,
+        output_tokens: seat.seated.output_tokens,
+        tries: Some(seat.tries).filter(|tries| *tries > 1),
+        picked: advisor.picked_in(advisor.round).map(|picked| picked.asked),
         budget: AllowanceView::of(seat.budget),
         call_id: call.0,
         round: advisor.round,

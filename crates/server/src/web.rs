@@ -21,8 +21,18 @@ const ASSETS: &str = "assets";
 /// What programs look up about a server. It is no page, whoever asks.
 const WELL_KNOWN: &str = ".well-known";
 /// Where the interface has pages, by the first part of the address.
-const PLACES: [&str; 8] =
-    ["", "boardrooms", "discussions", "whiteboards", "councils", "history", "library", "settings"];
+const PLACES: [&str; 10] = [
+    "",
+    "boardrooms",
+    "discussions",
+    "whiteboards",
+    "councils",
+    "runs",
+    "workflows",
+    "history",
+    "library",
+    "settings",
+];
 const INDEX: &str = "index.html";
 
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -220,10 +230,20 @@ mod tests {
 
     #[test]
     fn the_places_are_those_of_the_interface() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/shell/places.ts");
-        let text = std::fs::read_to_string(file).unwrap();
-        let parts = text.split("href: \"/").skip(1).map(|part| part.split('"').next().unwrap());
-        assert_eq!(parts.collect::<Vec<_>>(), PLACES);
+        let named = |file: &str, before: &[&str]| -> Vec<String> {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/");
+            let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+            let lines = text.lines().map(str::trim);
+            let named = lines.filter_map(|line| {
+                before.iter().find_map(|before| line.strip_prefix(before)?.split('"').next())
+            });
+            named.map(str::to_owned).collect()
+        };
+        let mut places = named("session/kinds.ts", &["place: \"", "list: \""]);
+        let apart = named("shell/places.ts", &["{ href: \"/"]);
+        places.splice(..0, apart[..1].to_vec());
+        places.extend(apart[1..].to_vec());
+        assert_eq!(places, PLACES);
     }
 
     #[test]

@@ -558,7 +558,7 @@ story("a board keeps to its budget and says so", async ({ models, server, person
   const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
   const spent = (await boardView(server, row?.id ?? "")).budget;
   expect(spent).toMatchObject({ tokens: 20_000, seconds: 900 });
-  await page.getByText(`${spent?.spentTokens.toLocaleString("en")} of 20,000 tokens`).waitFor();
+  await page.getByText(`${spent?.spentTokens.toLocaleString("en")} of 20,000`).waitFor();
 
   // Where somebody's budget has no room for a further question, they say so.
   const id = await board(server, {
@@ -625,9 +625,9 @@ story(
     await answer(page, "Critic").getByText("Cut off at the length limit").waitFor();
     expect(await page.getByText("Cut off at the length limit").count()).toBe(1);
     const { usage } = await boardView(server, id);
-    const head = page.getByRole("banner").or(page.locator(".board-head"));
+    const head = page.locator(".session-head");
     const all = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-    await head.getByText(`${all.toLocaleString("en")} tokens`).waitFor();
+    await head.getByText(all.toLocaleString("en"), { exact: true }).waitFor();
     for (const name of ["Advocate", "Critic", "Analyst"]) {
       await panel(page, name)
         .getByText(/\d in · \d+ out/)
@@ -701,9 +701,9 @@ story(
     const { usage, cost = 0, budget: spent } = await boardView(server, row?.id ?? "");
     expect(spent).toMatchObject({ tokens: 60_000, cost: 0.5, seconds: 900 });
     expect(cost).toBeGreaterThan(0);
-    const facts = page.locator(".board-head .eyebrow");
+    const facts = page.locator(".session-facts");
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-    await facts.getByText(`${tokens.toLocaleString("en")} of 60,000 tokens`).waitFor();
+    await facts.getByText(`${tokens.toLocaleString("en")} of 60,000`).waitFor();
     await facts.getByText(`$${cost.toFixed(4)} of $0.50`).waitFor();
     await facts.getByText("at most 15 min").waitFor();
     // Each answer tells its own part.

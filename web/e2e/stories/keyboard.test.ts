@@ -139,7 +139,10 @@ story("what Home remembers does not disturb the set-up of a board", async ({ mod
   await page.getByRole("textbox", { name: "Your question" }).fill("Are we six?");
   await page.getByRole("button", { name: "Convene", exact: true }).click();
   await page.getByRole("region", { name: "Generalist", exact: true }).waitFor();
-  await page.getByRole("link", { name: /^Boardroom/ }).click();
+  await page
+    .getByRole("navigation")
+    .getByRole("link", { name: /^Boardroom/ })
+    .click();
   await page.getByRole("heading", { level: 1, name: "Put a question to a board" }).waitFor();
   await page.getByRole("button", { name: "Edit board" }).click();
   await page.getByRole("button", { name: "Add advisor" }).waitFor();

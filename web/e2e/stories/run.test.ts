@@ -17,7 +17,7 @@ story("a run waits for a person, who asks for changes and then approves", async 
   // Whoever is awaited is told at the door.
   await page.goto("/");
   await page
-    .getByRole("region", { name: "Waits for a person" })
+    .getByRole("region", { name: "Waits for you" })
     .getByRole("link", { name: QUESTION })
     .click();
   const sheet = page.getByRole("region", { name: "Approval needed from ann or ben" });
@@ -41,10 +41,14 @@ story("a run waits for a person, who asks for changes and then approves", async 
   await sheet.getByLabel("Decide as").selectOption("ben");
   await changes.click();
 
+  // Back on the run, what was asked is done, and what comes of it is decided on again.
+  await page.getByRole("link", { name: "Decide" }).waitFor();
+  await page.getByRole("radio", { name: "List" }).check({ force: true });
+  await page.getByText("ben asked for changes: “Nobody here has run Redis.”").waitFor();
+  await page.getByRole("link", { name: "Decide" }).click();
   await sheet.getByText("Keep them in Postgres.").waitFor();
   await sheet.getByText("sign · round 2").waitFor();
   expect(await sheet.getByLabel("Reason").inputValue()).toBe("");
-  await page.getByText("ben asked for changes: “Nobody here has run Redis.”").waitFor();
   await sheet.getByLabel("Decide as").selectOption("ann");
   await sheet.getByLabel("Comment (optional)").fill("Measure it in May.");
   await sheet.getByLabel("Reason").fill("Agreed.");
@@ -72,6 +76,7 @@ story("a rejected approval ends the run, and says why", async ({ models, server,
   const id = await run(server, example("panel-then-person"), inputs);
   const { page } = await person({ width: 390, height: 844 });
   await page.goto(`/runs/${id}`);
+  await page.getByRole("link", { name: "Decide" }).click();
   const sheet = page.getByRole("region", { name: "Approval needed from ann" });
   // Where only one may decide, there is nothing to choose.
   expect(await sheet.getByLabel("Decide as").inputValue()).toBe("ann");
@@ -80,7 +85,7 @@ story("a rejected approval ends the run, and says why", async ({ models, server,
   await page.getByText("ann rejected it: Not this year.", { exact: true }).waitFor();
   await sheet.waitFor({ state: "detached" });
   await expect.poll(async () => (await runView(server, id)).status).toBe("failed");
-  await page.locator(".run-head").getByText("Failed").waitFor();
+  await page.locator(".session-head").getByText("Failed").waitFor();
 });
 
 story("a run is followed step by step, leads to its rooms, and is cancelled", async (stage) => {
@@ -95,6 +100,7 @@ story("a run is followed step by step, leads to its rooms, and is cancelled", as
   await models.reached("critic");
   const { page } = await person();
   await page.goto(`/runs/${id}`);
+  await page.getByRole("radio", { name: "List" }).check({ force: true });
   const panel = page.locator('[data-step="settle/1/panel"]');
   await panel.getByRole("link", { name: "Open" }).click();
   await page.getByRole("heading", { level: 1, name: QUESTION }).waitFor();
@@ -107,7 +113,7 @@ story("a run is followed step by step, leads to its rooms, and is cancelled", as
   await dialog.getByRole("button", { name: "Cancel run" }).click();
   await dialog.waitFor({ state: "detached" });
   await page.getByText("Overtaken by events.").first().waitFor();
-  await page.locator(".run-head").getByText("Cancelled").waitFor();
+  await page.locator(".session-head").getByText("Cancelled").waitFor();
   expect(await page.getByRole("button", { name: "Cancel run" }).count()).toBe(0);
   expect((await runView(server, id)).status).toBe("cancelled");
   const download = page.waitForEvent("download");
@@ -129,6 +135,7 @@ story("done steps are folded, and can be opened", async ({ server, person }) => 
   await page.goto(`/runs/${id}`);
   const posts = page.locator('[data-step="propose/2/post"]');
   await page.getByRole("region", { name: "Outcome" }).waitFor();
+  await page.getByRole("radio", { name: "List" }).check({ force: true });
   expect(await posts.count()).toBe(0);
   const propose = page.locator('[data-step="propose"]');
   await propose.getByRole("button", { name: "Show 6 steps" }).click();
@@ -143,6 +150,6 @@ story("a run that is not there says so", async ({ person }) => {
   somebody.forgive(/status of 404/);
   await page.goto("/runs/01a1ec65-24d4-71ce-908e-6936b1c35e39");
   await page.getByRole("heading", { level: 1, name: "Run not found" }).waitFor();
-  await page.getByRole("link", { name: "All sessions" }).click();
-  await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
+  await page.getByRole("link", { name: "All workflows" }).click();
+  await page.getByRole("heading", { level: 1, name: "Workflows" }).waitFor();
 });

@@ -166,6 +166,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/boardrooms/{id}/advisors/{advisor}/pick": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes one of an advisor's answers to the last question, and none of its others, for
+         *     whatever is made from now on. Syntheses that are there stay: ask for another one with
+         *     `resynthesize`.
+         */
+        post: operations["boardrooms_pick"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/boardrooms/{id}/advisors/{advisor}/retry": {
         parameters: {
             query?: never;
@@ -390,6 +411,84 @@ export interface paths {
          *     finished is stopped.
          */
         post: operations["boardrooms_synthesize"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/boards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Boards that can be convened: those that ship with Plenary first, then by name. */
+        get: operations["boards_list"];
+        put?: never;
+        /** Saves a board, or a copy of one. */
+        post: operations["boards_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/boards/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Saves a board from the text of its file. Every fault of the file is named. */
+        post: operations["boards_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/boards/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One board, by its name, with what it needs that is not here. */
+        get: operations["boards_get"];
+        put?: never;
+        post?: never;
+        /** Removes a board. Sessions that were convened from it keep what it said. */
+        delete: operations["boards_remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes what is given and nothing else; `null` clears a field, and `seats` are given as
+         *     a whole. Boards that ship with Plenary cannot be changed: make a copy. Sessions that were
+         *     convened from it stay as they are.
+         */
+        patch: operations["boards_edit"];
+        trace?: never;
+    };
+    "/api/boards/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A board as one file to keep and review, with the agents that sit on it. It can be
+         *     imported, and asked from as it is.
+         */
+        get: operations["boards_export"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -936,6 +1035,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Models that this machine could use: what other tools have brought onto it, what can be
+         *     downloaded, and which of all to begin with. For the operator of the server.
+         */
+        get: operations["settings_offers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/providers": {
         parameters: {
             query?: never;
@@ -948,6 +1067,51 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pulls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pulls that run, and those that have ended since the server began, the latest first. For the
+         *     operator of the server.
+         */
+        get: operations["settings_pulls"];
+        put?: never;
+        /**
+         * Begins to pull a model; one that is being pulled already is not pulled twice. When it is
+         *     done it can be asked at once. For the operator of the server.
+         */
+        post: operations["settings_pull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pulls/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far a pull is. For the operator of the server. */
+        get: operations["settings_one_pull"];
+        put?: never;
+        post?: never;
+        /**
+         * Stops a pull. What has come is kept: the next one goes on from there. For the operator of
+         *     the server.
+         */
+        delete: operations["settings_stop_pull"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1196,6 +1360,88 @@ export interface paths {
          */
         get: operations["sessions_wait"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is set: which providers have a key, and from where, tiers and prices. For the operator
+         *     of the server.
+         */
+        get: operations["settings_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/keys/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Sets the key of a provider. It is kept in the data folder, for its owner's eyes only, counts
+         *     at once and is never shown again. A key in the environment goes before it. For the operator
+         *     of the server.
+         */
+        put: operations["settings_set_key"];
+        post?: never;
+        /** Forgets the key of a provider that was set here. For the operator of the server. */
+        delete: operations["settings_remove_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Sets prices, in place of those that were set here before. Sessions keep those that they
+         *     began with. For the operator of the server.
+         */
+        put: operations["settings_set_prices"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/tiers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Sets the models of the tiers, in place of those that were set here before. For the operator
+         *     of the server.
+         */
+        put: operations["settings_set_tiers"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1665,6 +1911,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a board as if it were a model: it is convened, or goes on where the messages
+         *     before the last one are a conversation with it, and its verdict is the answer. With
+         *     `stream`, what the advisors say comes as `reasoning_content`. Whoever goes away before
+         *     the end stops what their request has begun.
+         */
+        post: operations["v1_complete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Boards, then the models behind them. */
+        get: operations["v1_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One of them. Its id holds a slash. */
+        get: operations["v1_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a board as if it were a model: it is convened, or goes on from an earlier response,
+         *     and its verdict is the answer. What the advisors say is the summary of its reasoning,
+         *     one part for each. Whoever goes away before the end stops what their request has begun.
+         */
+        post: operations["v1_respond"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1684,6 +2007,8 @@ export interface components {
         /** @enum {string} */
         AdmissionName: "open" | "invited";
         AdvisorView: components["schemas"]["Said"] & {
+            /** @description The stored agent that sits there: a copy of it as it was then. */
+            agent?: components["schemas"]["SeatedAgentView"];
             /** @description What the seat may spend. */
             budget?: components["schemas"]["AllowanceView"];
             /** @description The call that brings, or brought, its text; `delta` frames carry it. */
@@ -1696,14 +2021,28 @@ export interface components {
              * @description The seat's number, from 1.
              */
             id: number;
+            /** @description Two letters that no other role on the board has. */
+            initials: string;
             /** @description Absent where a person sits. */
             model?: string;
             /** @description The name on this board: `Critic`, or `Critic 2` where two share a role. */
             name: string;
+            /**
+             * Format: int32
+             * @description Tokens of one answer.
+             */
+            outputTokens?: number;
+            ownRole?: components["schemas"]["OwnRoleView"];
             /** @description Absent where a model sits. */
             person?: string;
+            /**
+             * Format: int32
+             * @description The try that was picked of its answers to the last question.
+             */
+            picked?: number;
             /** Format: date-time */
             replyBy?: string;
+            /** @description `generalist`, where it has a role of its own. */
             role: components["schemas"]["RoleName"];
             /**
              * Format: int32
@@ -1712,6 +2051,14 @@ export interface components {
             round: number;
             /** @description Given when it replaces the role's own. */
             systemPrompt?: string;
+            /** Format: double */
+            temperature?: number;
+            /**
+             * Format: int32
+             * @description Answers that it is asked for at once; absent where it is one. All but the last are
+             *     among `earlier`, also while they are under way.
+             */
+            tries?: number;
             /**
              * Format: int32
              * @description Which try in that round this is, from 1.
@@ -1754,6 +2101,12 @@ export interface components {
             outputTokens?: number | null;
             /** @description Who the agent is, said to the model: its system prompt. */
             persona?: string;
+            /**
+             * Format: double
+             * @description How freely its model chooses its words. Some models take no such setting, and
+             *     are asked without it.
+             */
+            temperature?: number | null;
             tier?: components["schemas"]["TierName"] | null;
             /**
              * Format: int32
@@ -1860,6 +2213,9 @@ export interface components {
             /** @description The final tally. */
             summary: components["schemas"]["WhiteboardSummary"];
         };
+        BTreeMap: {
+            [key: string]: string;
+        };
         /** @enum {string} */
         BallotChoice: "accept" | "reject" | "defer";
         /** @description The ballot on a synthesis. All lists are empty where there is none. */
@@ -1888,12 +2244,35 @@ export interface components {
             reason: string;
             vote: components["schemas"]["BallotChoice"];
         };
+        BoardChanges: {
+            /** @description The advisors vote on each point of the synthesis. */
+            ballot?: boolean;
+            budget?: components["schemas"]["NewBudget"] | null;
+            /** @description One line for lists. */
+            description?: string | null;
+            /** @description The language that all answer in; that of the question, where none is given. */
+            language?: string | null;
+            /** @description People see what the others say before they have answered themselves. */
+            openAnswers?: boolean;
+            quorum?: components["schemas"]["NewQuorum"] | null;
+            /** @description Who sits on it. */
+            seats?: components["schemas"]["NewAdvisor"][];
+            synthesis?: components["schemas"]["NewBoardSynthesis"] | null;
+            /** @description What people read; the name, where none is given. */
+            title?: string | null;
+        };
         BoardClosing: {
             /** @description What you want the record to say about the decision. */
             note?: string | null;
         };
-        /** @enum {string} */
-        BoardName: "classic-triad" | "devils-court" | "full-board" | "peer-review";
+        BoardImport: {
+            /** @description The text of the file, TOML or JSON. */
+            file: string;
+            /** @description Another name than the file says. */
+            name?: string | null;
+            /** @description Take the place of a board of that name; off when absent. */
+            replace?: boolean | null;
+        };
         /** @enum {string} */
         BoardRole: "specialist" | "facilitator" | "operator";
         /** @enum {string} */
@@ -1909,6 +2288,8 @@ export interface components {
             allowed: string[];
             /** @description Whether the advisors vote on the points of each synthesis. */
             ballot: boolean;
+            /** @description The saved board that it was convened from. What that said then stands here. */
+            board?: string;
             budget?: components["schemas"]["BudgetView"];
             context: components["schemas"]["ContextView"][];
             /** Format: date-time */
@@ -1925,6 +2306,8 @@ export interface components {
             failure?: string;
             /** Format: uuid */
             id: string;
+            /** @description Those of the first question. The event that brought one has its bytes. */
+            images?: components["schemas"]["ImageView"][];
             /**
              * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
              *     Absent where it is false.
@@ -1940,6 +2323,8 @@ export interface components {
              * @description The board's id there, where the record says it.
              */
             importedFrom?: string;
+            /** @description The language that all answer in, where one was set. */
+            language?: string;
             /** @description Whether people see what the others say before they have answered themselves. */
             openAnswers: boolean;
             prompt: string;
@@ -1990,6 +2375,10 @@ export interface components {
             postId: string;
         };
         CheckedWorkflow: {
+            inputs?: components["schemas"]["InputView"][];
+            /** @description The rest only of a file that is sound. */
+            name?: string;
+            outline?: components["schemas"]["OutlineStep"][];
             problems: components["schemas"]["ProblemView"][];
             /** @description Nothing is wrong with it but for warnings. */
             sound: boolean;
@@ -2440,6 +2829,19 @@ export interface components {
              */
             version: number;
         };
+        Download: {
+            /**
+             * Format: int64
+             * @description About how much there is to load.
+             */
+            bytes: number;
+            /** @description Whether memory and disk have room for it. */
+            fits: boolean;
+            goodFor: string;
+            licence: string;
+            /** @description As a pull takes it. */
+            name: string;
+        };
         ErrorBody: {
             /** @description With `not-now`: what can be done in this state. */
             allowed?: string[];
@@ -2538,6 +2940,23 @@ export interface components {
             /** @description The file as it was written. */
             source: string;
         };
+        FactsView: {
+            /** Format: double */
+            cost?: number;
+            currency?: string;
+            /** @description Around the first word that was searched for. */
+            found?: string;
+            openedBy?: string;
+            /** @description How many take part. */
+            people?: number;
+            posts?: number;
+            /** @description How far it is, in a sentence. */
+            progress: string;
+            /** @description What came of it so far, in a line. */
+            result?: string;
+            /** Format: int64 */
+            tokens?: number;
+        };
         FailedTryView: {
             /**
              * Format: double
@@ -2595,8 +3014,21 @@ export interface components {
             /** @description Who takes part when nobody is named. */
             participants: components["schemas"]["UsualParticipant"][];
         };
+        FoundModel: {
+            /** @description Who has brought it: `LM Studio`. */
+            by: string;
+            /** Format: int64 */
+            bytes: number;
+            /** @description As a pull takes it, and what it would be called: `local/NAME`. */
+            name: string;
+        };
         /** @enum {string} */
-        HeadingsView: "asAsked" | "repaired" | "missing";
+        HeadingsView: "asAsked" | "repaired" | "missing" | "notAsked";
+        ImageView: {
+            bytes: number;
+            mediaType: string;
+            name: string;
+        };
         /** @description What an import reads of an export; the rest may be there. */
         Import: {
             boardroom?: components["schemas"]["ImportedFrom"] | null;
@@ -2639,6 +3071,8 @@ export interface components {
             /** Format: int32 */
             total: number;
         };
+        /** @enum {string} */
+        KeptIn: "environment" | "settings";
         /**
          * @description Who says it: the operator's settings go before the provider, and that before a list
          *     that was imported. What is embedded runs inside the program.
@@ -2693,6 +3127,16 @@ export interface components {
             whiteboard: {
                 [key: string]: components["schemas"]["LimitView"];
             };
+        };
+        Machine: {
+            cores: number;
+            /**
+             * Format: int64
+             * @description Free where models are kept.
+             */
+            diskBytes: number;
+            /** Format: int64 */
+            memoryBytes: number;
         };
         MemberView: {
             /** @description What this member may spend. */
@@ -2773,9 +3217,25 @@ export interface components {
             token: string;
         };
         NewAdvisor: {
+            /**
+             * @description A stored agent, by id or name: its persona and bounds count, and its model, where
+             *     none is given here.
+             */
+            agent?: string | null;
             budget?: components["schemas"]["NewAllowance"] | null;
+            /** @description Of a role of your own. */
+            colour?: string | null;
+            /** @description Of a role of your own: one sign. */
+            glyph?: string | null;
+            /** @description Of a role of your own: two letters that no other role on the board has. */
+            initials?: string | null;
             /** @description `provider/model`, or a bare name that one provider has. */
             model?: string | null;
+            /**
+             * Format: int32
+             * @description Tokens of one answer.
+             */
+            outputTokens?: number | null;
             /** @description A person's name, in place of a model. */
             person?: string | null;
             /**
@@ -2783,9 +3243,21 @@ export interface components {
              * @description How long the person has; without it the board waits.
              */
             replyWithinSeconds?: number | null;
-            role: components["schemas"]["RoleName"];
+            /**
+             * @description `advocate`, `critic`, `analyst`, `devils-advocate`, `expert` or `generalist`, or the
+             *     name of a role of your own.
+             */
+            role: string;
             /** @description In place of the role's own; an empty one means the role's own. */
             systemPrompt?: string | null;
+            /** Format: double */
+            temperature?: number | null;
+            tier?: components["schemas"]["TierName"] | null;
+            /**
+             * Format: int32
+             * @description Answers that it is asked for at once.
+             */
+            tries?: number | null;
         };
         NewAgent: {
             /** @description Your name on this board. */
@@ -2853,24 +3325,64 @@ export interface components {
             reason?: string | null;
             vote: components["schemas"]["BallotChoice"];
         };
+        NewBoardSynthesis: {
+            /** @description `provider/model`, or a bare name that one provider has. */
+            model?: string | null;
+            /**
+             * Format: int32
+             * @description Tokens of the synthesis.
+             */
+            outputTokens?: number | null;
+            /** @description Said before what every synthesis is told. */
+            prompt?: string | null;
+            /** Format: double */
+            temperature?: number | null;
+            tier?: components["schemas"]["TierName"] | null;
+        };
         NewBoardroom: {
-            /** @description The advisors, in place of a preset board. */
+            /** @description The advisors, in place of a board. */
             advisors?: components["schemas"]["NewAdvisor"][] | null;
             /** @description The advisors vote on each point of the synthesis; off when absent. */
             ballot?: boolean | null;
-            board?: components["schemas"]["BoardName"] | null;
+            /**
+             * @description A saved board, or one that ships with Plenary, by its name; `classic-triad` when none
+             *     of this, `boardFile` and `advisors` is given. What else is given takes the place of
+             *     what the board says.
+             */
+            board?: string | null;
+            /** @description A board as the text of its file, TOML or JSON, in place of a saved one. */
+            boardFile?: string | null;
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description Files that belong to the question. */
             context?: components["schemas"]["NewContext"][] | null;
+            /** @description The language that all answer in; that of the question when absent. */
+            language?: string | null;
             /** @description Models to seat round-robin where none is named; those available, if there is none. */
             models?: string[] | null;
             /** @description People see what the others say before they have answered themselves; off when absent. */
             openAnswers?: boolean | null;
+            /**
+             * Format: int32
+             * @description Tokens of one answer, where a seat does not say.
+             */
+            outputTokens?: number | null;
             /** @description The question. */
             prompt: string;
             quorum?: components["schemas"]["NewQuorum"] | null;
-            /** @description Who writes the synthesis. */
+            /** @description Who writes the synthesis: a model, or `@name` for a stored agent. */
             synthesizer?: string | null;
+            /**
+             * Format: double
+             * @description How freely models choose their words, where a seat does not say. Some models take no
+             *     such setting, and are asked without it.
+             */
+            temperature?: number | null;
+            /**
+             * Format: int32
+             * @description Answers that each model is asked for at once, where a seat does not say; 1 when
+             *     absent. The synthesis takes all of them, unless one is picked.
+             */
+            tries?: number | null;
         };
         /** @description What it may spend. Each call is reserved before it is made. */
         NewBudget: {
@@ -2890,9 +3402,12 @@ export interface components {
             tokens?: number | null;
             whenSpent?: components["schemas"]["WhenSpent"] | null;
         };
+        /** @description A file: either its text, or its bytes. */
         NewContext: {
+            /** @description The file in base64: text, a PDF or an image (PNG, JPEG, GIF, WebP). */
+            data?: string | null;
             name: string;
-            text: string;
+            text?: string | null;
         };
         NewCouncil: {
             budget?: components["schemas"]["NewBudget"] | null;
@@ -2987,6 +3502,8 @@ export interface components {
         NewFollowUp: {
             /** @description The seats that are asked, by their numbers, in place of names; all when absent. */
             advisors?: number[] | null;
+            /** @description Files that belong to the question. */
+            context?: components["schemas"]["NewContext"][] | null;
             /** @description The next question. Where it begins with names (`@critic …`), only they are asked. */
             prompt: string;
         };
@@ -3019,18 +3536,41 @@ export interface components {
             invite?: string | null;
             role?: components["schemas"]["BoardRole"] | null;
         };
+        /** @description A key, which is kept and never shown again. */
+        NewKey: {
+            key: string;
+        };
         NewMember: {
+            /**
+             * @description A stored agent, by id or name: its persona and bounds count, and its model, where
+             *     none is given here. It answers by itself as a model does.
+             */
+            agent?: string | null;
             budget?: components["schemas"]["NewAllowance"] | null;
             /** @description A member with a model answers by itself when a post is addressed to it. */
             model?: string | null;
             name: string;
-            /** @description Who this member is, for the model. */
+            /**
+             * Format: int32
+             * @description Tokens of one answer.
+             */
+            outputTokens?: number | null;
+            /** @description Who this member is, for the model; beside the agent's own, where one sits there. */
             persona?: string | null;
+            /** Format: double */
+            temperature?: number | null;
         };
         NewModerator: {
             facilitator?: components["schemas"]["NewDiscussionSeat"] | null;
             /** @description A stored agent, by id or name. */
             moderatorId?: string | null;
+        };
+        NewPick: {
+            /**
+             * Format: int32
+             * @description Which of its answers to the last question, by the number of its try.
+             */
+            try: number;
         };
         NewPost: {
             /** @description The reasons, with evidence. */
@@ -3048,6 +3588,29 @@ export interface components {
             title: string;
             /** @description What kind of post. */
             type: components["schemas"]["PostType"];
+        };
+        /** @description For a million tokens. */
+        NewPrice: {
+            /**
+             * Format: double
+             * @description Of tokens that the provider had in its cache; they cost like others without it.
+             */
+            cached?: number;
+            /** Format: double */
+            input: number;
+            /** Format: double */
+            output: number;
+        };
+        /** @description Prices, in place of those that were set before. */
+        NewPrices: {
+            /** @description By `provider/model`. */
+            prices: {
+                [key: string]: components["schemas"]["NewPrice"];
+            };
+        };
+        /** @description A model to be pulled: a name of the offers, or `hf:ORG/REPO[@REVISION][:QUANTIZATION]`. */
+        NewPull: {
+            model: string;
         };
         NewQuorum: {
             /**
@@ -3072,6 +3635,30 @@ export interface components {
             version?: number | null;
             /** @description A stored workflow, by its name. */
             workflow?: string | null;
+        };
+        NewSavedBoard: {
+            /** @description The advisors vote on each point of the synthesis. */
+            ballot?: boolean;
+            budget?: components["schemas"]["NewBudget"] | null;
+            /**
+             * @description A board whose values the new one begins with, by its name. What else is given
+             *     takes their place.
+             */
+            copyOf?: string | null;
+            /** @description One line for lists. */
+            description?: string | null;
+            /** @description The language that all answer in; that of the question, where none is given. */
+            language?: string | null;
+            /** @description By which it is asked for. A copy that is given none is called `…-copy`. */
+            name?: string | null;
+            /** @description People see what the others say before they have answered themselves. */
+            openAnswers?: boolean;
+            quorum?: components["schemas"]["NewQuorum"] | null;
+            /** @description Who sits on it. */
+            seats?: components["schemas"]["NewAdvisor"][];
+            synthesis?: components["schemas"]["NewBoardSynthesis"] | null;
+            /** @description What people read; the name, where none is given. */
+            title?: string | null;
         };
         NewSignal: {
             /** @description What waits compare, and triggers take for inputs: words, numbers, true and false. */
@@ -3124,6 +3711,12 @@ export interface components {
              *     given none leads as anybody would.
              */
             persona?: string | null;
+            /**
+             * Format: double
+             * @description How freely its model chooses its words. Some models take no such setting, and
+             *     are asked without it.
+             */
+            temperature?: number | null;
             tier?: components["schemas"]["TierName"] | null;
             /**
              * Format: int32
@@ -3148,6 +3741,12 @@ export interface components {
             instruction?: string | null;
             /** @description Another model than the board's synthesizer. */
             model?: string | null;
+        };
+        /** @description Models for the tiers. What is left out is chosen by its name. */
+        NewTiers: {
+            balanced?: string;
+            fast?: string;
+            strong?: string;
         };
         NewVote: {
             /** @description The post, as `author/number`. */
@@ -3182,6 +3781,263 @@ export interface components {
         };
         /** @description Nothing to say but that it is done. */
         Nothing: Record<string, never>;
+        /** @description What a machine could use: what it has, and what suits it. */
+        Offers: {
+            /** @description What can be downloaded by its name, from small to large. */
+            downloads: components["schemas"]["Download"][];
+            /** @description This program can run models itself. */
+            engine: boolean;
+            /** @description Files that other tools have brought onto this machine, from small to large. */
+            found: components["schemas"]["FoundModel"][];
+            machine: components["schemas"]["Machine"];
+            suggestion: components["schemas"]["Suggestion"];
+        };
+        OpenAiAnswer: {
+            content: string;
+            /** @description What the advisors have said. */
+            reasoning_content?: string;
+            refusal?: string | null;
+            role: string;
+        };
+        OpenAiChat: {
+            /** @description Refused. */
+            audio?: unknown;
+            frequency_penalty?: unknown;
+            /** @description Refused where it demands a call. */
+            function_call?: unknown;
+            /** @description Ignored, like the rest. */
+            functions?: unknown;
+            logit_bias?: unknown;
+            /** @description Refused when true. */
+            logprobs?: boolean | null;
+            /** Format: int32 */
+            max_completion_tokens?: number | null;
+            /**
+             * Format: int32
+             * @description Tokens of the verdict, at most. The older name of `max_completion_tokens`.
+             */
+            max_tokens?: number | null;
+            messages: components["schemas"]["OpenAiMessage"][];
+            metadata?: components["schemas"]["BTreeMap"] | null;
+            /** @description Refused where it names more than text. */
+            modalities?: string[] | null;
+            /** @description A board (`plenary/classic-triad`) or a model (`ollama/llama3.2`). */
+            model: string;
+            /**
+             * Format: int32
+             * @description Only 1.
+             */
+            n?: number | null;
+            parallel_tool_calls?: unknown;
+            plenary?: components["schemas"]["OpenAiExtension"] | null;
+            prediction?: unknown;
+            presence_penalty?: unknown;
+            prompt_cache_key?: unknown;
+            prompt_cache_retention?: unknown;
+            reasoning_effort?: unknown;
+            response_format?: components["schemas"]["OpenAiFormat"] | null;
+            safety_identifier?: unknown;
+            seed?: unknown;
+            service_tier?: unknown;
+            /** @description Refused. */
+            stop?: unknown;
+            store?: unknown;
+            stream?: boolean | null;
+            stream_options?: components["schemas"]["OpenAiStreamOptions"] | null;
+            temperature?: unknown;
+            /** @description Refused where it demands a call. */
+            tool_choice?: unknown;
+            /** @description Ignored: a board calls no tools, and a model may always answer without one. */
+            tools?: unknown;
+            /**
+             * Format: int32
+             * @description Refused.
+             */
+            top_logprobs?: number | null;
+            top_p?: unknown;
+            user?: unknown;
+            verbosity?: unknown;
+            web_search_options?: unknown;
+        };
+        OpenAiChoice: {
+            /** @description `stop`, or `length` for a verdict that reached a limit on its length. */
+            finish_reason: string;
+            /** Format: int32 */
+            index: number;
+            logprobs?: unknown;
+            message: components["schemas"]["OpenAiAnswer"];
+        };
+        OpenAiCompletion: {
+            choices: components["schemas"]["OpenAiChoice"][];
+            /**
+             * Format: int64
+             * @description Seconds since 1970.
+             */
+            created: number;
+            id: string;
+            /** @description What was sent, and the session as `plenary_session`. */
+            metadata: components["schemas"]["BTreeMap"];
+            model: string;
+            object: string;
+            /** @description Of all calls that the board has made for it. */
+            usage: unknown;
+        };
+        /** @description A text, or a list of parts. */
+        OpenAiContent: string | components["schemas"]["OpenAiPart"][];
+        OpenAiError: {
+            code?: string | null;
+            message: string;
+            /** @description The parameter that is wrong. */
+            param?: string | null;
+            type: string;
+        };
+        OpenAiErrorBody: {
+            error: components["schemas"]["OpenAiError"];
+        };
+        /** @description What is no parameter of OpenAI's. */
+        OpenAiExtension: {
+            budget?: components["schemas"]["NewBudget"] | null;
+            /** @description Models to seat round-robin; those available, if there is none. */
+            models?: string[] | null;
+            quorum?: components["schemas"]["NewQuorum"] | null;
+            /**
+             * Format: uuid
+             * @description The board that the conversation goes on with.
+             */
+            session?: string | null;
+            /** @description Who writes the synthesis. */
+            synthesizer?: string | null;
+        };
+        OpenAiFile: {
+            file_data?: string | null;
+            file_id?: string | null;
+            filename?: string | null;
+        };
+        OpenAiFormat: {
+            /** @enum {string} */
+            type: "text";
+        } | {
+            /** @enum {string} */
+            type: "json_object";
+        } | {
+            json_schema: components["schemas"]["OpenAiSchema"];
+            /** @enum {string} */
+            type: "json_schema";
+        };
+        OpenAiInput: string | components["schemas"]["OpenAiItem"][];
+        /** @description A message. What else a response has brought may be sent back, and is passed over. */
+        OpenAiItem: {
+            content?: components["schemas"]["OpenAiContent"] | null;
+            role?: string | null;
+            type?: string | null;
+        };
+        OpenAiMessage: {
+            content?: components["schemas"]["OpenAiContent"] | null;
+            /** @description `system`, `developer`, `user`, `assistant` or `tool`. */
+            role: string;
+        };
+        OpenAiModel: {
+            /**
+             * Format: int64
+             * @description Nobody says when a model was made.
+             */
+            created: number;
+            /** @description `plenary/…` for a board, `provider/model` for a model. */
+            id: string;
+            /** @description What people call it. */
+            name?: string;
+            object: string;
+            owned_by: string;
+        };
+        OpenAiModels: {
+            data: components["schemas"]["OpenAiModel"][];
+            object: string;
+        };
+        /** @description A part of a message. Images and files are sent along, as data URLs: nothing is fetched. */
+        OpenAiPart: {
+            file?: components["schemas"]["OpenAiFile"] | null;
+            file_data?: string | null;
+            file_id?: string | null;
+            file_url?: string | null;
+            filename?: string | null;
+            /** @description A data URL, or an object with it as `url`. */
+            image_url?: unknown;
+            refusal?: string | null;
+            text?: string | null;
+            /**
+             * @description `text`, `image_url`, `file`, `refusal`; in responses `input_text`, `output_text`,
+             *     `input_image`, `input_file`.
+             */
+            type: string;
+        };
+        OpenAiResponseRequest: {
+            /** @description Refused when true. */
+            background?: boolean | null;
+            /** @description Refused. */
+            conversation?: unknown;
+            include?: unknown;
+            input: components["schemas"]["OpenAiInput"];
+            /** @description How to answer. */
+            instructions?: string | null;
+            /**
+             * Format: int32
+             * @description Tokens of the verdict, at most.
+             */
+            max_output_tokens?: number | null;
+            max_tool_calls?: unknown;
+            metadata?: components["schemas"]["BTreeMap"] | null;
+            /** @description A board (`plenary/classic-triad`) or a model (`ollama/llama3.2`). */
+            model: string;
+            /** @description Ignored, like the rest. */
+            parallel_tool_calls?: unknown;
+            plenary?: components["schemas"]["OpenAiExtension"] | null;
+            /** @description The response that this one goes on from: its board is asked. */
+            previous_response_id?: string | null;
+            /** @description Refused. */
+            prompt?: unknown;
+            prompt_cache_key?: unknown;
+            prompt_cache_retention?: unknown;
+            reasoning?: unknown;
+            safety_identifier?: unknown;
+            service_tier?: unknown;
+            store?: unknown;
+            stream?: boolean | null;
+            stream_options?: unknown;
+            temperature?: unknown;
+            text?: components["schemas"]["OpenAiTextOptions"] | null;
+            /** @description Refused where it demands a call. */
+            tool_choice?: unknown;
+            /** @description Ignored: a board calls no tools, and a model may always answer without one. */
+            tools?: unknown;
+            /**
+             * Format: int32
+             * @description Refused.
+             */
+            top_logprobs?: number | null;
+            top_p?: unknown;
+            truncation?: unknown;
+            user?: unknown;
+        };
+        OpenAiSchema: {
+            schema?: unknown;
+        };
+        OpenAiStreamOptions: {
+            include_usage?: boolean | null;
+        };
+        OpenAiTextFormat: {
+            /** @enum {string} */
+            type: "text";
+        } | {
+            /** @enum {string} */
+            type: "json_object";
+        } | {
+            schema: unknown;
+            /** @enum {string} */
+            type: "json_schema";
+        };
+        OpenAiTextOptions: {
+            format?: components["schemas"]["OpenAiTextFormat"] | null;
+        };
         /** @description A council that was opened, by you. */
         OpenedCouncil: components["schemas"]["CouncilView"] & {
             /**
@@ -3198,6 +4054,30 @@ export interface components {
             decision: components["schemas"]["DecisionName"];
             /** @description The accepted proposal, or those that are tied. */
             posts: string[];
+        };
+        /** @description A step as it stands in the file. */
+        OutlineStep: {
+            /** @description It may be skipped. Absent where it is false. */
+            conditional?: boolean;
+            id: string;
+            /** @description It stands in `finally`. Absent where it is false. */
+            isFinally?: boolean;
+            kind: string;
+            label?: string;
+            /** Format: int32 */
+            line: number;
+            needs: string[];
+            /** @description Means it in the file: `propose/post` stands in `propose`. */
+            place: string;
+        };
+        /** @description A role of one's own, and how it is told apart. */
+        OwnRoleView: {
+            colour: string;
+            /** @description One sign, where it has one. */
+            glyph?: string;
+            /** @description Two letters that no other role on the board has. */
+            initials: string;
+            name: string;
         };
         /** @enum {string} */
         PaperStatus: "waiting" | "done" | "failed" | "stopped";
@@ -3332,6 +4212,14 @@ export interface components {
             name: string;
             text: string;
         };
+        /** @description A provider that takes a key. */
+        ProviderKey: {
+            /** @description Where its key comes from. `environment` goes before what is set here. */
+            from?: components["schemas"]["KeptIn"];
+            provider: string;
+            /** @description The environment variable that is looked at first. */
+            variable: string;
+        };
         ProviderView: {
             /** @description What to do about it. */
             hint?: string;
@@ -3346,6 +4234,27 @@ export interface components {
             problem?: string;
             ready: boolean;
         };
+        Pull: {
+            /** Format: int64 */
+            bytes: number;
+            /** @description What to do about it. */
+            hint?: string;
+            id: string;
+            /** @description As it was asked for. */
+            model: string;
+            /** @description When it is done: under which name it can be asked, as `local/NAME`. */
+            name?: string;
+            /** @description Why it failed. */
+            problem?: string;
+            state: components["schemas"]["PullState"];
+            /**
+             * Format: int64
+             * @description Of all, once that is known.
+             */
+            totalBytes?: number;
+        };
+        /** @enum {string} */
+        PullState: "running" | "done" | "failed" | "stopped";
         QuorumView: {
             /** Format: double */
             graceSeconds: number;
@@ -3432,6 +4341,8 @@ export interface components {
                 allowed: string[];
                 /** @description Whether the advisors vote on the points of each synthesis. */
                 ballot: boolean;
+                /** @description The saved board that it was convened from. What that said then stands here. */
+                board?: string;
                 budget?: components["schemas"]["BudgetView"];
                 context: components["schemas"]["ContextView"][];
                 /** Format: date-time */
@@ -3448,6 +4359,8 @@ export interface components {
                 failure?: string;
                 /** Format: uuid */
                 id: string;
+                /** @description Those of the first question. The event that brought one has its bytes. */
+                images?: components["schemas"]["ImageView"][];
                 /**
                  * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
                  *     Absent where it is false.
@@ -3463,6 +4376,8 @@ export interface components {
                  * @description The board's id there, where the record says it.
                  */
                 importedFrom?: string;
+                /** @description The language that all answer in, where one was set. */
+                language?: string;
                 /** @description Whether people see what the others say before they have answered themselves. */
                 openAnswers: boolean;
                 prompt: string;
@@ -3493,6 +4408,10 @@ export interface components {
         /** @description Every good answer. */
         Reply_CheckedWorkflow: {
             data: {
+                inputs?: components["schemas"]["InputView"][];
+                /** @description The rest only of a file that is sound. */
+                name?: string;
+                outline?: components["schemas"]["OutlineStep"][];
                 problems: components["schemas"]["ProblemView"][];
                 /** @description Nothing is wrong with it but for warnings. */
                 sound: boolean;
@@ -3781,6 +4700,23 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Offers: {
+            /** @description What a machine could use: what it has, and what suits it. */
+            data: {
+                /** @description What can be downloaded by its name, from small to large. */
+                downloads: components["schemas"]["Download"][];
+                /** @description This program can run models itself. */
+                engine: boolean;
+                /** @description Files that other tools have brought onto this machine, from small to large. */
+                found: components["schemas"]["FoundModel"][];
+                machine: components["schemas"]["Machine"];
+                suggestion: components["schemas"]["Suggestion"];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_OpenedCouncil: {
             /** @description A council that was opened, by you. */
             data: components["schemas"]["CouncilView"] & {
@@ -3800,6 +4736,31 @@ export interface components {
                 boards: components["schemas"]["BoardView"][];
                 prompts: components["schemas"]["PromptView"][];
                 roles: components["schemas"]["RoleView"][];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_Pull: {
+            data: {
+                /** Format: int64 */
+                bytes: number;
+                /** @description What to do about it. */
+                hint?: string;
+                id: string;
+                /** @description As it was asked for. */
+                model: string;
+                /** @description When it is done: under which name it can be asked, as `local/NAME`. */
+                name?: string;
+                /** @description Why it failed. */
+                problem?: string;
+                state: components["schemas"]["PullState"];
+                /**
+                 * Format: int64
+                 * @description Of all, once that is known.
+                 */
+                totalBytes?: number;
             };
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -3909,6 +4870,34 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_SavedBoardView: {
+            data: {
+                /** @description Agents that came with it, by their ids. */
+                agents?: string[];
+                ballot: boolean;
+                budget?: components["schemas"]["SavedBudgetView"];
+                /** @description One line for lists. */
+                description: string;
+                /** @description Ships with Plenary; it can be copied, not changed or removed. */
+                isBuiltIn: boolean;
+                language?: string;
+                /** @description What it needs that is not here. Lists do not say. */
+                missing?: string[];
+                /** @description By which it is asked for. */
+                name: string;
+                openAnswers: boolean;
+                quorum?: components["schemas"]["QuorumView"];
+                seats: components["schemas"]["SavedSeatView"][];
+                /** @description Who writes the synthesis, where the board says that. */
+                synthesis?: components["schemas"]["SavedSynthesisView"];
+                /** @description What people read. */
+                title: string;
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_SeatedDiscussion: {
             /** @description A discussion, and what its persons need. */
             data: components["schemas"]["DiscussionView"] & {
@@ -3980,6 +4969,23 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Settings: {
+            /** @description What is set. Keys are never shown. */
+            data: {
+                /** @description Of the prices. */
+                currency: string;
+                keys: components["schemas"]["ProviderKey"][];
+                /** @description For a million tokens, by `provider/model`, as they were set while it ran. */
+                prices: {
+                    [key: string]: components["schemas"]["NewPrice"];
+                };
+                tiers: components["schemas"]["TierSettings"];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_StoredAgent: {
             data: {
                 /**
@@ -4016,6 +5022,11 @@ export interface components {
                 outputTokens?: number;
                 /** @description Who the agent is, said to the model. Lists have it with `detail=full`. */
                 persona?: string;
+                /**
+                 * Format: double
+                 * @description How freely its model chooses its words.
+                 */
+                temperature?: number;
                 /** @description How able its model should be. Without this and `model` it takes any. */
                 tier?: components["schemas"]["TierName"];
                 /**
@@ -4116,12 +5127,67 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Vec_Pull: {
+            data: {
+                /** Format: int64 */
+                bytes: number;
+                /** @description What to do about it. */
+                hint?: string;
+                id: string;
+                /** @description As it was asked for. */
+                model: string;
+                /** @description When it is done: under which name it can be asked, as `local/NAME`. */
+                name?: string;
+                /** @description Why it failed. */
+                problem?: string;
+                state: components["schemas"]["PullState"];
+                /**
+                 * Format: int64
+                 * @description Of all, once that is known.
+                 */
+                totalBytes?: number;
+            }[];
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_Vec_SavedBoardView: {
+            data: {
+                /** @description Agents that came with it, by their ids. */
+                agents?: string[];
+                ballot: boolean;
+                budget?: components["schemas"]["SavedBudgetView"];
+                /** @description One line for lists. */
+                description: string;
+                /** @description Ships with Plenary; it can be copied, not changed or removed. */
+                isBuiltIn: boolean;
+                language?: string;
+                /** @description What it needs that is not here. Lists do not say. */
+                missing?: string[];
+                /** @description By which it is asked for. */
+                name: string;
+                openAnswers: boolean;
+                quorum?: components["schemas"]["QuorumView"];
+                seats: components["schemas"]["SavedSeatView"][];
+                /** @description Who writes the synthesis, where the board says that. */
+                synthesis?: components["schemas"]["SavedSynthesisView"];
+                /** @description What people read. */
+                title: string;
+            }[];
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Vec_SessionView: {
             data: {
                 /** @description Something runs, or goes on by itself after a restart. */
                 active: boolean;
                 /** Format: date-time */
                 createdAt: string;
+                /** @description How far it is and what came of it, where `facts` were asked for. */
+                facts?: components["schemas"]["FactsView"];
                 /** Format: uuid */
                 id: string;
                 /**
@@ -4182,6 +5248,11 @@ export interface components {
                 outputTokens?: number;
                 /** @description Who the agent is, said to the model. Lists have it with `detail=full`. */
                 persona?: string;
+                /**
+                 * Format: double
+                 * @description How freely its model chooses its words.
+                 */
+                temperature?: number;
                 /** @description How able its model should be. Without this and `model` it takes any. */
                 tier?: components["schemas"]["TierName"];
                 /**
@@ -4234,6 +5305,8 @@ export interface components {
                  * @description Of its last runs that ended, the part that was done.
                  */
                 successRate?: number;
+                /** @description What starts it besides people. */
+                triggers: components["schemas"]["TriggerView"][];
                 /**
                  * Format: int32
                  * @description The newest.
@@ -4340,6 +5413,8 @@ export interface components {
             data: components["schemas"]["WorkflowView"] & {
                 /** @description The steps and their order, in the words of Mermaid. */
                 graph: string;
+                /** @description The same steps, for a graph. Those of an earlier version, where one was asked for. */
+                outline: components["schemas"]["OutlineStep"][];
                 /** @description As it was written. */
                 source: string;
                 /** @description Those that are kept, newest first. */
@@ -4399,6 +5474,9 @@ export interface components {
             advisors: number[];
             /** Format: date-time */
             askedAt: string;
+            /** @description Files and images that came with it; those of the first stand with the board. */
+            context?: components["schemas"]["ContextView"][];
+            images?: components["schemas"]["ImageView"][];
             /**
              * Format: int32
              * @description From 1.
@@ -4553,6 +5631,64 @@ export interface components {
         };
         /** @enum {string} */
         SaidStatus: "answering" | "waiting" | "done" | "failed" | "stopped";
+        SavedBoardView: {
+            /** @description Agents that came with it, by their ids. */
+            agents?: string[];
+            ballot: boolean;
+            budget?: components["schemas"]["SavedBudgetView"];
+            /** @description One line for lists. */
+            description: string;
+            /** @description Ships with Plenary; it can be copied, not changed or removed. */
+            isBuiltIn: boolean;
+            language?: string;
+            /** @description What it needs that is not here. Lists do not say. */
+            missing?: string[];
+            /** @description By which it is asked for. */
+            name: string;
+            openAnswers: boolean;
+            quorum?: components["schemas"]["QuorumView"];
+            seats: components["schemas"]["SavedSeatView"][];
+            /** @description Who writes the synthesis, where the board says that. */
+            synthesis?: components["schemas"]["SavedSynthesisView"];
+            /** @description What people read. */
+            title: string;
+        };
+        /** @description What each session of the board may spend. */
+        SavedBudgetView: components["schemas"]["AllowanceView"] & {
+            /** @description Of the costs. */
+            currency?: string;
+            whenSpent: components["schemas"]["WhenSpent"];
+        };
+        SavedSeatView: {
+            /** @description A stored agent's id. */
+            agent?: string;
+            budget?: components["schemas"]["AllowanceView"];
+            model?: string;
+            /** Format: int32 */
+            outputTokens?: number;
+            ownRole?: components["schemas"]["OwnRoleView"];
+            person?: string;
+            /** Format: int32 */
+            replyWithinSeconds?: number;
+            /** @description `generalist`, where it has a role of its own. */
+            role: components["schemas"]["RoleName"];
+            /** @description Given when it replaces the role's own. */
+            systemPrompt?: string;
+            /** Format: double */
+            temperature?: number;
+            tier?: components["schemas"]["TierName"];
+            /** Format: int32 */
+            tries?: number;
+        };
+        SavedSynthesisView: {
+            model?: string;
+            /** Format: int32 */
+            outputTokens?: number;
+            prompt?: string;
+            /** Format: double */
+            temperature?: number;
+            tier?: components["schemas"]["TierName"];
+        };
         SeatReply: {
             /** @description Whose seat; refused when it is somebody else's turn. */
             participantId?: string | null;
@@ -4566,6 +5702,12 @@ export interface components {
             seat: string;
             /** @description Hand it to that person, who sends it as `Agent-Token`. */
             seatToken: string;
+        };
+        /** @description A stored agent in a seat. */
+        SeatedAgentView: {
+            id: string;
+            name: string;
+            persona: string;
         };
         /** @description A discussion, and what its persons need. */
         SeatedDiscussion: components["schemas"]["DiscussionView"] & {
@@ -4643,6 +5785,8 @@ export interface components {
             active: boolean;
             /** Format: date-time */
             createdAt: string;
+            /** @description How far it is and what came of it, where `facts` were asked for. */
+            facts?: components["schemas"]["FactsView"];
             /** Format: uuid */
             id: string;
             /**
@@ -4661,6 +5805,17 @@ export interface components {
             updatedAt: string;
             /** @description The people whose reply is awaited. */
             waitsFor?: string[];
+        };
+        /** @description What is set. Keys are never shown. */
+        Settings: {
+            /** @description Of the prices. */
+            currency: string;
+            keys: components["schemas"]["ProviderKey"][];
+            /** @description For a million tokens, by `provider/model`, as they were set while it ran. */
+            prices: {
+                [key: string]: components["schemas"]["NewPrice"];
+            };
+            tiers: components["schemas"]["TierSettings"];
         };
         /** @enum {string} */
         SeverityName: "critical" | "high" | "medium" | "low";
@@ -4745,6 +5900,11 @@ export interface components {
             outputTokens?: number;
             /** @description Who the agent is, said to the model. Lists have it with `detail=full`. */
             persona?: string;
+            /**
+             * Format: double
+             * @description How freely its model chooses its words.
+             */
+            temperature?: number;
             /** @description How able its model should be. Without this and `model` it takes any. */
             tier?: components["schemas"]["TierName"];
             /**
@@ -4755,6 +5915,16 @@ export interface components {
             /** @description For command-line agents. */
             workspace?: components["schemas"]["WorkspaceView"];
         };
+        /** @description What to begin with, and why. */
+        Suggestion: {
+            kind: components["schemas"]["SuggestionKind"];
+            /** @description A sentence for a person. */
+            message: string;
+            /** @description `ready`: a model as `provider/model`. `found`, `download` and `small`: as a pull takes it. */
+            model?: string;
+        };
+        /** @enum {string} */
+        SuggestionKind: "ready" | "found" | "download" | "small" | "connect";
         SummaryLine: {
             author: string;
             confirmed: number;
@@ -4805,6 +5975,11 @@ export interface components {
         };
         /** @enum {string} */
         TierName: "fast" | "balanced" | "strong";
+        TierSettings: {
+            balanced?: string;
+            fast?: string;
+            strong?: string;
+        };
         TierView: {
             /** @description Whether the model was set; otherwise it was chosen by its name. */
             configured: boolean;
@@ -4888,6 +6063,12 @@ export interface components {
         TranscriptEntryKind: "decision" | "turn" | "interjection" | "synthesis" | "opening" | "evaluation";
         /** @enum {string} */
         TranscriptEntryStatus: "done" | "failed" | "stopped";
+        TriggerView: {
+            /** @description The times, or the signal. */
+            about: string;
+            /** @description `cron`, `webhook` or `signal`. */
+            by: string;
+        };
         /**
          * @description Bytes are those of UTF-8.
          * @enum {string}
@@ -5036,6 +6217,8 @@ export interface components {
         WholeWorkflow: components["schemas"]["WorkflowView"] & {
             /** @description The steps and their order, in the words of Mermaid. */
             graph: string;
+            /** @description The same steps, for a graph. Those of an earlier version, where one was asked for. */
+            outline: components["schemas"]["OutlineStep"][];
             /** @description As it was written. */
             source: string;
             /** @description Those that are kept, newest first. */
@@ -5060,6 +6243,8 @@ export interface components {
              * @description Of its last runs that ended, the part that was done.
              */
             successRate?: number;
+            /** @description What starts it besides people. */
+            triggers: components["schemas"]["TriggerView"][];
             /**
              * Format: int32
              * @description The newest.
@@ -5970,6 +7155,8 @@ export interface operations {
                 waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
+                /** @description Also how far each is, and what came of it. */
+                facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
@@ -6511,6 +7698,11 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The board. */
@@ -6522,11 +7714,20 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_BoardroomView"];
                 };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query or a header is wrong. */
             400: {
@@ -6602,6 +7803,139 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_Nothing"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boardrooms_pick: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board. */
+                id: string;
+                /** @description The seat's number. */
+                advisor: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPick"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_BoardroomView"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -8189,6 +9523,750 @@ export interface operations {
             };
         };
     };
+    boards_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Vec_SavedBoardView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boards_add: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSavedBoard"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SavedBoardView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boards_import: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BoardImport"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SavedBoardView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boards_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The board's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SavedBoardView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boards_remove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Nothing"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boards_edit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BoardChanges"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SavedBoardView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    boards_export: {
+        parameters: {
+            query?: {
+                /** @description `toml` when absent. */
+                format?: "toml" | "json";
+            };
+            header?: never;
+            path: {
+                /** @description The board's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": string;
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     councils_list: {
         parameters: {
             query?: {
@@ -8207,6 +10285,8 @@ export interface operations {
                 waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
+                /** @description Also how far each is, and what came of it. */
+                facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
@@ -8413,7 +10493,13 @@ export interface operations {
     councils_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The council's name. */
                 council: string;
@@ -8424,11 +10510,20 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_CouncilView"];
                 };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query or a header is wrong. */
             400: {
@@ -9148,6 +11243,8 @@ export interface operations {
                 waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
+                /** @description Also how far each is, and what came of it. */
+                facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
@@ -9549,7 +11646,13 @@ export interface operations {
     discussions_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The discussion. */
                 id: string;
@@ -9560,11 +11663,20 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_RecentDiscussion"];
                 };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query or a header is wrong. */
             400: {
@@ -11847,6 +13959,79 @@ export interface operations {
             };
         };
     };
+    settings_offers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Offers"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     models_providers: {
         parameters: {
             query?: never;
@@ -11920,6 +14105,398 @@ export interface operations {
             };
         };
     };
+    settings_pulls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Vec_Pull"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_pull: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPull"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Pull"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_one_pull: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pull. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Pull"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_stop_pull: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pull. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Pull"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     runs_list: {
         parameters: {
             query?: {
@@ -11938,6 +14515,8 @@ export interface operations {
                 waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
+                /** @description Also how far each is, and what came of it. */
+                facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
@@ -12144,7 +14723,13 @@ export interface operations {
     runs_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The run. */
                 id: string;
@@ -12155,11 +14740,20 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_RunView"];
                 };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query or a header is wrong. */
             400: {
@@ -12922,6 +15516,8 @@ export interface operations {
                 waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
+                /** @description Also how far each is, and what came of it. */
+                facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
@@ -13009,6 +15605,11 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The session. */
@@ -13020,11 +15621,20 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_SessionReport"];
                 };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query or a header is wrong. */
             400: {
@@ -13559,6 +16169,569 @@ export interface operations {
             };
         };
     };
+    settings_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Settings"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_set_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The provider's name. */
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Settings"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_remove_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The provider's name. */
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Settings"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_set_prices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPrices"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Settings"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    settings_set_tiers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTiers"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Settings"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     signals_send: {
         parameters: {
             query?: never;
@@ -13778,6 +16951,8 @@ export interface operations {
                 waiting?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
+                /** @description Also how far each is, and what came of it. */
+                facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
@@ -13997,6 +17172,11 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The board's name. */
@@ -14008,11 +17188,20 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_WhiteboardView"];
                 };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query or a header is wrong. */
             400: {
@@ -15984,7 +19173,10 @@ export interface operations {
     };
     workflows_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The file of this version, in place of the newest. */
+                version?: number;
+            };
             header?: never;
             path: {
                 /** @description The workflow's name. */
@@ -16781,6 +19973,517 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    v1_complete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+                /**
+                 * @description The board that the conversation goes on with. Without it the board is found by the
+                 *     messages before the last one.
+                 */
+                "x-plenary-session"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenAiChat"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    /** @description The board. */
+                    "x-plenary-session"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The body is no JSON, or a parameter is wrong or not supported. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The API key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description There is no such model or session. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The session cannot go on now, or was stopped. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description Too much at once, or the budget is spent. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The board has come to no verdict. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description No model can be reached, or the store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+        };
+    };
+    v1_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiModels"];
+                };
+            };
+            /** @description The body is no JSON, or a parameter is wrong or not supported. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The API key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description There is no such model or session. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The session cannot go on now, or was stopped. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description Too much at once, or the budget is spent. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The board has come to no verdict. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description No model can be reached, or the store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+        };
+    };
+    v1_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a board or a model. */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiModel"];
+                };
+            };
+            /** @description The body is no JSON, or a parameter is wrong or not supported. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The API key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description There is no such model or session. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The session cannot go on now, or was stopped. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description Too much at once, or the budget is spent. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The board has come to no verdict. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description No model can be reached, or the store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+        };
+    };
+    v1_respond: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+                /**
+                 * @description The board that the conversation goes on with. Without it the board is found by the
+                 *     messages before the last one.
+                 */
+                "x-plenary-session"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenAiResponseRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    /** @description The board. */
+                    "x-plenary-session"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The body is no JSON, or a parameter is wrong or not supported. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The API key is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description There is no such model or session. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The session cannot go on now, or was stopped. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description Too much at once, or the budget is spent. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description The board has come to no verdict. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
+                };
+            };
+            /** @description No model can be reached, or the store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiErrorBody"];
                 };
             };
         };

@@ -20,6 +20,8 @@ interface Props {
   /** The verdict that is shown; its votes are. */
   synthesis: Synthesis | undefined;
   texts: Texts;
+  /** Points that belong to what was chosen in the verdict. */
+  marked: ReadonlySet<number> | undefined;
   onFocus: (advisor: number) => void;
 }
 
@@ -38,7 +40,7 @@ export const BoardMap = memo(function BoardMap(props: Props) {
         ) : !voted ? (
           <p className="muted map-note">{whyNoVotes(board, synthesis)}</p>
         ) : view === "votes" ? (
-          <Votes board={board} synthesis={voted} />
+          <Votes board={board} synthesis={voted} marked={props.marked} />
         ) : (
           <Agreement board={board} synthesis={voted} />
         )}

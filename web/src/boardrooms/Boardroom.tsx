@@ -2,24 +2,23 @@
 
 import "./convene.css";
 import "./boardroom.css";
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { Link } from "wouter";
-import { Problem } from "../api/client";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { useLiveSession, type LiveSession } from "../live/session";
-import { useTitle } from "../shell/Shell";
+import { SessionPage } from "../session/SessionPage";
 import { useStored } from "../stored";
 import { announce } from "../ui/announce";
-import { Empty, Loading } from "../ui/Empty";
-import { Notice, Wrong } from "../ui/Notice";
+import { useNarrow } from "../ui/narrow";
 import { useShortcuts } from "../ui/shortcuts";
-import { boardKey, hidesFrom, useBoard, verdictOf, versions, type Board } from "./board";
+import { boardKey, hidesFrom, isRunning, useBoard, verdictOf, versions, type Board } from "./board";
 import { BoardMap } from "./BoardMap";
 import { FollowUp } from "./FollowUp";
 import { Head } from "./Head";
 import { milestones } from "./milestones";
 import { Panels, type Layout } from "./Panels";
+import { closest, pointOf } from "./points";
 import { Rounds } from "./Rounds";
 import { ScrollSync } from "./scrollSync";
+import { markSources } from "./sources";
 import { Verdict } from "./Verdict";
 
 export default function Boardroom({ id }: { id: string }) {
@@ -30,31 +29,17 @@ export default function Boardroom({ id }: { id: string }) {
     ...(board.data && { after: board.data.version }),
     keys: [boardKey(id)],
   });
-  useTitle(board.data?.title ?? "Boardroom");
   useMilestones(board.data);
-  if (board.error instanceof Problem && [400, 404, 422].includes(board.error.status)) {
-    return (
-      <div className="page">
-        <h1>Board not found</h1>
-        <Empty action={<Link href="/boardrooms">Convene a board</Link>}>
-          It may have been removed, or the address is mistyped.
-        </Empty>
-      </div>
-    );
-  }
-  if (!board.data) {
-    return (
-      <div className="page">
-        <h1>Boardroom</h1>
-        {board.error ? (
-          <Wrong error={board.error} onRetry={() => void board.refetch()} />
-        ) : (
-          <Loading />
-        )}
-      </div>
-    );
-  }
-  return <Session board={board.data} live={live} />;
+  return (
+    <SessionPage
+      kind="boardroom"
+      query={board}
+      connection={live.connection}
+      title={(one) => one.title}
+    >
+      {(one) => <Session board={one} live={live} />}
+    </SessionPage>
+  );
 }
 
 interface SessionProps {
@@ -72,7 +57,12 @@ function Session({ board, live }: SessionProps) {
   const [isAsking, setAsking] = useState(false);
   const isNarrow = useNarrow();
   // What is there when a board is opened comes first; nobody who looks on is moved later.
-  const [opensOnVerdict] = useState(() => verdictOf(board) !== undefined);
+  const [isWide, setWide] = useState(() => verdictOf(board) !== undefined && !isRunning(board));
+  const runs = isRunning(board);
+  useEffect(() => {
+    if (runs) setWide(false);
+  }, [runs]);
+  const [point, setPoint] = useState<string>();
   sync.isOn = isSynced && !isNarrow;
 
   const all = versions(board);
@@ -80,6 +70,10 @@ function Session({ board, live }: SessionProps) {
   const synthesis = all.find((one) => one.number === version) ?? newest;
   // Whoever looked at an old version sees the new one when it is begun.
   useEffect(() => setVersion(undefined), [newest?.number]);
+
+  const points = synthesis?.points ?? [];
+  const marked = point === undefined ? undefined : pointOf(point, points);
+  useSources(board, point);
 
   const before = useRef<Layout>("columns");
   const focus = useCallback(
@@ -151,12 +145,20 @@ function Session({ board, live }: SessionProps) {
         board={board}
         synthesis={synthesis}
         texts={live.texts}
+        point={point}
+        onPoint={setPoint}
         isAsking={isAsking}
         onAsk={setAsking}
         onVersion={setVersion}
       />
       {isMapShown && (
-        <BoardMap board={board} synthesis={synthesis} texts={live.texts} onFocus={show} />
+        <BoardMap
+          board={board}
+          synthesis={synthesis}
+          texts={live.texts}
+          marked={marked && new Set([marked.number])}
+          onFocus={show}
+        />
       )}
     </aside>
   );
@@ -169,20 +171,43 @@ function Session({ board, live }: SessionProps) {
         isSynced={isSynced}
         isMapShown={isMapShown}
         isNarrow={isNarrow}
+        connection={live.connection}
+        isWide={isWide}
+        onWide={all.length > 0 ? () => setWide(!isWide) : undefined}
         onLayout={choose}
         onSync={() => setSynced(!isSynced)}
         onMap={() => setMapShown(!isMapShown)}
       />
-      {live.connection === "broken" && (
-        <div className="board-notice no-print" role="status">
-          <Notice>Connection lost. Reconnecting…</Notice>
-        </div>
-      )}
       <Rounds board={board} />
-      <div className="stage">{opensOnVerdict && isNarrow ? [side, panels] : [panels, side]}</div>
+      <div className={isWide ? "stage wide" : "stage"}>
+        {isWide ? [side, panels] : [panels, side]}
+      </div>
       <FollowUp board={board} isNarrow={isNarrow} />
     </div>
   );
+}
+
+/** Marks the sentences of the advisors that a point comes closest to. */
+function useSources(board: Board, point: string | undefined): void {
+  const { advisors } = board;
+  useEffect(() => {
+    if (point === undefined) {
+      markSources(new Map());
+      return;
+    }
+    const found = advisors.flatMap(({ id, text }) => {
+      const sentence = closest(point, text);
+      return sentence === undefined ? [] : [[id, sentence] as const];
+    });
+    const marked = markSources(new Map(found));
+    const names = advisors.filter(({ id }) => marked.includes(id)).map(({ name }) => name);
+    announce(
+      names.length === 0
+        ? "No answer has a sentence close to this point"
+        : `Marked in the answers of ${names.join(", ")}`,
+    );
+    return () => void markSources(new Map());
+  }, [point, advisors]);
 }
 
 /** Brings a panel into sight and gives it the focus, so that the keyboard scrolls it. */
@@ -204,17 +229,4 @@ function useMilestones(board: Board | undefined): void {
     }
     before.current = board;
   }, [board]);
-}
-
-const NARROW = "(max-width: 900px)";
-
-function useNarrow(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const query = window.matchMedia(NARROW);
-      query.addEventListener("change", listener);
-      return () => query.removeEventListener("change", listener);
-    },
-    () => window.matchMedia(NARROW).matches,
-  );
 }

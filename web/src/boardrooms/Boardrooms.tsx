@@ -1,10 +1,9 @@
 import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useAsked } from "../shell/search";
-import { useSessions, pageOf } from "../shell/sessions";
+import { SessionRow } from "../shell/SessionRow";
+import { useSessions } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
-import { StatusBadge } from "../shell/status";
-import { Age } from "../ui/Age";
 import { Empty, Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { ConveneForm } from "./ConveneForm";
@@ -57,13 +56,7 @@ function Recent() {
         <ul className="list">
           {boards.data.map((session) => (
             <li key={session.id}>
-              <Link href={pageOf(session)} className="list-row">
-                <span className="title">{session.title}</span>
-                <span className="spread row">
-                  <StatusBadge status={session.status} />
-                  <Age className="muted small" at={session.updatedAt} />
-                </span>
-              </Link>
+              <SessionRow session={session} />
             </li>
           ))}
         </ul>

@@ -1,15 +1,14 @@
 import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { useLocation } from "wouter";
 import { useBoardPresets } from "../api/known";
 import type { Texts } from "../live/texts";
-import { StatusBadge } from "../shell/status";
+import type { Connection } from "../live/follow";
+import { exportOf, fileName } from "../session/kinds";
+import { SessionHead } from "../session/SessionHead";
 import { Button, IconButton } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
-import { Icon, type IconName } from "../ui/icons";
-import { asExports, Menu, type MenuItem } from "../ui/Menu";
+import type { IconName } from "../ui/icons";
+import type { MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
-import { duration, some, useNow } from "../ui/time";
-import { Totals } from "../ui/Totals";
+import { some, useNow } from "../ui/time";
 import {
   askedNow,
   finished,
@@ -19,7 +18,7 @@ import {
   questionOf,
   type Board,
 } from "./board";
-import { useCommand, useRemove } from "./commands";
+import { useCommand } from "./commands";
 import type { Layout } from "./Panels";
 import { workedMs } from "./lanes";
 
@@ -36,6 +35,10 @@ interface Props {
   isSynced: boolean;
   isMapShown: boolean;
   isNarrow: boolean;
+  connection: Connection;
+  /** The verdict comes first, over the whole width. */
+  isWide: boolean;
+  onWide: (() => void) | undefined;
   onLayout: (layout: Layout) => void;
   onSync: () => void;
   onMap: () => void;
@@ -45,96 +48,115 @@ export function Head(props: Props) {
   const { board, layout, isSynced, isNarrow } = props;
   const writing = useWriting(board, props.texts);
   const command = useCommand(board.id);
-  const [isRemoving, setRemoving] = useState(false);
+  const presets = useBoardPresets().data;
+  const now = useNow(isRunning(board));
   const can = (name: string) => board.allowed.includes(name);
-  const exports = exportItems(board);
-  const more: MenuItem[] = [
-    {
-      label: props.isMapShown ? "Hide the map" : "Show the map",
-      icon: "map",
-      run: props.onMap,
-    },
-    ...(isNarrow ? asExports(exports) : []),
-    { label: "Remove…", icon: "trash", run: () => setRemoving(true) },
-  ];
+  const roles = board.advisors.map((advisor) => advisor.role);
+  const files = board.context;
   return (
-    <header className="board-head">
-      <div className="board-title">
-        <Eyebrow board={board} />
-        <Question prompt={questionOf(board)} />
-      </div>
-      <div className="board-tools no-print">
-        {board.imported && (
-          <span className="badge" title="Imported: not verified by this server.">
-            Imported
-          </span>
-        )}
-        <StatusBadge status={board.status} word={statusInWords(board, writing)} />
-        {isNarrow && can("synthesize") && board.status === "answering" && (
-          <Button disabled={command.isPending} onClick={() => command.mutate({ do: "synthesize" })}>
-            Synthesize {finished(board).length} of {askedNow(board).length} now
-          </Button>
-        )}
-        {!isNarrow && (
+    <>
+      <SessionHead
+        session={{ id: board.id, kind: "boardroom", title: board.title }}
+        about={
           <>
-            <Button shortcut="S" aria-pressed={isSynced} onClick={props.onSync}>
-              Sync scroll
-            </Button>
-            <div className="layouts" role="group" aria-label="Layout">
-              {LAYOUTS.map((one) => (
-                <IconButton
-                  key={one.layout}
-                  icon={one.icon}
-                  label={one.label}
-                  aria-pressed={layout === one.layout}
-                  onClick={() => props.onLayout(one.layout)}
-                />
-              ))}
-            </div>
-            <Menu label="Export" items={exports} />
+            {presetName(roles, presets) ?? some(roles.length, "advisor")}
+            {files.length > 0 && (
+              <span title={files.map((file) => file.name).join(", ")}>
+                {` · ${some(files.length, "file")}`}
+              </span>
+            )}
           </>
-        )}
-        {can("resume") && (
-          <Button
-            icon="play"
-            disabled={command.isPending}
-            onClick={() => command.mutate({ do: "resume" })}
-          >
-            Resume
-          </Button>
-        )}
-        {can("stop") && (
-          <Button
-            look="danger"
-            icon="stop"
-            disabled={command.isPending}
-            onClick={() => command.mutate({ do: "stop" })}
-          >
-            Stop
-          </Button>
-        )}
-        <Menu label="More" face={<Icon name="more" />} className="button square" items={more} />
-      </div>
+        }
+        heading={<Question prompt={questionOf(board)} />}
+        status={board.status}
+        word={statusInWords(board, writing)}
+        imported={board.imported}
+        connection={props.connection}
+        workedMs={workedMs(board, now)}
+        took={board}
+        exports={exportItems(board)}
+        more={[
+          {
+            label: props.isMapShown ? "Hide the map" : "Show the map",
+            icon: "map",
+            run: props.onMap,
+          },
+        ]}
+        actions={
+          <>
+            {isNarrow && can("synthesize") && board.status === "answering" && (
+              <Button
+                disabled={command.isPending}
+                onClick={() => command.mutate({ do: "synthesize" })}
+              >
+                Synthesize {finished(board).length} of {askedNow(board).length} now
+              </Button>
+            )}
+            {!isNarrow && (
+              <>
+                {props.onWide && (
+                  <Button icon="flag" aria-pressed={props.isWide} onClick={props.onWide}>
+                    Verdict first
+                  </Button>
+                )}
+                <Button shortcut="S" aria-pressed={isSynced} onClick={props.onSync}>
+                  Sync scroll
+                </Button>
+                <div className="layouts" role="group" aria-label="Layout">
+                  {LAYOUTS.map((one) => (
+                    <IconButton
+                      key={one.layout}
+                      icon={one.icon}
+                      label={one.label}
+                      aria-pressed={layout === one.layout}
+                      onClick={() => props.onLayout(one.layout)}
+                    />
+                  ))}
+                </div>
+              </>
+            )}
+            {can("resume") && (
+              <Button
+                icon="play"
+                disabled={command.isPending}
+                onClick={() => command.mutate({ do: "resume" })}
+              >
+                Resume
+              </Button>
+            )}
+            {can("stop") && (
+              <Button
+                look="danger"
+                icon="stop"
+                disabled={command.isPending}
+                onClick={() => command.mutate({ do: "stop" })}
+              >
+                Stop
+              </Button>
+            )}
+          </>
+        }
+      />
       {command.error && (
-        <div className="board-wrong">
+        <div className="board-notice">
           <Wrong error={command.error} />
         </div>
       )}
-      {isRemoving && <Remove board={board} onClose={() => setRemoving(false)} />}
-    </header>
+    </>
   );
 }
 
+/** Whoever has not answered yet exports what they may see. */
 function exportItems(board: Board): MenuItem[] {
   const seat = hidesFrom(board);
   const seen = seat === undefined ? "" : `&seat=${seat}`;
-  const file = (format: string) => `/api/boardrooms/${board.id}/export?format=${format}${seen}`;
-  const name = board.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "board";
-  return [
-    { label: "Markdown", icon: "file", href: file("markdown"), download: `${name}.md` },
-    { label: "JSON", icon: "file", href: file("json"), download: `${name}.json` },
-    { label: "Print", icon: "print", run: () => window.print() },
-  ];
+  const name = fileName(board.title, "board");
+  return (["markdown", "json"] as const).map((format) => ({
+    label: format === "json" ? "JSON" : "Markdown",
+    icon: "file",
+    href: `${exportOf({ id: board.id, kind: "boardroom" }, format)}${seen}`,
+    download: `${name}.${format === "json" ? "json" : "md"}`,
+  }));
 }
 
 /** How many have begun to write. */
@@ -174,36 +196,6 @@ function statusInWords(board: Board, writing: number): string | undefined {
   return undefined;
 }
 
-function Eyebrow({ board }: { board: Board }) {
-  const presets = useBoardPresets().data;
-  const roles = board.advisors.map((advisor) => advisor.role);
-  const name = presetName(roles, presets) ?? some(board.advisors.length, "advisor");
-  return (
-    <p className="eyebrow">
-      <span>Boardroom · {name}</span>
-      <Elapsed board={board} />
-      <Totals {...board} />
-      {board.context.length > 0 && (
-        <span title={board.context.map((file) => file.name).join(", ")}>
-          {some(board.context.length, "file")}
-        </span>
-      )}
-    </p>
-  );
-}
-
-function Elapsed({ board }: { board: Board }) {
-  const runs = isRunning(board);
-  const now = useNow(runs);
-  const ms = workedMs(board, now);
-  if (ms === undefined) return null;
-  return (
-    <span className="number" title="Time worked">
-      {duration(ms).replace(/\.\d/, "")}
-    </span>
-  );
-}
-
 const LONG = 160;
 
 /** The question, three lines of it unless all is asked for. */
@@ -240,37 +232,5 @@ function Question({ prompt }: { prompt: string }) {
         </button>
       )}
     </div>
-  );
-}
-
-function Remove({ board, onClose }: { board: Board; onClose: () => void }) {
-  const [, go] = useLocation();
-  const remove = useRemove(board.id);
-  return (
-    <Dialog
-      title="Remove this board?"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="danger"
-            icon="trash"
-            disabled={remove.isPending}
-            onClick={() => remove.mutate(undefined, { onSuccess: () => go("/boardrooms") })}
-          >
-            Remove
-          </Button>
-        </>
-      }
-    >
-      <div className="stack">
-        <p>
-          Its question, answers and verdicts will be permanently removed. To keep a copy, export it
-          first.
-        </p>
-        <Wrong error={remove.error} />
-      </div>
-    </Dialog>
   );
 }

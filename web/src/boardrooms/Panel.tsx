@@ -1,10 +1,11 @@
 // One advisor. Only the body follows the text that is being written; the rest of the panel is
 // drawn again when something durable has happened.
 
-import { memo, useState, useSyncExternalStore } from "react";
+import { memo, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Retrying, Waiting } from "../live/session";
 import { BEGUN_AGAIN, useBegunAgain, useText, type GrowingText, type Texts } from "../live/texts";
 import { Markdown } from "../markdown/Markdown";
+import { useFollowEnd } from "../session/useFollowEnd";
 import { Button, IconButton } from "../ui/Button";
 import { copy } from "../ui/announce";
 import { Glyph, Icon } from "../ui/icons";
@@ -15,7 +16,6 @@ import { duration } from "../ui/time";
 import { AnotherModel } from "./AnotherModel";
 import { failureInWords, isPending, sitter, type Advisor, type Contribution } from "./board";
 import { useCommand, useShowAnyway } from "./commands";
-import { useFollowing } from "./following";
 import { PersonSeat } from "./PersonSeat";
 import { SaidThen } from "./Rounds";
 import type { ScrollSync } from "./scrollSync";
@@ -237,7 +237,19 @@ interface BodyProps extends PanelProps {
 function Body(props: BodyProps) {
   const { advisor, hold } = props;
   const isLive = advisor.status === "answering";
-  const { scroller, content, isAway, jump } = useFollowing(isLive, props.sync);
+  const { sync } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const { isAtEnd, toEnd } = useFollowEnd(
+    useCallback(() => scroller.current, []),
+    content,
+    { starts: isLive, isOn: isLive, onMove: (box) => sync.movesItself(box) },
+  );
+  useEffect(() => (scroller.current ? sync.add(scroller.current) : undefined), [sync]);
+  const jump = () => {
+    toEnd();
+    scroller.current?.focus({ preventScroll: true });
+  };
   return (
     <div className="panel-frame">
       <div
@@ -265,7 +277,7 @@ function Body(props: BodyProps) {
           <EarlierTries advisor={advisor} />
         </div>
       </div>
-      {isAway && (
+      {isLive && !isAtEnd && (
         <button type="button" className="jump no-print" onClick={jump}>
           <Icon name="down" size={12} /> Jump to end
         </button>

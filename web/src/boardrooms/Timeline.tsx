@@ -1,9 +1,10 @@
 import { useSyncExternalStore } from "react";
 import type { GrowingText, Texts } from "../live/texts";
+import { Lanes, percent, span } from "../session/Lanes";
 import { duration, useNow } from "../ui/time";
 import { Glyph, Icon } from "../ui/icons";
 import { isRunning, type Board } from "./board";
-import { hasTimes, tickInWords, ticks, timeline, type Lane, type Span } from "./lanes";
+import { hasTimes, timeline, type Span } from "./lanes";
 
 interface Props {
   board: Board;
@@ -22,24 +23,34 @@ export function Timeline({ board, texts, onFocus }: Props) {
   const whole = Math.max(LEAST_MS, wholeMs);
   return (
     <>
-      <ul className="lanes" aria-label="Timeline">
-        {rows.map((lane) => (
-          <li key={lane.key} className="lane" data-role={lane.role}>
-            <LaneName lane={lane} onFocus={onFocus} />
-            <span className="track">
-              <Bar span={lane.span} text={texts.of(lane.callId)} nowMs={wholeMs} wholeMs={whole} />
-              <span className="unseen">{inWords(lane.span)}</span>
-            </span>
-          </li>
-        ))}
-      </ul>
-      <div className="axis" aria-hidden="true">
-        {ticks(whole).map((at) => (
-          <span key={at} style={{ left: `${(100 * at) / whole}%` }}>
-            {tickInWords(at)}
-          </span>
-        ))}
-      </div>
+      <Lanes
+        label="Timeline"
+        wholeMs={whole}
+        rows={rows.map(({ key, role, name, advisor, callId, span: of }) => ({
+          key,
+          role,
+          name: (
+            <>
+              {role === undefined ? (
+                <span className="glyph small">
+                  <Icon name="flag" />
+                </span>
+              ) : (
+                <Glyph role={role} small />
+              )}
+              {name}
+            </>
+          ),
+          label: `Show ${name}`,
+          onChoose: advisor === undefined ? undefined : () => onFocus(advisor),
+          track: (
+            <>
+              <Bar of={of} text={texts.of(callId)} nowMs={wholeMs} wholeMs={whole} />
+              <span className="unseen">{inWords(of)}</span>
+            </>
+          ),
+        }))}
+      />
       <p className="muted map-note">
         {hasTimes(board) ? "" : `${NO_TIMES} `}Pale = waiting for the first word. Time in which
         nobody was asked is left out.
@@ -48,54 +59,25 @@ export function Timeline({ board, texts, onFocus }: Props) {
   );
 }
 
-function LaneName({ lane, onFocus }: { lane: Lane; onFocus: (advisor: number) => void }) {
-  const { advisor } = lane;
-  if (advisor === undefined || lane.role === undefined) {
-    return (
-      <span className="lane-name">
-        <span className="glyph small">
-          <Icon name="flag" />
-        </span>
-        {lane.name}
-      </span>
-    );
-  }
-  return (
-    <button
-      type="button"
-      className="lane-name"
-      aria-label={`Show ${lane.name}`}
-      onClick={() => onFocus(advisor)}
-    >
-      <Glyph role={lane.role} small />
-      {lane.name}
-    </button>
-  );
-}
-
 interface BarProps {
-  span: Span;
+  of: Span;
   text: GrowingText;
   nowMs: number;
   wholeMs: number;
 }
 
-function Bar({ span, text, nowMs, wholeMs }: BarProps) {
+function Bar({ of, text, nowMs, wholeMs }: BarProps) {
   const isWriting = useSyncExternalStore(text.subscribe, () => text.shown !== "");
-  const end = span.endMs ?? nowMs;
+  const end = of.endMs ?? nowMs;
   // Of one that is still going only is known whether it has begun to write, not since when.
-  const isBegun = span.outcome === "writing" ? isWriting : true;
-  const first = isBegun ? Math.min(span.firstMs ?? span.beganMs, end) : end;
-  const written = Math.max(0, end - first) / Math.max(1, end - span.askedMs);
-  const percent = (part: number) => `${100 * Math.max(0, part)}%`;
+  const isBegun = of.outcome === "writing" ? isWriting : true;
+  const first = isBegun ? Math.min(of.firstMs ?? of.beganMs, end) : end;
+  const written = Math.max(0, end - first) / Math.max(1, end - of.askedMs);
   return (
     <span
-      className={`bar ${span.outcome}`}
-      title={inWords(span)}
-      style={{
-        left: percent(span.askedMs / wholeMs),
-        width: percent((end - span.askedMs) / wholeMs),
-      }}
+      className={`bar ${of.outcome}`}
+      title={inWords(of)}
+      style={span(of.askedMs, end, wholeMs)}
     >
       <span style={{ width: percent(written) }} />
     </span>

@@ -1,4 +1,4 @@
-import { memo, useState } from "react";
+import { memo, useState, type ReactNode } from "react";
 import { BEGUN_AGAIN, useBegunAgain, useText, type Texts } from "../live/texts";
 import { Markdown } from "../markdown/Markdown";
 import { Button, IconButton } from "../ui/Button";
@@ -19,6 +19,8 @@ import {
 } from "./board";
 import { useCommand } from "./commands";
 import { Compare } from "./Compare";
+import { itemsOf } from "./points";
+import { Points } from "./Points";
 import { Resynthesize } from "./Resynthesize";
 import { headline, sections, withoutBegunHeading } from "./sections";
 
@@ -28,6 +30,9 @@ interface Props {
   synthesis: Synthesis | undefined;
   texts: Texts;
   isAsking: boolean;
+  /** The point whose sources are marked. */
+  point: string | undefined;
+  onPoint: (point: string | undefined) => void;
   onAsk: (isAsking: boolean) => void;
   onVersion: (number: number) => void;
 }
@@ -47,7 +52,13 @@ export const Verdict = memo(function Verdict(props: Props) {
       {synthesis ? (
         <>
           <Absent synthesis={synthesis} />
-          <VerdictText synthesis={synthesis} texts={texts} />
+          <VerdictText
+            board={board}
+            synthesis={synthesis}
+            texts={texts}
+            point={props.point}
+            onPoint={props.onPoint}
+          />
           <Cut of={synthesis} />
           <Notes synthesis={synthesis} />
           <Spent className="spent" {...synthesis} currency={board.currency} />
@@ -128,7 +139,9 @@ function Version({ board, synthesis, onVersion }: VersionProps) {
   );
 }
 
-function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts }) {
+type TextProps = Pick<Props, "board" | "texts" | "point" | "onPoint"> & { synthesis: Synthesis };
+
+function VerdictText({ board, synthesis, texts, point, onPoint }: TextProps) {
   const shown = useText(texts.of(synthesis.callId));
   const hasBegunAgain = useBegunAgain(texts.of(synthesis.callId));
   const isLive = synthesis.status === "answering";
@@ -141,7 +154,19 @@ function VerdictText({ synthesis, texts }: { synthesis: Synthesis; texts: Texts 
   return (
     <>
       {isLive && hasBegunAgain && <p className="aside-note">{BEGUN_AGAIN}</p>}
-      <VerdictSections text={text} isLive={isLive} />
+      <VerdictSections
+        text={text}
+        isLive={isLive}
+        points={(items) => (
+          <Points
+            board={board}
+            synthesis={synthesis}
+            items={items}
+            chosen={point}
+            onChoose={onPoint}
+          />
+        )}
+      />
     </>
   );
 }
@@ -151,10 +176,14 @@ interface SectionsProps {
   isLive: boolean;
   /** Of an earlier question, whose sections are told apart from those of the last. */
   round?: number;
+  /** Shows the points of a section that is a list of them. */
+  points?: (items: readonly string[]) => ReactNode;
 }
 
+const POINTED: readonly string[] = ["Points of Agreement", "Points of Divergence"];
+
 /** A verdict's text under its four headings. */
-export function VerdictSections({ text, isLive, round }: SectionsProps) {
+export function VerdictSections({ text, isLive, round, points }: SectionsProps) {
   const label = (name: string) => (round === undefined ? name : `${name}, question ${round}`);
   return (
     <div className="verdict-text">
@@ -176,12 +205,22 @@ export function VerdictSections({ text, isLive, round }: SectionsProps) {
         return (
           <section key={section.name} aria-label={label(section.name)}>
             <h3>{inSentenceCase(section.name)}</h3>
-            <Markdown text={section.text} live={isGrowing} under={3} />
+            {(points &&
+              !isLive &&
+              POINTED.includes(section.name) &&
+              shownAs(section.text, points)) || (
+              <Markdown text={section.text} live={isGrowing} under={3} />
+            )}
           </section>
         );
       })}
     </div>
   );
+}
+
+function shownAs(text: string, points: (items: readonly string[]) => ReactNode): ReactNode {
+  const items = itemsOf(text);
+  return items && points(items);
 }
 
 export function inSentenceCase(name: string): string {

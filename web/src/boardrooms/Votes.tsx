@@ -1,19 +1,20 @@
-import { Fragment, useState } from "react";
+import { useState } from "react";
 import { MarkdownLine } from "../markdown/Markdown";
 import { IconButton } from "../ui/Button";
-import { Glyph } from "../ui/icons";
+import { Matrix, NoVote, VOTES, VoteSign } from "../session/Matrix";
 import { some } from "../ui/time";
-import type { Advisor, BallotOf, Board, CastVote, Point, Synthesis, VoteName } from "./board";
+import type { Advisor, BallotOf, Board, CastVote, Point, Synthesis } from "./board";
+import { Initials } from "./Initials";
 import { contestedFirst, voters } from "./tally";
 
-export const SIGNS: Record<VoteName, string> = { accept: "✓", reject: "✕", defer: "–" };
-const WORDS: Record<VoteName, string> = {
-  accept: "accepts",
-  reject: "rejects",
-  defer: "defers",
-};
+interface VotesProps {
+  board: Board;
+  synthesis: Synthesis;
+  /** Points that belong to what was chosen in the verdict. */
+  marked?: ReadonlySet<number> | undefined;
+}
 
-export function Votes({ board, synthesis }: { board: Board; synthesis: Synthesis }) {
+export function Votes({ board, synthesis, marked }: VotesProps) {
   const asked = voters(synthesis);
   const advisors = board.advisors.filter((advisor) => asked.includes(advisor.id));
   const points = contestedFirst(synthesis.points ?? []);
@@ -25,60 +26,44 @@ export function Votes({ board, synthesis }: { board: Board; synthesis: Synthesis
   };
   return (
     <>
-      <div className="table-scroll" tabIndex={0} role="region" aria-label="Votes by point">
-        <table className="heat">
-          <caption className="unseen">Votes by point and advisor, contested points first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Point</th>
-              {advisors.map((advisor) => (
-                <th key={advisor.id} scope="col" className="cell">
-                  <Glyph role={advisor.role} small label={advisor.name} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {points.map((point) => (
-              <Fragment key={point.number}>
-                <tr>
-                  <th scope="row">
-                    <span className="point">
-                      <MarkdownLine text={point.text} />
-                    </span>
-                    <span className="tally">
-                      {point.accept} of {advisors.length} accept
-                      <IconButton
-                        className="no-print"
-                        icon={open.has(point.number) ? "up" : "down"}
-                        label={`Reasons for point ${point.number}`}
-                        aria-expanded={open.has(point.number)}
-                        onClick={() => toggle(point.number)}
-                      />
-                    </span>
-                  </th>
-                  {advisors.map((advisor) => (
-                    <td key={advisor.id} className="cell">
-                      <Mark
-                        advisor={advisor}
-                        vote={point.votes.find((one) => one.advisor === advisor.id)}
-                        ballot={synthesis.ballots?.find((one) => one.advisor === advisor.id)}
-                      />
-                    </td>
-                  ))}
-                </tr>
-                {open.has(point.number) && (
-                  <tr>
-                    <td colSpan={advisors.length + 1}>
-                      <Reasons point={point} advisors={advisors} />
-                    </td>
-                  </tr>
-                )}
-              </Fragment>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Matrix
+        label="Votes by point and advisor, contested points first"
+        corner="Point"
+        columns={advisors.map((advisor) => ({
+          key: advisor.id,
+          head: <Initials advisor={advisor} among={board.advisors} />,
+        }))}
+        rows={points.map((point) => ({
+          key: point.number,
+          isMarked: marked?.has(point.number) ?? false,
+          head: (
+            <>
+              <span className="point">
+                <MarkdownLine text={point.text} />
+              </span>
+              <span className="tally">
+                {point.accept} of {advisors.length} accept
+                <IconButton
+                  className="no-print"
+                  icon={open.has(point.number) ? "up" : "down"}
+                  label={`Reasons for point ${point.number}`}
+                  aria-expanded={open.has(point.number)}
+                  onClick={() => toggle(point.number)}
+                />
+              </span>
+            </>
+          ),
+          cells: advisors.map((advisor) => (
+            <Mark
+              key={advisor.id}
+              advisor={advisor}
+              vote={point.votes.find((one) => one.advisor === advisor.id)}
+              ballot={synthesis.ballots?.find((one) => one.advisor === advisor.id)}
+            />
+          )),
+          beneath: open.has(point.number) && <Reasons point={point} advisors={advisors} />,
+        }))}
+      />
       <p className="muted map-note">{whereFrom(synthesis, advisors)}</p>
     </>
   );
@@ -93,21 +78,18 @@ interface MarkProps {
 function Mark({ advisor, vote, ballot }: MarkProps) {
   if (!vote) {
     const isAwaited = ballot?.status === "waiting";
-    const words = `${advisor.name}: ${isAwaited ? "not yet" : "no vote"}`;
+    const word = isAwaited ? "not yet" : "no vote";
+    const words = `${advisor.name}: ${word}`;
     return (
-      <span className="vote none" title={ballot?.problem ? `${words} (${ballot.problem})` : words}>
-        <span aria-hidden="true">{isAwaited ? "…" : ""}</span>
-        <span className="unseen">{isAwaited ? "not yet" : "no vote"}</span>
-      </span>
+      <NoVote
+        word={word}
+        sign={isAwaited ? "…" : ""}
+        title={ballot?.problem ? `${words} (${ballot.problem})` : words}
+      />
     );
   }
-  const words = `${advisor.name} ${WORDS[vote.vote]}`;
-  return (
-    <span className={`vote ${vote.vote}`} title={vote.reason ? `${words}: ${vote.reason}` : words}>
-      <span aria-hidden="true">{SIGNS[vote.vote]}</span>
-      <span className="unseen">{vote.vote}</span>
-    </span>
-  );
+  const words = `${advisor.name} ${VOTES[vote.vote]}`;
+  return <VoteSign vote={vote.vote} title={vote.reason ? `${words}: ${vote.reason}` : words} />;
 }
 
 function Reasons({ point, advisors }: { point: Point; advisors: readonly Advisor[] }) {
@@ -119,7 +101,7 @@ function Reasons({ point, advisors }: { point: Point; advisors: readonly Advisor
           advisor && (
             <div key={vote.advisor} data-role={advisor.role}>
               <dt>
-                {advisor.name} {WORDS[vote.vote]}
+                {advisor.name} {VOTES[vote.vote]}
               </dt>
               <dd>{vote.reason || "No reason given."}</dd>
             </div>

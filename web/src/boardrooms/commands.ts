@@ -1,7 +1,7 @@
 // What can be done to a board. Every command answers with the board as it stands then, which
 // goes straight to the screen.
 
-import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { asked, client, writeKey, type Schemas } from "../api/client";
 import { useWrite, type WriteKey } from "../api/write";
 import { boardKey, hidesFrom, showAnyway, type Board, type VoteName } from "./board";
@@ -98,14 +98,6 @@ export function useShowAnyway(id: string): () => void {
     showAnyway(id);
     void queries.invalidateQueries({ queryKey: boardKey(id) });
   };
-}
-
-export function useRemove(id: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () => asked(client.DELETE("/api/boardrooms/{id}", { params: { path: { id } } })),
-    onSuccess: () => void queries.invalidateQueries({ queryKey: ["sessions"] }),
-  });
 }
 
 export type NewBoardroom = Schemas["NewBoardroom"] & { ballot?: boolean };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Advisor, Board, Synthesis } from "./board";
-import { hasTimes, tickInWords, ticks, timeline, workedMs } from "./lanes";
+import { tickInWords, ticks } from "../session/axis";
+import { hasTimes, timeline, workedMs } from "./lanes";
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 const NOW = Date.parse(at(9));
@@ -19,6 +20,7 @@ function board(advisor: Partial<Advisor>, syntheses: Synthesis[] = []): Board {
         id: 1,
         name: "Critic",
         role: "critic",
+        initials: "CR",
         colour: "",
         callId: "advisor/1",
         status: "answering",

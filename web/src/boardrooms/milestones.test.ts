@@ -10,6 +10,7 @@ function advisor(id: number, name: string, status: Status): Advisor {
     name,
     status,
     role: "critic",
+    initials: "CR",
     colour: "",
     callId: `advisor/${id}`,
     text: "",

@@ -1,11 +1,9 @@
 import "./councils.css";
 import { useMutation } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import { Link } from "wouter";
 import { asked, client } from "../api/client";
 import { Markdown } from "../markdown/Markdown";
-import { useTitle } from "../shell/Shell";
-import { Loading } from "../ui/Empty";
+import { SessionPage } from "../session/SessionPage";
 import { Notice, Wrong } from "../ui/Notice";
 import { useAnswer } from "./useAnswer";
 import { Aside } from "./Aside";
@@ -18,26 +16,11 @@ import { Thread } from "./Thread";
 import type { Post } from "./entries";
 
 export default function Council({ council }: { council: string }) {
-  useTitle(council);
-  const { query, turnEnded, readBack, renew } = useCouncil(council);
-  if (!query.data) {
-    if (!query.error) return <Loading what="Loading the council" />;
-    return (
-      <div className="page">
-        <h1>{council}</h1>
-        <Wrong error={query.error} onRetry={() => void query.refetch()} />
-        <Link href="/councils">All councils</Link>
-      </div>
-    );
-  }
+  const { query, ...reading } = useCouncil(council);
   return (
-    <Open
-      page={query.data}
-      error={query.error}
-      turnEnded={turnEnded}
-      readBack={readBack}
-      renew={renew}
-    />
+    <SessionPage kind="council" query={query} title={({ view }) => view.council}>
+      {(page) => <Open page={page} error={query.error} {...reading} />}
+    </SessionPage>
   );
 }
 

@@ -1,13 +1,9 @@
-import { useMutation } from "@tanstack/react-query";
 import { asked, client, Problem } from "../api/client";
 import { forgetSent, useWrite } from "../api/write";
 import { useKeptText } from "../stored";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../session/Confirm";
 import { TextArea } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
 import type { CouncilView } from "./useCouncil";
-import { forget } from "./useSender";
 
 interface Props {
   view: CouncilView;
@@ -30,73 +26,28 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
   );
   const field = close.error instanceof Problem ? close.error.field("summary") : undefined;
   return (
-    <Dialog
+    <Confirm
       title="Close this council"
+      action="Close council"
+      doing="Closing…"
+      isBusy={close.isPending}
+      error={field ? null : close.error}
       onClose={onClose}
-      onSubmit={() => close.mutate(summary.trim(), { onSuccess: onDone })}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={close.isPending}>
-            {close.isPending ? "Closing…" : "Close council"}
-          </Button>
-        </>
-      }
+      onSure={() => close.mutate(summary.trim(), { onSuccess: onDone })}
     >
-      <div className="stack">
-        <p>
-          Nobody will be able to post, but everything stays readable. A closed council cannot be
-          reopened.
-          {view.answering !== undefined && ` ${view.answering} is answering and will be cut off.`}
-        </p>
-        <TextArea
-          label="Summary (optional)"
-          hint="What came of it, in Markdown. Shown at the end of the thread and in the export."
-          rows={6}
-          value={summary}
-          wrong={field}
-          onChange={(event) => setSummary(event.target.value)}
-        />
-        {!field && <Wrong error={close.error} />}
-      </div>
-    </Dialog>
-  );
-}
-
-export function RemoveCouncil({ view, onClose, onDone }: Props) {
-  const remove = useMutation({
-    mutationFn: () =>
-      asked(client.DELETE("/api/sessions/{id}", { params: { path: { id: view.sessionId } } })),
-    onSuccess: () => {
-      forget(view.sessionId);
-      onDone();
-    },
-  });
-  return (
-    <Dialog
-      title={`Remove ${view.council}`}
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="danger"
-            icon="trash"
-            disabled={remove.isPending}
-            onClick={() => remove.mutate()}
-          >
-            {remove.isPending ? "Removing…" : "Remove"}
-          </Button>
-        </>
-      }
-    >
-      <div className="stack">
-        <p>
-          The charter and every post will be permanently removed, and the name cannot be used again.
-          To keep a copy, export it first.
-        </p>
-        <Wrong error={remove.error} />
-      </div>
-    </Dialog>
+      <p>
+        Nobody will be able to post, but everything stays readable. A closed council cannot be
+        reopened.
+        {view.answering !== undefined && ` ${view.answering} is answering and will be cut off.`}
+      </p>
+      <TextArea
+        label="Summary (optional)"
+        hint="What came of it, in Markdown. Shown at the end of the thread and in the export."
+        rows={6}
+        value={summary}
+        wrong={field}
+        onChange={(event) => setSummary(event.target.value)}
+      />
+    </Confirm>
   );
 }

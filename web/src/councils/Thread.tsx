@@ -11,11 +11,11 @@ import {
 import { Button } from "../ui/Button";
 import { Empty } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
+import { useFollowEnd } from "../session/useFollowEnd";
 import { some } from "../ui/time";
 import type { CouncilPage } from "./useCouncil";
 import { PostCard, SilenceLine } from "./Posts";
 import { entriesOf, firstOf, lastOf, turnOf, type Entry, type Post } from "./entries";
-import { useBottom } from "./useBottom";
 
 interface Props {
   page: CouncilPage;
@@ -33,7 +33,13 @@ const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
 
 export function Thread({ page, me, readBack, onReply, written, children }: Props) {
   const { view, thread } = page;
-  const { scroller, content, isAtBottom, toBottom, leaveBottom, onScroll } = useBottom();
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const { isAtEnd, toEnd, leave } = useFollowEnd(
+    useCallback(() => scroller.current, []),
+    content,
+    { starts: true },
+  );
   const first = firstOf(thread) ?? 1;
   const last = lastOf(thread);
   const models = useMemo(
@@ -45,21 +51,21 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
 
   const [seen, setSeen] = useState(last);
   useEffect(() => {
-    if (isAtBottom) setSeen(last);
-  }, [isAtBottom, last]);
+    if (isAtEnd) setSeen(last);
+  }, [isAtEnd, last]);
   useEffect(() => {
-    if (written !== undefined) toBottom();
-  }, [written, toBottom]);
+    if (written !== undefined) toEnd();
+  }, [written, toEnd]);
 
   const { isReading, error, back } = useReadingBack(first, scroller, readBack);
   const [target, setTarget] = useState<number>();
   const jump = useCallback(
     (sequence: number) => {
-      leaveBottom();
+      leave();
       setTarget(sequence);
       void back(sequence);
     },
-    [back, leaveBottom],
+    [back, leave],
   );
   useJumpToAddress(jump);
   useEffect(() => {
@@ -80,7 +86,6 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
         aria-label="Posts"
         tabIndex={0}
         ref={scroller}
-        onScroll={onScroll}
       >
         <div className="council-posts" ref={content}>
           {first > 1 && (
@@ -115,8 +120,8 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
           {children}
         </div>
       </div>
-      {!isAtBottom && (
-        <Button className="council-chip no-print" icon="down" onClick={toBottom}>
+      {!isAtEnd && (
+        <Button className="council-chip no-print" icon="down" onClick={toEnd}>
           {unseen > 0 ? some(unseen, "new post") : "Jump to latest"}
         </Button>
       )}

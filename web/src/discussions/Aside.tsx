@@ -5,7 +5,7 @@ import { Glyph } from "../ui/icons";
 import { count, duration, some } from "../ui/time";
 import type { Known } from "./data";
 import { LaneMap } from "./LaneMap";
-import { useNarrow } from "./narrow";
+import { useNarrow } from "../ui/narrow";
 import { range, roleName, roughly, shortModel, type Seat, type View } from "./words";
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 
 /** The map, who is here, and what it took. On a narrow page it is folded above the timeline. */
 export function Aside({ known, onJump }: Props) {
-  const isNarrow = useNarrow();
+  const isNarrow = useNarrow("(max-width: 720px)");
   const inside = (
     <>
       <Panel title="Map">

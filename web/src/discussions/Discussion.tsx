@@ -1,18 +1,13 @@
 // A discussion, live: what was said, who is speaking, what can be done.
 
-import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
-import { Link } from "wouter";
-import { Problem } from "../api/client";
 import { useLiveSession } from "../live/session";
-import { useTitle } from "../shell/Shell";
-import { Empty, Loading } from "../ui/Empty";
+import { SessionPage } from "../session/SessionPage";
 import { Notice, Wrong } from "../ui/Notice";
 import { useShortcuts } from "../ui/shortcuts";
 import { Aside } from "./Aside";
 import { useCommands } from "./commands";
 import { ConclusionCard } from "./ConclusionCard";
-import { ControlBar } from "./ControlBar";
 import { useDiscussion, type Known } from "./data";
 import "./discussions.css";
 import { DraftPage } from "./DraftPage";
@@ -25,43 +20,28 @@ import { Timeline } from "./Timeline";
 import { headline, isSpoken } from "./words";
 
 export default function Discussion({ id }: { id: string }) {
-  const queries = useQueryClient();
-  const { data, error } = useDiscussion(id);
-  const isMissing = error instanceof Problem && error.status === 404;
+  const query = useDiscussion(id);
+  const { data } = query;
   const live = useLiveSession({
-    url: data && !isMissing ? `/api/discussions/${encodeURIComponent(id)}/events` : undefined,
+    url: data && `/api/discussions/${encodeURIComponent(id)}/events`,
     ...(data && { after: data.view.version }),
     keys: [["discussions", id]],
   });
-  useTitle(data ? headline(data.view.topic, data.view.name) : "Discussion");
-  if (isMissing || live.connection === "gone") return <Missing />;
-  if (!data) {
-    return (
-      <div className="page">
-        <h1 className="unseen">Discussion</h1>
-        {error ? (
-          <Wrong
-            error={error}
-            onRetry={() => void queries.invalidateQueries({ queryKey: ["discussions", id] })}
-          />
-        ) : (
-          <Loading />
-        )}
-      </div>
-    );
-  }
-  if (data.view.status === "draft") return <DraftPage view={data.view} />;
-  return <Running known={data} live={live} />;
-}
-
-function Missing() {
   return (
-    <div className="page">
-      <h1>Discussion not found</h1>
-      <Empty action={<Link href="/discussions">All discussions</Link>}>
-        It may have been removed.
-      </Empty>
-    </div>
+    <SessionPage
+      kind="discussion"
+      query={query}
+      connection={live.connection}
+      title={({ view }) => headline(view.topic, view.name)}
+    >
+      {(known) =>
+        known.view.status === "draft" ? (
+          <DraftPage view={known.view} />
+        ) : (
+          <Running known={known} live={live} />
+        )
+      }
+    </SessionPage>
   );
 }
 
@@ -99,11 +79,10 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
 
   return (
     <div className="discussion">
-      <Head view={view} />
-      <ControlBar
+      <Head
         view={view}
+        connection={live.connection}
         commands={commands}
-        isBroken={live.connection === "broken"}
         onInterject={() => setInterjecting(true)}
       />
       <Wrong error={commands.error} />

@@ -5,15 +5,12 @@ import { useRef, useState, type FormEvent } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useLimits } from "../api/known";
 import { useWrite } from "../api/write";
-import { StatusBadge } from "../shell/status";
+import { SessionHead } from "../session/SessionHead";
 import { budgetInWords } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
-import { Icon } from "../ui/icons";
-import { Menu } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
 import { useCommands } from "./commands";
-import { exports } from "./ControlBar";
 import { limitsOf } from "./draft";
 import { DraftEstimate } from "./DraftEstimate";
 import { DraftSeats } from "./DraftSeats";
@@ -75,13 +72,10 @@ export function DraftPage({ view }: { view: View }) {
   }
   return (
     <div className="page">
-      <header className="page-head">
-        <div className="draft-title">
-          <p className="eyebrow">Discussion</p>
-          <h1>{headline(view.topic, view.name)}</h1>
-        </div>
-        <div className="row">
-          <StatusBadge status={view.status} />
+      <SessionHead
+        session={{ id, kind: "discussion", title: headline(view.topic, view.name) }}
+        status={view.status}
+        actions={
           <Button
             look="primary"
             icon="play"
@@ -90,17 +84,8 @@ export function DraftPage({ view }: { view: View }) {
           >
             Start
           </Button>
-          <Menu
-            label="More"
-            className="icon-button"
-            face={<Icon name="more" />}
-            items={[
-              ...exports(view),
-              { label: "Remove…", icon: "trash", run: () => commands.ask("remove") },
-            ]}
-          />
-        </div>
-      </header>
+        }
+      />
       <Wrong error={saving.error ?? commands.error} />
       <form className="card stack" onSubmit={save} aria-label="Topic, format and rounds">
         <TextArea

@@ -4,9 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import { asked, client, writeKey } from "../api/client";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
-import { toast } from "../ui/announce";
+import { Confirm, RemoveSession } from "../session/Confirm";
 import type { View } from "./words";
 
 export type Command = "start" | "pause" | "resume" | "stop" | "conclude";
@@ -32,21 +30,12 @@ export function useCommands(view: View): Commands {
     mutationFn: (command: Command) => send(id, command),
     onSettled: () => queries.invalidateQueries({ queryKey: ["discussions", id] }),
   });
-  const removing = useMutation({
-    mutationFn: () => asked(client.DELETE("/api/discussions/{id}", { params: { path: { id } } })),
-    onSuccess: () => {
-      toast("Removed");
-      void queries.invalidateQueries({ queryKey: ["sessions"] });
-      go("/discussions");
-    },
-    onError: () => setAsking(undefined),
-  });
   const run = (command: Command) => {
     if (!sending.isPending && view.allowed.includes(command)) sending.mutate(command);
   };
   return {
     pending: sending.isPending ? sending.variables : undefined,
-    error: sending.error ?? removing.error,
+    error: sending.error,
     run,
     pauseOrResume: () => run(view.allowed.includes("pause") ? "pause" : "resume"),
     ask: (what) => {
@@ -55,7 +44,7 @@ export function useCommands(view: View): Commands {
     dialogs: (
       <>
         {asking === "conclude" && (
-          <Sure
+          <Confirm
             title="Conclude now?"
             action="Conclude now"
             onClose={() => setAsking(undefined)}
@@ -64,22 +53,18 @@ export function useCommands(view: View): Commands {
               run("conclude");
             }}
           >
-            The conclusion is written from what has been said so far. A turn in progress is
-            interrupted, and what it has said is kept.
-          </Sure>
+            <p>
+              The conclusion is written from what has been said so far. A turn in progress is
+              interrupted, and what it has said is kept.
+            </p>
+          </Confirm>
         )}
         {asking === "remove" && (
-          <Sure
-            title="Remove this discussion?"
-            action="Remove"
-            isDangerous
-            isBusy={removing.isPending}
+          <RemoveSession
+            session={{ id, kind: "discussion", title: view.name }}
             onClose={() => setAsking(undefined)}
-            onSure={() => removing.mutate()}
-          >
-            The discussion and everything said in it will be permanently removed. To keep a copy,
-            export it first.
-          </Sure>
+            onRemoved={() => go("/discussions")}
+          />
         )}
       </>
     ),
@@ -100,39 +85,4 @@ function send(id: string, command: Command) {
     case "conclude":
       return asked(client.POST("/api/discussions/{id}/conclude", params));
   }
-}
-
-function Sure({
-  title,
-  action,
-  isDangerous = false,
-  isBusy = false,
-  onClose,
-  onSure,
-  children,
-}: {
-  title: string;
-  action: string;
-  isDangerous?: boolean;
-  isBusy?: boolean;
-  onClose: () => void;
-  onSure: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look={isDangerous ? "danger" : "primary"} disabled={isBusy} onClick={onSure}>
-            {action}
-          </Button>
-        </>
-      }
-    >
-      <p>{children}</p>
-    </Dialog>
-  );
 }

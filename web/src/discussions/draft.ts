@@ -2,7 +2,7 @@
 
 import type { Problem, Schemas } from "../api/client";
 import { budgetOf, NO_LIMIT, type Allowance } from "../ui/Budget";
-import { fileLimits, size, sizeInWords, type FileLimits } from "../ui/files";
+import { fileLimits, size, sizeInWords, type FileLimits, type TextFile } from "../ui/files";
 import type { Agent } from "./data";
 import type { Format, Role, Tier } from "./words";
 
@@ -37,7 +37,7 @@ export interface Draft {
   topic: string;
   name: string;
   format: Format;
-  files: Schemas["NewContext"][];
+  files: TextFile[];
   /** Absent: whoever usually leads this format. */
   leader?: LeaderDraft;
   /** Absent: those who usually take part in this format. */

@@ -1,16 +1,13 @@
-import { STATUSES_OF, statusOf } from "../shell/status";
+import { ALL_KINDS, kindOf } from "../session/kinds";
+import { statusOf } from "../shell/status";
 import { SelectField, TextField } from "../ui/Field";
 import { Segmented } from "../ui/Segmented";
 import type { Looked } from "./filter";
 
 const FORMS = [
   { name: "", title: "Any type" },
-  { name: "boardroom", title: "Boards" },
-  { name: "discussion", title: "Discussions" },
-  { name: "whiteboard", title: "Whiteboards" },
-  { name: "council", title: "Councils" },
-  { name: "workflow", title: "Workflows" },
-] as const;
+  ...ALL_KINDS.map(({ kind, plural }) => ({ name: kind, title: plural })),
+];
 
 const RUNNING = "running now";
 const WAITING = "waiting";
@@ -23,7 +20,10 @@ interface Props {
 }
 
 export function Filters({ looked, typed, onType, onLook }: Props) {
-  const of = looked.kind === "" ? Object.values(STATUSES_OF).flat() : STATUSES_OF[looked.kind];
+  const of =
+    looked.kind === ""
+      ? ALL_KINDS.flatMap(({ statuses }) => statuses)
+      : kindOf(looked.kind)?.statuses;
   // A status from somebody's link is kept, also when it is none that we know.
   const statuses = new Set([...(of ?? []), ...(looked.status === "" ? [] : [looked.status])]);
   return (
@@ -73,5 +73,5 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
 
 /** The status, if sessions of that form can have it. */
 function isOf(kind: string, status: string): string {
-  return kind === "" || STATUSES_OF[kind]?.includes(status) ? status : "";
+  return kind === "" || kindOf(kind)?.statuses.includes(status) ? status : "";
 }

@@ -10,16 +10,17 @@ import { useSettled } from "../ui/settled";
 import { useShortcuts } from "../ui/shortcuts";
 import { some } from "../ui/time";
 import { Filters } from "./Filters";
-import { address, EVERYTHING, isNarrowed, read } from "./filter";
+import { address, EVERYTHING, filterOf, isNarrowed, read } from "./filter";
 import { Rows } from "./Rows";
-import { useFound } from "./found";
+import { useFound } from "../session/SessionList";
 
 const TYPING_MS = 250;
+const PAGE = 40;
 
 export default function History() {
   useTitle("History");
   const { looked, typed, setTyped, look } = useLooked();
-  const found = useFound(looked);
+  const found = useFound(filterOf(looked), PAGE);
   const page = useRef<HTMLDivElement>(null);
 
   const move = (by: number) => {

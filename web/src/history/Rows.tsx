@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
+import { RemoveSession } from "../session/Confirm";
 import { SessionRow } from "../shell/SessionRow";
 import type { Session } from "../shell/sessions";
 import { IconButton } from "../ui/Button";
-import { Remove } from "./Remove";
 
 export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boolean }) {
   const [removing, setRemoving] = useState<Session>();
@@ -33,7 +33,7 @@ export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boo
         </ul>
       )}
       {removing && (
-        <Remove
+        <RemoveSession
           session={removing}
           onClose={() => setRemoving(undefined)}
           onRemoved={() => {

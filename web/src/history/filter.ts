@@ -35,6 +35,17 @@ export function address(looked: Looked): string {
   return search === "" ? "/history" : `/history?${search}`;
 }
 
+/** As the server takes it. */
+export function filterOf({ q, kind, status, active, waiting }: Looked) {
+  return {
+    ...(q !== "" && { q }),
+    ...(kind !== "" && { kind }),
+    ...(status !== "" && { status }),
+    ...(active && { active }),
+    ...(waiting && { waiting }),
+  };
+}
+
 export function isNarrowed(looked: Looked): boolean {
   return address(looked) !== "/history";
 }

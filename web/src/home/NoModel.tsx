@@ -1,29 +1,197 @@
-import { Button } from "../ui/Button";
-import { Notice } from "../ui/Notice";
-import { Found } from "./Found";
+import { useState, type ReactNode } from "react";
 import type { Provider } from "../api/known";
+import {
+  isUnderWay,
+  providerOf,
+  pull,
+  setKey,
+  stopPull,
+  useOffers,
+  usePulls,
+  useSet,
+  type Pull,
+} from "../settings/operator";
+import { Button } from "../ui/Button";
+import { TextField } from "../ui/Field";
+import { sizeInWords } from "../ui/files";
+import { Icon, type IconName } from "../ui/icons";
+import { Wrong } from "../ui/Notice";
+import { Found } from "./Found";
 
-/** Nothing can be asked: what to do about it, in place of a form that leads nowhere. */
-export function NoModel({
-  providers,
-  onLook,
-}: {
+interface Props {
   providers: readonly Provider[];
   onLook: () => void;
-}) {
+}
+
+/** Nothing can be asked yet: three ways to a model, each with the same facts and one action. */
+export function NoModel({ providers, onLook }: Props) {
   return (
     <section className="stack" aria-label="What to do">
-      <Notice look="warn" action={<Button onClick={onLook}>Refresh</Button>}>
-        <p>No model is available yet. Any one of these will do; this page updates on its own.</p>
-      </Notice>
-      <div className="card stack">
-        <h2>Where we looked</h2>
-        <Found providers={providers} />
-        <p className="muted small">
-          Or set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY for the
-          server and restart it. <code>plenary doctor</code> checks everything.
-        </p>
+      <p className="home-lead">
+        Advisors need at least one model. Any of these is enough, and you can add the others later.
+      </p>
+      <div className="first-ways">
+        <Download />
+        <PasteKey />
+        <Way
+          icon="settings"
+          title="Use Ollama"
+          facts={{
+            "Good for": "Private work: open models, as good as your hardware allows.",
+            Costs: "Nothing but time and power",
+            "Leaves this machine": "Nothing",
+          }}
+        >
+          <p className="muted small">
+            Start it with <code>ollama serve</code>. This page notices by itself.
+          </p>
+          <Button onClick={onLook}>Refresh</Button>
+        </Way>
       </div>
+      <details className="card">
+        <summary>Where we looked</summary>
+        <Found providers={providers} />
+      </details>
+      <p className="muted small">
+        In a terminal: <code>plenary models pull</code> downloads a model, and{" "}
+        <code>plenary doctor</code> says what is missing.
+      </p>
     </section>
+  );
+}
+
+interface WayProps {
+  icon: IconName;
+  title: string;
+  facts: Record<string, string>;
+  children: ReactNode;
+}
+
+function Way({ icon, title, facts, children }: WayProps) {
+  return (
+    <section className="card first-way" aria-label={title}>
+      <h2>
+        <span className="glyph">
+          <Icon name={icon} />
+        </span>
+        {title}
+      </h2>
+      <dl>
+        {Object.entries(facts).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="first-do">{children}</div>
+    </section>
+  );
+}
+
+function Download() {
+  const offers = useOffers();
+  const pulls = usePulls();
+  const begin = useSet(pull);
+  const stop = useSet(stopPull);
+  const { data } = offers;
+  if (!data?.engine) return null;
+  const offer = data.downloads.find(({ fits }) => fits) ?? data.downloads[0];
+  if (!offer) return null;
+  const last = pulls.data?.at(-1);
+  return (
+    <Way
+      icon="download"
+      title="Download a model"
+      facts={{
+        "Good for": offer.goodFor,
+        Costs: "Nothing",
+        "Leaves this machine": "Nothing",
+      }}
+    >
+      <p className="muted small">
+        <span className="mono">{offer.name}</span> · {sizeInWords(offer.bytes)} · {offer.licence}
+      </p>
+      {last && isUnderWay(last) ? (
+        <Progress of={last} onStop={() => stop.mutate(last.id)} />
+      ) : (
+        <>
+          {last?.problem !== undefined && <Wrong error={new Error(last.problem)} />}
+          <Button
+            look="primary"
+            icon="download"
+            disabled={begin.isPending}
+            onClick={() => begin.mutate(offer.name)}
+          >
+            Download {sizeInWords(offer.bytes)}
+          </Button>
+        </>
+      )}
+      <Wrong error={begin.error ?? stop.error} />
+    </Way>
+  );
+}
+
+function Progress({ of: { bytes, totalBytes, model }, onStop }: { of: Pull; onStop: () => void }) {
+  return (
+    <div className="stack">
+      <progress
+        aria-label={`Downloading ${model}`}
+        value={totalBytes === undefined ? undefined : bytes}
+        max={totalBytes}
+      />
+      <p className="row small">
+        <strong className="number">
+          {sizeInWords(bytes)}
+          {totalBytes !== undefined && ` of ${sizeInWords(totalBytes)}`}
+        </strong>
+        <Button look="quiet" className="spread" onClick={onStop}>
+          Cancel
+        </Button>
+      </p>
+    </div>
+  );
+}
+
+function PasteKey() {
+  const [key, setText] = useState("");
+  const save = useSet(setKey);
+  const provider = providerOf(key);
+  const isUnknown = key.trim() !== "" && provider === undefined;
+  return (
+    <Way
+      icon="lock"
+      title="Paste an API key"
+      facts={{
+        "Good for": "Decisions that matter: the strongest models, several families at once.",
+        Costs: "By the provider’s prices, shown beforehand",
+        "Leaves this machine": "Your question and its files",
+      }}
+    >
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (provider)
+            save.mutate({ provider, key: key.trim() }, { onSuccess: () => setText("") });
+        }}
+      >
+        <TextField
+          label="API key"
+          labelUnseen
+          type="password"
+          autoComplete="off"
+          placeholder="Paste a key…"
+          hint="OpenAI, Anthropic, Gemini or OpenRouter. Kept on this server, never shown again."
+          wrong={isUnknown ? "We do not know whose key this is. Set it under Settings." : undefined}
+          value={key}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <Button type="submit" look="primary" disabled={!provider || save.isPending}>
+          {save.isPending ? "Checking…" : "Use this key"}
+        </Button>
+      </form>
+      <Wrong error={save.error} />
+    </Way>
   );
 }

@@ -15,7 +15,7 @@ interface Props {
 export function Sessions({ waiting, running, recent }: Props) {
   return (
     <div className="home-sessions">
-      <Group title="Waits for a person" sessions={waiting} />
+      <Group title="Waits for you" sessions={waiting} isAwaited />
       <Group title="Running now" sessions={running} />
       <Group title="Recent" sessions={recent} foot={<Link href="/history">All sessions</Link>} />
       <Search />
@@ -27,21 +27,25 @@ interface GroupProps {
   title: string;
   sessions: readonly Session[];
   foot?: ReactNode;
+  /** Each leads to where somebody is to act. */
+  isAwaited?: boolean;
 }
 
-function Group({ title, sessions, foot }: GroupProps) {
+function Group({ title, sessions, foot, isAwaited = false }: GroupProps) {
   const heading = useId();
   if (sessions.length === 0) return null;
   return (
     <section aria-labelledby={heading}>
       <div className="home-group-head">
-        <h2 id={heading}>{title}</h2>
+        <h2 id={heading}>
+          {title} {isAwaited && <span className="count">{sessions.length}</span>}
+        </h2>
         {foot}
       </div>
-      <ul className="list">
+      <ul className={isAwaited ? "list card awaited" : "list"}>
         {sessions.map((session) => (
           <li key={session.id}>
-            <SessionRow session={session} />
+            <SessionRow session={session} isAwaited={isAwaited} />
           </li>
         ))}
       </ul>

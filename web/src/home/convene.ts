@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useLocation } from "wouter";
-import { asked, client, type Schemas } from "../api/client";
+import { asked, client } from "../api/client";
 import { forgetSent, useWrite } from "../api/write";
 import { remember } from "../stored";
 
@@ -26,8 +26,7 @@ export function useConvene() {
       asked(
         client.POST("/api/boardrooms", {
           params: { header },
-          // The presets that the server lists are those that it takes.
-          body: { prompt, board: board as Schemas["BoardName"] },
+          body: { prompt, board },
         }),
       ),
     {

@@ -1,10 +1,8 @@
 import { asked, client } from "../api/client";
 import { useWrite } from "../api/write";
 import { useKeptText } from "../stored";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../session/Confirm";
 import { TextArea } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
 import type { RunView } from "./run";
 
 interface Props {
@@ -26,32 +24,28 @@ export function CancelRun({ run: { id }, onClose }: Props) {
     { place, onSent: () => setReason("") },
   );
   return (
-    <Dialog
+    <Confirm
       title="Cancel this run?"
+      action="Cancel run"
+      doing="Cancelling…"
+      icon="stop"
+      look="danger"
+      cancel="Keep running"
+      isBusy={cancel.isPending}
+      error={cancel.error}
       onClose={onClose}
-      onSubmit={() => cancel.mutate(reason.trim(), { onSuccess: onClose })}
-      foot={
-        <>
-          <Button onClick={onClose}>Keep running</Button>
-          <Button type="submit" look="danger" icon="stop" disabled={cancel.isPending}>
-            {cancel.isPending ? "Cancelling…" : "Cancel run"}
-          </Button>
-        </>
-      }
+      onSure={() => cancel.mutate(reason.trim(), { onSuccess: onClose })}
     >
-      <div className="stack">
-        <p>
-          Steps in progress are stopped, and the sessions they opened end with the run. What has
-          been done so far is kept.
-        </p>
-        <TextArea
-          label="Reason (optional)"
-          hint="Goes on the record."
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <Wrong error={cancel.error} />
-      </div>
-    </Dialog>
+      <p>
+        Steps in progress are stopped, and the sessions they opened end with the run. What has been
+        done so far is kept.
+      </p>
+      <TextArea
+        label="Reason (optional)"
+        hint="Goes on the record."
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+    </Confirm>
   );
 }

@@ -1,77 +1,30 @@
-// A person is asked to approve a step: what is to be decided, who may, and what follows.
+// A person decides on a step: who, why, and what the step asks to be filled in.
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useWrite } from "../api/write";
-import { remembered, useKeptText } from "../stored";
+import { remember, remembered, useKeptText } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
-import { duration, moment, useNow } from "../ui/time";
-import { valueOf, whoDecides, type Approval, type Decision, type RunView, type Step } from "./run";
-import { Value } from "./Value";
+import { valueOf, type Approval, type Decision, type RunView, type Step } from "./run";
 
 interface Props {
   run: RunView;
   step: Step;
+  approval: Approval;
+  onDecided: () => void;
 }
 
-export function Decide({ run, step, where }: Props & { where: string }) {
-  const { approval } = step;
-  if (!approval) return null;
-  const heading = `decide-${step.place}`;
-  return (
-    <section className="card run-decide" aria-labelledby={heading}>
-      <div>
-        <h2 id={heading}>Approval needed from {whoDecides(approval)}</h2>
-        <p className="muted small">
-          {[step.label ?? step.id, ...(where === "" ? [] : [where])].join(" · ")}
-        </p>
-      </div>
-      {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
-      {approval.show !== undefined && (
-        <div className="run-show">
-          <Value value={approval.show} label="To be decided" under={2} />
-        </div>
-      )}
-      {approval.evidence !== undefined && (
-        <details>
-          <summary>Evidence</summary>
-          <Value value={approval.evidence} label="Evidence" under={2} />
-        </details>
-      )}
-      {approval.decided.length > 0 && (
-        <p className="small">
-          Approved so far by {approval.decided.map(({ by }) => by).join(", ")}; {approval.need} are
-          needed.
-        </p>
-      )}
-      <DecideForm run={run} step={step} approval={approval} />
-    </section>
-  );
-}
-
-function Deadline({ at }: { at: string }) {
-  const left = Date.parse(at) - useNow(true);
-  return (
-    <p className="run-deadline">
-      <span>
-        Decide by <time dateTime={at}>{moment(at)}</time>
-      </span>
-      <strong className="number">{left > 0 ? `${duration(left)} left` : "Time is up"}</strong>
-    </p>
-  );
-}
-
-const CHOICES: readonly { decision: Decision; word: string; done: string }[] = [
+export const CHOICES: readonly { decision: Decision; word: string; done: string }[] = [
   { decision: "rejected", word: "Reject", done: "Rejected" },
   { decision: "changes", word: "Ask for changes", done: "Changes asked for" },
   { decision: "approved", word: "Approve", done: "Approved" },
 ];
 
-function DecideForm({ run, step, approval }: Props & { approval: Approval }) {
+export function DecideForm({ run, step, approval, onDecided }: Props) {
   const place = `approval.${run.id}.${step.place}`;
   const queries = useQueryClient();
   const [chosen, setBy] = useState(() => whoIsHere(approval.who));
@@ -89,9 +42,11 @@ function DecideForm({ run, step, approval }: Props & { approval: Approval }) {
       ),
     {
       place,
-      onSent: async (_, { decision }) => {
+      onSent: async (_, { decision, by: decider }) => {
         toast(CHOICES.find((one) => one.decision === decision)?.done ?? "");
         setReason("");
+        if (decider) remember("my-name", decider);
+        onDecided();
         await queries.invalidateQueries({ queryKey: ["runs", run.id] });
       },
     },
@@ -168,14 +123,6 @@ function DecideForm({ run, step, approval }: Props & { approval: Approval }) {
           </Button>
         ))}
       </div>
-      <dl className="run-follows muted small">
-        {CHOICES.map(({ decision, word }) => (
-          <div key={decision}>
-            <dt>{word}</dt>
-            <dd>{approval.leadsTo[decision]}</dd>
-          </div>
-        ))}
-      </dl>
     </form>
   );
 }

@@ -1,132 +1,223 @@
-// A run of a workflow: what a person is asked, what came of it, and its steps.
+// A run of a workflow: what came of it, its steps as a graph and over time, and each step.
 
 import "./runs.css";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { Link } from "wouter";
-import { asked, client, Problem } from "../api/client";
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import { asked, client } from "../api/client";
+import { Graph } from "../graph/Graph";
+import { StateMark } from "../graph/StateMark";
 import type { Connection } from "../live/follow";
 import { useLiveSession } from "../live/session";
-import { useTitle } from "../shell/Shell";
-import { StatusBadge } from "../shell/status";
+import { SessionHead } from "../session/SessionHead";
+import { SessionPage } from "../session/SessionPage";
 import { Age } from "../ui/Age";
 import { announce } from "../ui/announce";
 import { Button } from "../ui/Button";
-import { Empty, Loading } from "../ui/Empty";
+import { Icon } from "../ui/icons";
 import { Inline } from "../ui/Inline";
-import { Menu } from "../ui/Menu";
+import { useNarrow } from "../ui/narrow";
 import { Notice, Wrong } from "../ui/Notice";
-import { duration, useNow } from "../ui/time";
-import { Totals } from "../ui/Totals";
+import { Segmented } from "../ui/Segmented";
+import { useNow } from "../ui/time";
 import { CancelRun } from "./CancelRun";
-import { Decide } from "./Decide";
-import { isAwaited, rows, waitsInWords, workedMs, type RunView } from "./run";
+import { graphOf } from "./graph";
+import {
+  isAwaited,
+  rows,
+  stepsCounted,
+  waitsInWords,
+  workedMs,
+  type Row,
+  type RunView,
+} from "./run";
+import { Sheet } from "./Sheet";
+import { StepPanel } from "./StepPanel";
 import { Steps } from "./Steps";
+import { Times } from "./Times";
 import { Value } from "./Value";
 
-export default function Run({ id }: { id: string }) {
+interface Props {
+  id: string;
+  /** A person decides: on the step that is named here, or on the first that waits. */
+  decides?: string | undefined;
+}
+
+export default function Run({ id, decides }: Props) {
   const key = ["runs", id];
   const query = useQuery({
     queryKey: key,
     queryFn: () => asked(client.GET("/api/runs/{id}", { params: { path: { id } } })),
   });
-  const run = query.data;
-  useTitle(run?.title ?? "Run");
   const { connection } = useLiveSession({
-    url: run && `/api/runs/${encodeURIComponent(id)}/events`,
-    ...(run && { after: run.version }),
+    url: query.data && `/api/runs/${encodeURIComponent(id)}/events`,
+    ...(query.data && { after: query.data.version }),
     keys: [key],
   });
-  if (run) return <Session run={run} connection={connection} error={query.error} />;
-  if (!query.error) return <Loading what="Loading the run" />;
-  const isGone = query.error instanceof Problem && query.error.status === 404;
   return (
-    <div className="page">
-      <h1>{isGone ? "Run not found" : "Run"}</h1>
-      {isGone ? (
-        <Empty action={<Link href="/history">All sessions</Link>}>
-          It may have been removed, or the address is mistyped.
-        </Empty>
-      ) : (
-        <Wrong error={query.error} onRetry={() => void query.refetch()} />
-      )}
-    </div>
+    <SessionPage kind="workflow" query={query} connection={connection} title={({ title }) => title}>
+      {(run) =>
+        decides === undefined ? (
+          <Session run={run} connection={connection} error={query.error} />
+        ) : (
+          <Sheet run={run} place={decides} />
+        )
+      }
+    </SessionPage>
   );
 }
 
-interface Props {
+interface SessionProps {
   run: RunView;
   connection: Connection;
   error: unknown;
 }
 
-function Session({ run, connection, error }: Props) {
+function Session({ run, connection, error }: SessionProps) {
   const all = useMemo(() => rows(run.steps), [run.steps]);
+  const isNarrow = useNarrow();
+  const [chosen, setChosen] = useState<string>();
+  const choose = useCallback((place: string) => setChosen(place), []);
+  const row = all.find(({ step }) => step.place === chosen);
   useMilestones(run);
   return (
-    <div className="page run">
-      <Head run={run} connection={connection} />
-      <Wrong error={error} />
-      {run.reason !== undefined && (
-        <Notice look={run.status === "failed" ? "bad" : "warn"}>
-          <Inline text={sentence(run.reason)} />
-        </Notice>
-      )}
-      {all
-        .filter(({ step }) => isAwaited(step))
-        .map(({ step, where }) => (
-          <Decide key={step.place} run={run} step={step} where={where} />
-        ))}
-      <Outcome run={run} />
-      <Steps rows={all} isOver={run.status !== "running"} />
+    <div className="run">
+      <Head run={run} connection={connection} awaited={all.find(({ step }) => isAwaited(step))} />
+      <div className={row && !isNarrow ? "run-columns with-step" : "run-columns"}>
+        <div className="run-main">
+          <Wrong error={error} />
+          {run.reason !== undefined && (
+            <Notice look={run.status === "failed" ? "bad" : "warn"}>
+              <Inline text={sentence(run.reason)} />
+            </Notice>
+          )}
+          <Outcome run={run} />
+          <StepsCard run={run} all={all} isNarrow={isNarrow} chosen={chosen} onChoose={choose} />
+          <Times run={run} onChoose={choose} />
+        </div>
+        {row && (
+          <StepPanel
+            key={row.step.place}
+            run={run}
+            row={row}
+            inner={all.filter(({ around }) => around.at(-1) === row.step.place)}
+            onChoose={choose}
+            onClose={() => setChosen(undefined)}
+          />
+        )}
+      </div>
     </div>
   );
 }
 
-function Head({ run, connection }: { run: RunView; connection: Connection }) {
-  const [isCancelling, setCancelling] = useState(false);
-  const isWaiting = run.waitsFor.length > 0;
-  const file = (format: string) => `/api/runs/${run.id}/export?format=${format}`;
-  const name = run.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "run";
+interface StepsProps {
+  run: RunView;
+  all: readonly Row[];
+  isNarrow: boolean;
+  chosen: string | undefined;
+  onChoose: (place: string) => void;
+}
+
+const COLUMNS = 5;
+
+function StepsCard({ run, all, isNarrow, chosen, onChoose }: StepsProps) {
+  const [view, setView] = useState<"graph" | "list">(isNarrow ? "list" : "graph");
+  const isOver = run.status !== "running";
+  const now = useNow(!isOver);
+  const steps = graphOf(run.steps, isOver, now);
   return (
-    <header className="run-head">
-      <div>
-        <p className="eyebrow">
-          Workflow · {run.workflow}
-          <Origin run={run} />
-        </p>
-        <h1>{run.title}</h1>
-        <div className="run-facts">
-          {isWaiting ? (
-            <span className="badge warn">{waitsInWords(run.waitsFor)}</span>
-          ) : (
-            <StatusBadge status={run.status} kind="workflow" />
-          )}
-          <Worked run={run} />
-          <Totals {...run} />
-          <span className="muted">
-            Started <Age at={run.beganAt} /> by {run.starter}
-          </span>
-        </div>
-      </div>
-      <div className="row no-print">
-        {connection === "broken" && <span className="badge warn">Reconnecting</span>}
-        {run.allowed.includes("cancel") && (
-          <Button look="danger" icon="stop" onClick={() => setCancelling(true)}>
-            Cancel run
-          </Button>
-        )}
-        <Menu
-          label="Export"
-          icon="download"
-          items={[
-            { label: "Markdown", icon: "file", href: file("markdown"), download: `${name}.md` },
-            { label: "JSON", icon: "file", href: file("json"), download: `${name}.json` },
+    <section className="card run-card" aria-labelledby="steps">
+      <div className="run-card-head">
+        <h2 id="steps">Steps</h2>
+        <ul className="run-counts">
+          {stepsCounted(run.steps, isOver).map(({ mark, word, count }) => (
+            <li key={word}>
+              <StateMark status={mark} word="" />
+              <span>
+                <strong>{count}</strong> {word}
+              </span>
+            </li>
+          ))}
+        </ul>
+        <Segmented
+          label="Steps as"
+          options={[
+            { name: "graph", title: "Graph" },
+            { name: "list", title: "List" },
           ]}
+          chosen={view}
+          onChoose={setView}
         />
       </div>
+      {view === "graph" ? (
+        <Graph
+          label="Steps and what they wait for"
+          steps={steps}
+          columns={COLUMNS}
+          chosen={chosen}
+          onChoose={onChoose}
+        />
+      ) : (
+        <Steps rows={all} isOver={isOver} />
+      )}
+    </section>
+  );
+}
+
+interface HeadProps {
+  run: RunView;
+  connection: Connection;
+  awaited: Row | undefined;
+}
+
+function Head({ run, connection, awaited }: HeadProps) {
+  const [isCancelling, setCancelling] = useState(false);
+  const [, go] = useLocation();
+  const now = useNow(run.status === "running");
+  const isWaiting = run.waitsFor.length > 0;
+  return (
+    <>
+      <SessionHead
+        session={{ id: run.id, kind: "workflow", title: run.title }}
+        about={
+          <>
+            {run.workflow}
+            <Origin run={run} /> · started <Age at={run.beganAt} /> by {run.starter}
+          </>
+        }
+        status={run.status}
+        {...(isWaiting && { word: waitsInWords(run.waitsFor), waits: true })}
+        connection={connection}
+        workedMs={workedMs(run, now)}
+        took={run}
+        more={[
+          {
+            label: "Open the workflow",
+            icon: "workflow",
+            run: () => go(`/workflows/${encodeURIComponent(run.workflow)}`),
+          },
+        ]}
+        actions={
+          <>
+            {awaited && (
+              <Link
+                href={`/runs/${run.id}/decide/${awaited.step.place}`}
+                className="button primary"
+              >
+                <Icon name="person" />
+                Decide
+              </Link>
+            )}
+            {run.allowed.includes("cancel") && (
+              <Button look="danger" icon="stop" onClick={() => setCancelling(true)}>
+                Cancel run
+              </Button>
+            )}
+          </>
+        }
+      />
       {isCancelling && <CancelRun run={run} onClose={() => setCancelling(false)} />}
-    </header>
+    </>
   );
 }
 
@@ -150,21 +241,25 @@ function Origin({ run: { parent, forkedFrom } }: { run: RunView }): ReactNode {
   );
 }
 
-function Worked({ run }: { run: RunView }) {
-  const now = useNow(run.status === "running");
-  return (
-    <span className="number">
-      <strong>{duration(workedMs(run, now))}</strong> <span className="muted">worked</span>
-    </span>
-  );
-}
-
+/** What came of it, and beside that what was held against it. */
 function Outcome({ run: { outputs } }: { run: RunView }) {
-  if (!outputs || Object.keys(outputs).length === 0) return null;
+  const { dissent, ...rest } = outputs ?? {};
+  const kept: unknown[] = Array.isArray(dissent) ? dissent : [];
+  if (Object.keys(rest).length === 0 && kept.length === 0) return null;
   return (
     <section className="card run-outcome" aria-labelledby="outcome">
-      <h2 id="outcome">Outcome</h2>
-      <Value value={outputs} label="Outcome" under={2} />
+      <div>
+        <h2 id="outcome">Outcome</h2>
+        <Value value={rest} label="Outcome" under={2} />
+      </div>
+      {kept.length > 0 && (
+        <div className="run-dissent">
+          <h3>
+            Dissent <span className="badge">{kept.length} kept on record</span>
+          </h3>
+          <Value value={kept} label="Dissent" under={3} />
+        </div>
+      )}
     </section>
   );
 }

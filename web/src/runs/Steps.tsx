@@ -1,6 +1,6 @@
 import { memo, useState, type Dispatch, type SetStateAction } from "react";
 import { Link } from "wouter";
-import { Icon } from "../ui/icons";
+import { StateMark } from "../graph/StateMark";
 import { Inline } from "../ui/Inline";
 import { Spent } from "../ui/Spent";
 import { duration, some, useNow } from "../ui/time";
@@ -8,9 +8,9 @@ import {
   decisions,
   isAwaited,
   kindInWords,
+  markInWords,
+  markOf,
   pageOfStep,
-  stateInWords,
-  stepsInWords,
   whoDecides,
   type Row,
   type Step,
@@ -26,30 +26,19 @@ export function Steps({ rows, isOver }: { rows: readonly Row[]; isOver: boolean 
     rows.flatMap(({ step, holds }) => (holds > 0 && isFolded(step) ? [step.place] : [])),
   );
   return (
-    <section aria-labelledby="steps" className="stack">
-      <div className="row">
-        <h2 id="steps">Steps</h2>
-        <span className="muted small">
-          {stepsInWords(
-            rows.map(({ step }) => step),
-            isOver,
-          )}
-        </span>
-      </div>
-      <ol className="run-steps card">
-        {rows
-          .filter(({ around }) => !around.some((outer) => folded.has(outer)))
-          .map((row) => (
-            <StepRow
-              key={row.step.place}
-              row={row}
-              isOver={isOver}
-              isFolded={folded.has(row.step.place)}
-              onFold={setFolds}
-            />
-          ))}
-      </ol>
-    </section>
+    <ol className="run-steps" aria-label="Steps">
+      {rows
+        .filter(({ around }) => !around.some((outer) => folded.has(outer)))
+        .map((row) => (
+          <StepRow
+            key={row.step.place}
+            row={row}
+            isOver={isOver}
+            isFolded={folded.has(row.step.place)}
+            onFold={setFolds}
+          />
+        ))}
+    </ol>
   );
 }
 
@@ -81,7 +70,7 @@ const StepRow = memo(
         data-step={step.place}
         style={{ "--depth": around.length } as object}
       >
-        <State step={step} isOver={isOver} />
+        <StateMark status={markOf(step)} word={markInWords(step, isOver)} />
         <div className="run-step-body">
           <p className="run-step-name">
             <strong>{step.label ?? step.id}</strong>
@@ -119,20 +108,6 @@ const StepRow = memo(
   },
   (before, now) => JSON.stringify(before) === JSON.stringify(now),
 );
-
-/** How a step stands, by shape and colour; the word is for those who hear the page. */
-function State({ step, isOver }: { step: Step; isOver: boolean }) {
-  const status = isAwaited(step) ? "awaited" : step.status;
-  const word = isAwaited(step) ? "waits for a person" : stateInWords(step, isOver);
-  return (
-    <span className="run-state" data-status={status} title={word}>
-      {status === "done" && <Icon name="check" size={11} />}
-      {status === "failed" && <Icon name="close" size={11} />}
-      {status === "skipped" && <span aria-hidden="true">»</span>}
-      <span className="unseen">{word}</span>
-    </span>
-  );
-}
 
 function Inside({ step }: { step: Step }) {
   const { input, output } = step;

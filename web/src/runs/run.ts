@@ -1,8 +1,9 @@
 // A run in words: what each step does, where it stands, and how long there was work.
 
 import type { Schemas } from "../api/client";
-import { pageOf } from "../shell/sessions";
+import { pageOf } from "../session/kinds";
 import { clock } from "../ui/clock";
+import { isIcon, type IconName } from "../ui/icons";
 import { some } from "../ui/time";
 
 export type RunView = Schemas["RunView"];
@@ -37,6 +38,25 @@ const KINDS: Record<string, string> = {
   http: "HTTP request",
   write: "Write a file",
 };
+
+const ICONS: Record<string, IconName> = {
+  ask: "participant",
+  approve: "person",
+  http: "generalist",
+  write: "file",
+  workflow: "workflow",
+  foreach: "columns",
+  repeat: "retry",
+  set: "edit",
+  sleep: "clock",
+  wait: "clock",
+};
+
+/** The drawing of what a step does; one that tells a room something has the room's. */
+export function iconOf(kind: string): IconName {
+  const [form = ""] = kind.split(".");
+  return ICONS[kind] ?? (isIcon(form) ? form : "file");
+}
 
 export function kindInWords(kind: string): string {
   return KINDS[kind] ?? kind;
@@ -79,11 +99,71 @@ const HOLDS: readonly string[] = ["foreach", "repeat"];
 const IDLE: readonly string[] = [...HOLDS, "approve", "sleep", "wait"];
 
 export function workedMs(run: RunView, now: number): number {
+  return worked(run, now)(now);
+}
+
+/** A clock that stands still while nobody works: waits for people cost no time worked. */
+export function worked(run: RunView, now: number): (at: number) => number {
   const works = run.steps.filter((step) => !IDLE.includes(step.kind));
   return clock(
     works.map(({ beganAt, endedAt }) => ({ startedAt: beganAt, endedAt })),
     now,
-  )(now);
+  );
+}
+
+/** How long a step took; of one that goes on, until now. */
+export function tookMs({ beganAt, endedAt }: Step, now: number): number | undefined {
+  if (beganAt === undefined) return undefined;
+  return (endedAt === undefined ? now : Date.parse(endedAt)) - Date.parse(beganAt);
+}
+
+/** One of the states that a step is drawn by. */
+export function markOf(step: Step): string {
+  return isAwaited(step) ? "awaited" : step.status;
+}
+
+export function markInWords(step: Step, isOver: boolean): string {
+  return isAwaited(step) ? "waits for a person" : stateInWords(step, isOver);
+}
+
+const ROOMS: readonly { name: string; icon: IconName; has: (kind: string) => boolean }[] = [
+  { name: "Whiteboard", icon: "whiteboard", has: (kind) => kind.startsWith("whiteboard.") },
+  { name: "Boardroom", icon: "boardroom", has: (kind) => kind === "boardroom" },
+  { name: "Discussion", icon: "discussion", has: (kind) => kind === "discussion" },
+  { name: "Models", icon: "participant", has: (kind) => kind === "ask" },
+  { name: "People", icon: "person", has: (kind) => kind === "approve" },
+  { name: "Council", icon: "council", has: (kind) => kind.startsWith("council.") },
+  { name: "Workflows", icon: "workflow", has: (kind) => kind === "workflow" },
+  { name: "Outside", icon: "generalist", has: (kind) => kind === "http" || kind === "write" },
+  { name: "Waits", icon: "clock", has: (kind) => kind === "wait" || kind === "sleep" },
+];
+
+export interface RunLane {
+  key: string;
+  name: string;
+  icon: IconName;
+  steps: Step[];
+}
+
+/** The steps that have begun, by the room in which they happen. */
+export function byRoom(steps: readonly Step[]): RunLane[] {
+  const begun = steps.filter((step) => step.beganAt !== undefined);
+  return ROOMS.flatMap(({ name, icon, has }) => {
+    const here = begun.filter(({ kind }) => has(kind));
+    return here.length === 0 ? [] : [{ key: name, name, icon, steps: here }];
+  });
+}
+
+/** The same, a lane for each step of the file. */
+export function byStep(steps: readonly Step[]): RunLane[] {
+  return steps
+    .filter(({ place, beganAt }) => !place.includes("/") && beganAt !== undefined)
+    .map((step) => ({
+      key: step.place,
+      name: step.label ?? step.id,
+      icon: iconOf(step.kind),
+      steps: [step],
+    }));
 }
 
 export function isAwaited(step: Step): boolean {
@@ -114,7 +194,16 @@ export function decisions({ kind, status, approval, output }: Step): string[] {
 
 const DECIDED = { approved: "approved", rejected: "rejected", changes: "asked for changes" };
 
-const STATES = ["done", "running", "waiting", "not run", "skipped", "failed", "cancelled"];
+const STATES = [
+  "done",
+  "running",
+  "waits for a person",
+  "failed",
+  "skipped",
+  "waiting",
+  "not run",
+  "cancelled",
+];
 
 /** What has not begun when the run is over never will. */
 export function stateInWords({ status }: Step, isOver: boolean): string {
@@ -122,12 +211,16 @@ export function stateInWords({ status }: Step, isOver: boolean): string {
 }
 
 /** 8 done, 1 running, 2 waiting; a step around others is not counted beside them. */
-export function stepsInWords(steps: readonly Step[], isOver: boolean): string {
+export function stepsCounted(
+  steps: readonly Step[],
+  isOver: boolean,
+): { mark: string; word: string; count: number }[] {
   const counted = steps.filter((step) => !HOLDS.includes(step.kind));
   return STATES.flatMap((word) => {
-    const of = counted.filter((step) => stateInWords(step, isOver) === word).length;
-    return of === 0 ? [] : [`${of} ${word}`];
-  }).join(", ");
+    const of = counted.filter((step) => markInWords(step, isOver) === word);
+    const [first] = of;
+    return first ? [{ mark: markOf(first), word, count: of.length }] : [];
+  });
 }
 
 const EITHER = new Intl.ListFormat("en", { type: "disjunction" });

@@ -1,11 +1,13 @@
 import type { Schemas } from "../api/client";
-import { canAnswer, useProviders, useTiers, type Provider } from "../api/known";
+import { canAnswer, useModels, useProviders, useTiers, type Provider } from "../api/known";
 import { providerName } from "../home/providers";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
+import { SelectField } from "../ui/Field";
 import { Inline } from "../ui/Inline";
 import { Notice, Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
+import { setTiers, useSet, useSettings } from "./operator";
 
 export function Providers() {
   const providers = useProviders();
@@ -75,13 +77,16 @@ function OneProvider({ provider }: { provider: Provider }) {
 
 export function Tiers() {
   const tiers = useTiers();
+  const models = useModels();
+  const settings = useSettings();
+  const set = useSet(setTiers);
   const same = sameProblem(tiers.data ?? []);
   return (
     <section className="card" aria-labelledby="settings-tiers">
       <h2 id="settings-tiers">Tiers</h2>
       <p className="muted">
-        Agents can ask for a tier instead of a model. Set tiers under <code>[tiers]</code> in{" "}
-        <code>plenary.toml</code>.
+        Agents can ask for a tier instead of a model. Changes apply at once; running sessions keep
+        what they began with.
       </p>
       <Wrong error={tiers.data ? null : tiers.error} onRetry={() => void tiers.refetch()} />
       {tiers.isLoading && <Loading />}
@@ -95,10 +100,16 @@ export function Tiers() {
           )}
         </Notice>
       )}
+      <Wrong error={set.error} />
       <ul className="list settings-list">
         {tiers.data?.map((tier) => (
           <li key={tier.tier}>
-            <OneTier tier={same ? { ...tier, problem: undefined, hint: undefined } : tier} />
+            <OneTier
+              tier={same ? { ...tier, problem: undefined, hint: undefined } : tier}
+              models={settings.data ? (models.data ?? []).map(({ name }) => name) : undefined}
+              chosen={settings.data?.tiers[tier.tier]}
+              onSet={(model) => set.mutate({ ...settings.data?.tiers, [tier.tier]: model })}
+            />
           </li>
         ))}
       </ul>
@@ -115,7 +126,15 @@ function sameProblem(tiers: readonly Tier[]): Tier | undefined {
   return tiers.every((tier) => tier.problem === first.problem) ? first : undefined;
 }
 
-function OneTier({ tier }: { tier: Tier }) {
+interface TierProps {
+  tier: Tier;
+  /** What the operator may choose from; nothing for anybody else. */
+  models: readonly string[] | undefined;
+  chosen: string | undefined;
+  onSet: (model: string | undefined) => void;
+}
+
+function OneTier({ tier, models, chosen, onSet }: TierProps) {
   return (
     <>
       <div>
@@ -128,9 +147,23 @@ function OneTier({ tier }: { tier: Tier }) {
           </p>
         )}
       </div>
-      <span className={tier.model === undefined ? "badge warn" : "badge"}>
-        {tier.model === undefined ? "No model" : tier.configured ? "Set by you" : "Chosen by name"}
-      </span>
+      {models ? (
+        <SelectField
+          label={`Model for ${tier.tier}`}
+          labelUnseen
+          value={chosen ?? ""}
+          onChange={(event) => onSet(event.target.value || undefined)}
+        >
+          <option value="">Automatic</option>
+          {[...new Set([...(chosen ? [chosen] : []), ...models])].map((model) => (
+            <option key={model}>{model}</option>
+          ))}
+        </SelectField>
+      ) : (
+        <span className={tier.model === undefined ? "badge warn" : "badge"}>
+          {tier.model === undefined ? "No model" : tier.configured ? "Set by you" : "Automatic"}
+        </span>
+      )}
     </>
   );
 }

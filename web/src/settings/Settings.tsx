@@ -1,6 +1,7 @@
 import "./settings.css";
 import { useTitle } from "../shell/Shell";
 import { Appearance } from "./Appearance";
+import { Keys } from "./Keys";
 import { Limits } from "./Limits";
 import { Memory } from "./Memory";
 import { Providers, Tiers } from "./Models";
@@ -11,6 +12,7 @@ export default function Settings() {
   return (
     <div className="page settings">
       <h1>Settings</h1>
+      <Keys />
       <Providers />
       <Tiers />
       <Appearance />

@@ -3,7 +3,8 @@ import { Link, useLocation } from "wouter";
 import { Icon, Mark } from "../ui/icons";
 import { ariaKey, Key } from "../ui/keys";
 import { isUnder, PLACES } from "./places";
-import { kindName, pageOf, useGoingOn, waitsFor, type Session } from "./sessions";
+import { kindIcon, kindName, pageOf } from "../session/kinds";
+import { useGoingOn, waitsFor, type Session } from "./sessions";
 
 interface Props {
   onSearch: () => void;
@@ -50,10 +51,17 @@ export function Rail({ onSearch, onHelp }: Props) {
             key={place.href}
             href={place.href}
             className="rail-link"
+            title={place.name}
             aria-current={isUnder(here, place.href) ? "page" : undefined}
           >
             <Icon name={place.icon} />
-            {place.name}
+            <span className="rail-word">{place.name}</span>
+            {place.href === "/" && waiting.length > 0 && (
+              <span className="count">
+                {waiting.length}
+                <span className="unseen"> waiting for a person</span>
+              </span>
+            )}
             {place.kind && kinds.has(place.kind) && (
               <span className="dot live">
                 <span className="unseen">, running</span>
@@ -73,7 +81,7 @@ export function Rail({ onSearch, onHelp }: Props) {
           onClick={onHelp}
         >
           <Icon name="keyboard" />
-          Shortcuts
+          <span className="rail-word">Shortcuts</span>
         </button>
       </div>
     </nav>
@@ -107,6 +115,9 @@ function RailSessions({ title, sessions, here }: RailSessionsProps) {
               aria-current={here === pageOf(session) ? "page" : undefined}
               title={`${kindName(session.kind)}: ${session.title}${waits}`}
             >
+              <span className="rail-kind">
+                <Icon name={kindIcon(session.kind)} />
+              </span>
               <span className={waits === "" ? "dot live" : "dot waits"} />
               <span className="title">{session.title}</span>
               <span className="unseen">{waits}</span>

@@ -1,17 +1,29 @@
 import { Link } from "wouter";
 import { Age } from "../ui/Age";
-import { Icon, isIcon } from "../ui/icons";
-import { kindName, pageOf, waitsFor, type Session } from "./sessions";
+import { kindIcon, kindName, pageOf } from "../session/kinds";
+import { Icon } from "../ui/icons";
+import { waitsFor, type Session } from "./sessions";
 import { StatusBadge } from "./status";
 
+interface Props {
+  session: Session;
+  /** It leads to where somebody is to act. */
+  isAwaited?: boolean;
+}
+
 /** One session in a list: what it is, where it stands, how old it is. */
-export function SessionRow({ session }: { session: Session }) {
+export function SessionRow({ session, isAwaited = false }: Props) {
+  const acts = isAwaited && session.kind === "workflow" ? "/decide" : "";
   const kind = kindName(session.kind);
   const about = [session.name, session.project].filter(Boolean).join(" · ");
   return (
-    <Link href={pageOf(session)} className="list-row session-row" data-session={session.id}>
+    <Link
+      href={`${pageOf(session)}${acts}`}
+      className="list-row session-row"
+      data-session={session.id}
+    >
       <span className="glyph small" title={kind}>
-        <Icon name={isIcon(session.kind) ? session.kind : "file"} />
+        <Icon name={kindIcon(session.kind)} />
         <span className="unseen">{kind}: </span>
       </span>
       <span className="session-words">

@@ -9,6 +9,7 @@ import { Crash } from "./Crash";
 import { Help } from "./Help";
 import { Lost } from "./Lost";
 import { Palette } from "./Palette";
+import { isSessionPage } from "./places";
 import { Rail } from "./Rail";
 import { useTheme } from "./theme";
 import { TokenPrompt } from "./TokenPrompt";
@@ -46,7 +47,7 @@ function Inside({ children }: { children: ReactNode }) {
     main.current?.scrollTo(0, 0);
   }, [here]);
   return (
-    <div className="shell">
+    <div className={isSessionPage(here) ? "shell slim" : "shell"}>
       <a className="skip" href="#main">
         Skip to content
       </a>

@@ -2,10 +2,10 @@
 
 import type { Theme } from "./theme";
 import { PLACES } from "./places";
-import { kindName, pageOf, waitsFor, type Session } from "./sessions";
+import { ALL_KINDS, kindIcon, kindName, pageOf } from "../session/kinds";
+import { waitsFor, type Session } from "./sessions";
 import { statusOf } from "./status";
 import type { IconName } from "../ui/icons";
-import { isIcon } from "../ui/icons";
 import type { Shortcut } from "../ui/shortcuts";
 
 export interface Command {
@@ -41,12 +41,7 @@ export function actionCommands(
   theme: Theme,
   setTheme: (theme: Theme) => void,
 ): Command[] {
-  const starts: Command[] = [
-    ["boardroom", "New board", "/boardrooms", "convene ask boardroom"] as const,
-    ["discussion", "New discussion", "/discussions/new", "discuss start"] as const,
-    ["whiteboard", "Open a whiteboard", "/whiteboards", "new board phases"] as const,
-    ["council", "Open a council", "/councils", "new charter"] as const,
-  ].map(([icon, label, href, words]) => ({
+  const starts: Command[] = ALL_KINDS.map(({ icon, start: { label, href, words } }) => ({
     id: `start ${href}`,
     label,
     icon,
@@ -86,7 +81,7 @@ export function sessionCommands(
     return {
       id: `session ${session.id}`,
       label: session.title,
-      icon: isIcon(session.kind) ? session.kind : "file",
+      icon: kindIcon(session.kind),
       note:
         names.length > 0
           ? `Waits for ${names.join(", ")}`

@@ -1,4 +1,4 @@
-// Sessions of every form: where they are, and those that run.
+// Sessions of every form: those that run, and those that wait for somebody.
 
 import { useQuery } from "@tanstack/react-query";
 import { asked, client, type Schemas } from "../api/client";
@@ -8,29 +8,6 @@ export type Session = Schemas["SessionView"];
 /** People whose reply is awaited there. */
 export function waitsFor(session: Session): string[] {
   return session.waitsFor ?? [];
-}
-
-const PLACES: Record<string, string> = {
-  boardroom: "boardrooms",
-  discussion: "discussions",
-  whiteboard: "whiteboards",
-  council: "councils",
-  workflow: "runs",
-};
-
-/** The page of a session. */
-export function pageOf(session: Pick<Session, "id" | "kind" | "name">): string {
-  return `/${PLACES[session.kind] ?? "history"}/${encodeURIComponent(session.name ?? session.id)}`;
-}
-
-/** The record of a session as a document. */
-export function exportOf(session: Pick<Session, "id" | "kind" | "name">): string {
-  return `/api${pageOf(session)}/export?format=markdown`;
-}
-
-/** What a form is called on screen. */
-export function kindName(kind: string): string {
-  return kind.charAt(0).toUpperCase() + kind.slice(1);
 }
 
 type Filter = Partial<Record<"q" | "kind" | "status", string>> & {

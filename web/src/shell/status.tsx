@@ -32,15 +32,6 @@ const STATUSES: Record<string, Shown> = {
   waiting: { word: "Waiting", look: "" },
 };
 
-/** The statuses that sessions of a form can have, in the order in which they come. */
-export const STATUSES_OF: Record<string, readonly string[]> = {
-  boardroom: ["answering", "synthesizing", "balloting", "closed", "stopped", "failed"],
-  discussion: ["draft", "active", "pausing", "paused", "concluded", "stopped", "failed"],
-  whiteboard: ["blind", "read", "validate", "debate", "resolve", "archived"],
-  council: ["open", "closed"],
-  workflow: ["running", "done", "failed", "cancelled"],
-};
-
 /** A board is done by itself; a council is closed by somebody. */
 export function statusOf(status: string, kind?: string): Shown {
   if (kind === "council" && status === "closed") return { word: "Closed", look: "" };
@@ -51,12 +42,13 @@ interface Props {
   status: string;
   kind?: string;
   word?: string | undefined;
+  look?: Shown["look"];
 }
 
-export function StatusBadge({ status, kind, word }: Props) {
+export function StatusBadge({ status, kind, word, look }: Props) {
   const shown = statusOf(status, kind);
   return (
-    <span className={`badge ${shown.look}`} data-status={status}>
+    <span className={`badge ${look ?? shown.look}`} data-status={status}>
       {shown.live && <span className="dot live" />}
       {word ?? shown.word}
     </span>

@@ -6,7 +6,7 @@ import { money } from "./money";
 import { spentInWords } from "./Spent";
 import { count } from "./time";
 
-interface Props {
+export interface Took {
   usage: Schemas["UsageView"];
   /** By the operator's prices; without one, as the provider says. */
   cost?: number | undefined;
@@ -14,28 +14,32 @@ interface Props {
   budget?: Schemas["BudgetView"] | undefined;
 }
 
-/** How it divides is told where somebody asks for it. */
-export function Totals(props: Props) {
-  const all = totals(props);
-  const { usage, cost, currency } = props;
-  return all.map((one) => (
-    <span key={one} className="number" title={spentInWords(usage, { cost, currency })}>
-      {one}
-    </span>
-  ));
+export interface Total {
+  label: string;
+  value: string;
+  /** How it divides is told where somebody asks for it. */
+  title: string;
 }
 
-/** 12,300 of 20,000 tokens, $0.0210, at most 15 min */
-export function totals({ usage, cost, currency, budget }: Props): string[] {
+/** Tokens 12,300 of 20,000, Cost $0.0210, Time at most 15 min */
+export function totalsOf({ usage, cost, currency, budget }: Took): Total[] {
   const { inputTokens = 0, outputTokens = 0, costUsd } = usage;
   const limits = budget && budgetParts(budget);
   const tokens = inputTokens + outputTokens;
   const price = cost ?? costUsd;
-  const spent = [
-    limits?.tokens ?? (tokens > 0 ? `${count(tokens)} tokens` : undefined),
-    limits?.cost ??
-      (price === undefined ? undefined : money(price, cost === undefined ? "USD" : currency)),
-    limits?.time,
+  const title = spentInWords(usage, { cost, currency });
+  const all = [
+    {
+      label: "Tokens",
+      value: limits?.tokens ? limits.tokens.replace(/ tokens$/, "") : tokens > 0 && count(tokens),
+    },
+    {
+      label: "Cost",
+      value:
+        limits?.cost ??
+        (price !== undefined && money(price, cost === undefined ? "USD" : currency)),
+    },
+    { label: "Time", value: limits?.time },
   ];
-  return spent.flatMap((one) => one || []);
+  return all.flatMap(({ label, value }) => (value ? [{ label, value: String(value), title }] : []));
 }

@@ -3,7 +3,10 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Schemas } from "../api/client";
 
-export type TextFile = Schemas["NewContext"];
+export interface TextFile {
+  name: string;
+  text: string;
+}
 
 export interface FileLimits {
   files: number;

@@ -1,13 +1,13 @@
 // The topic, as whom you are here, and what is true for somebody who has not joined.
 
-import { Link } from "wouter";
 import type { Connection } from "../live/follow";
+import { SessionHead } from "../session/SessionHead";
 import { Notice } from "../ui/Notice";
 import { Acting } from "./Acting";
 import { useBoardPage } from "./board";
 import type { Identities } from "./identity";
 import { canBeJoined } from "./phases";
-import { Export } from "./Record";
+import { exportItems } from "./Record";
 
 interface Props {
   identities: Identities;
@@ -17,24 +17,28 @@ interface Props {
 export function Head({ identities, connection }: Props) {
   const { view, looking } = useBoardPage();
   return (
-    <header className="whiteboard-head">
-      <div className="whiteboard-title">
-        <p className="eyebrow">
-          <Link href="/whiteboards">Whiteboards</Link>
-          {view.project && ` · ${view.project}`}
-          {` · ${view.boardId}`}
-        </p>
-        <h1>{view.topic}</h1>
-      </div>
-      <div className="row no-print whiteboard-tools">
-        {connection === "broken" && <span className="badge warn">Reconnecting</span>}
-        {connection === "gone" && <span className="badge bad">Removed</span>}
-        {(view.phase !== "archived" || identities.all.length > 0) && (
+    <SessionHead
+      session={{
+        id: view.sessionId,
+        kind: "whiteboard",
+        name: view.boardId,
+        title: view.topic,
+      }}
+      about={
+        <>
+          {view.project && `${view.project} · `}
+          {view.boardId}
+        </>
+      }
+      status={view.phase}
+      connection={connection}
+      exports={exportItems(looking)}
+      actions={
+        (view.phase !== "archived" || identities.all.length > 0) && (
           <Acting board={looking.board} identities={identities} canJoin={canBeJoined(view.phase)} />
-        )}
-        <Export />
-      </div>
-    </header>
+        )
+      }
+    />
   );
 }
 

@@ -3,7 +3,7 @@
 import { Markdown } from "../markdown/Markdown";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
-import { Menu } from "../ui/Menu";
+import type { MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
 import { copy, toast } from "../ui/announce";
 import { recordText, useBoardPage, useRecord, type Looking, type RecordFormat } from "./board";
@@ -52,23 +52,15 @@ export function DecisionRecord() {
   );
 }
 
-export function Export() {
-  const { looking } = useBoardPage();
-  return (
-    <Menu
-      label="Export"
-      icon="download"
-      items={[
-        {
-          label: "Decision record (Markdown)",
-          icon: "download",
-          run: () => void download(looking, "markdown"),
-        },
-        { label: "Everything (JSON)", icon: "download", run: () => void download(looking, "json") },
-        { label: "Print", icon: "print", run: () => window.print() },
-      ]}
-    />
-  );
+export function exportItems(looking: Looking): MenuItem[] {
+  return [
+    {
+      label: "Decision record (Markdown)",
+      icon: "download",
+      run: () => void download(looking, "markdown"),
+    },
+    { label: "Everything (JSON)", icon: "download", run: () => void download(looking, "json") },
+  ];
 }
 
 /** A link cannot say who you are, so the record is asked for and then kept as a file. */

@@ -2,10 +2,10 @@
 // this board and nothing else, and it says so.
 
 import { useState } from "react";
+import { Agreement, Matrix, NoVote, VoteSign } from "../session/Matrix";
 import { some } from "../ui/time";
 import { agreement, voters, votedOn } from "./agreement";
 import { useBoardPage } from "./board";
-import { VoteSign } from "./wording";
 
 const ROWS_SHOWN = 20;
 
@@ -14,54 +14,36 @@ export function VotesTable() {
   const [isWhole, setWhole] = useState(false);
   const all = votedOn(posts);
   const rows = isWhole ? all : all.slice(0, ROWS_SHOWN);
-  const columns = voters(posts);
+  const names = voters(posts);
   if (rows.length === 0) return <NoVotes />;
   return (
     <>
-      <div className="map" tabIndex={0} role="region" aria-label="Votes by post and voter">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" className="map-corner">
-                Post
-              </th>
-              {columns.map((name) => (
-                <VoterHead key={name} name={name} />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((post) => (
-              <tr key={post.postId}>
-                <th scope="row">
-                  <button type="button" className="link-button" onClick={() => jump(post.postId)}>
-                    {post.title}
-                  </button>
-                  <span className="muted small">
-                    {post.tally.accept} of {some(post.votes.length, "voter")} accept
-                  </span>
-                </th>
-                {columns.map((name) => {
-                  const vote = post.votes.find((one) => one.by === name);
-                  return (
-                    <td key={name} title={vote?.reason}>
-                      {vote ? (
-                        <VoteSign vote={vote.vote} />
-                      ) : (
-                        <span className="vote-sign none">
-                          <span className="unseen">
-                            {post.author === name ? "own post" : "no vote"}
-                          </span>
-                        </span>
-                      )}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Matrix
+        label="Votes by post and voter"
+        corner="Post"
+        columns={names.map((name) => ({ key: name, head: <VoterHead name={name} /> }))}
+        rows={rows.map((post) => ({
+          key: post.postId,
+          head: (
+            <>
+              <button type="button" className="link-button" onClick={() => jump(post.postId)}>
+                {post.title}
+              </button>
+              <span className="muted small block-line">
+                {post.tally.accept} of {some(post.votes.length, "voter")} accept
+              </span>
+            </>
+          ),
+          cells: names.map((name) => {
+            const vote = post.votes.find((one) => one.by === name);
+            return vote ? (
+              <VoteSign vote={vote.vote} title={vote.reason} />
+            ) : (
+              <NoVote word={post.author === name ? "own post" : "no vote"} />
+            );
+          }),
+        }))}
+      />
       {rows.length < all.length && (
         <button type="button" className="link-button muted" onClick={() => setWhole(true)}>
           and {all.length - rows.length} more
@@ -76,108 +58,48 @@ export function VotesTable() {
 function VoterHead({ name }: { name: string }) {
   const { agentOf } = useBoardPage();
   return (
-    <th scope="col" className="voter" data-role={agentOf(name)?.role ?? "person"} title={name}>
-      <span>{name}</span>
-    </th>
+    <span className="voter" data-role={agentOf(name)?.role ?? "person"} title={name}>
+      {name}
+    </span>
   );
 }
 
 export function AgreementTable() {
-  const { posts } = useBoardPage();
+  const { posts, jump } = useBoardPage();
   const names = voters(posts);
-  const [chosen, setChosen] = useState<readonly [string, string]>();
   if (names.length < 2) return <NoVotes few />;
   return (
     <>
-      <div className="map" tabIndex={0} role="region" aria-label="Agreement between voters">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" className="map-corner">
-                Same vote, %
-              </th>
-              {names.map((name) => (
-                <VoterHead key={name} name={name} />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((a) => (
-              <tr key={a}>
-                <th scope="row">{a}</th>
-                {names.map((b) => (
-                  <td key={b}>
-                    <AgreementCell a={a} b={b} onChoose={() => setChosen([a, b])} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {chosen && <Differences a={chosen[0]} b={chosen[1]} />}
+      <Agreement
+        label="Agreement between voters"
+        corner="Same vote, %"
+        noun="post"
+        voters={names.map((name) => ({ key: name, name, head: <VoterHead name={name} /> }))}
+        pairOf={(one, other) => agreement(posts, one.name, other.name)}
+        differences={(one, other) =>
+          agreement(posts, one.name, other.name).differ.map((postId) => {
+            const post = posts.find((found) => found.postId === postId);
+            const votes = [one, other].flatMap(
+              ({ name }) => post?.votes.find((vote) => vote.by === name)?.vote ?? [],
+            );
+            return {
+              key: postId,
+              shown: (
+                <>
+                  {votes.map((vote, place) => (
+                    <VoteSign key={place} vote={vote} />
+                  ))}{" "}
+                  <button type="button" className="link-button" onClick={() => jump(postId)}>
+                    {post?.title ?? postId}
+                  </button>
+                </>
+              ),
+            };
+          })
+        }
+      />
       <Source extra="The share of posts on which both voted alike." />
     </>
-  );
-}
-
-function AgreementCell({ a, b, onChoose }: { a: string; b: string; onChoose: () => void }) {
-  const { posts } = useBoardPage();
-  if (a === b) return <span className="agree self" />;
-  const { same, of } = agreement(posts, a, b);
-  if (of === 0) {
-    return (
-      <span className="agree none" title={`${a} and ${b} have not voted on the same post`}>
-        <span aria-hidden="true">·</span>
-        <span className="unseen">no post in common</span>
-      </span>
-    );
-  }
-  const share = Math.round((same / of) * 100);
-  return (
-    <button
-      type="button"
-      className="agree"
-      style={{ "--share": `${share}%` } as React.CSSProperties}
-      title={`${a} and ${b}: the same on ${same} of ${of}`}
-      aria-label={`${a} and ${b} agree on ${same} of ${of}, ${share} %`}
-      onClick={onChoose}
-    >
-      {share}
-    </button>
-  );
-}
-
-function Differences({ a, b }: { a: string; b: string }) {
-  const { posts, jump } = useBoardPage();
-  const { same, of, differ } = agreement(posts, a, b);
-  return (
-    <div className="differences" role="status">
-      <p>
-        <strong>
-          {a} and {b}
-        </strong>{" "}
-        voted the same way on {same} of {of}.
-      </p>
-      {differ.length > 0 && (
-        <ul>
-          {differ.map((postId) => {
-            const post = posts.find((one) => one.postId === postId);
-            const voteOf = (name: string) => post?.votes.find((vote) => vote.by === name)?.vote;
-            const [one, other] = [voteOf(a), voteOf(b)];
-            return (
-              <li key={postId}>
-                {one && <VoteSign vote={one} />}
-                {other && <VoteSign vote={other} />}
-                <button type="button" className="link-button" onClick={() => jump(postId)}>
-                  {post?.title ?? postId}
-                </button>
-              </li>
-            );
-          })}
-        </ul>
-      )}
-    </div>
   );
 }
 

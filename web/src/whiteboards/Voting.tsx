@@ -11,7 +11,8 @@ import { TextArea } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
 import { draftPlace, focusCard, useBoardPage, useWriteHere, type Post } from "./board";
 import { Who } from "./People";
-import { voteOf, VOTES, VoteSign, type Vote } from "./wording";
+import { VoteSign } from "../session/Matrix";
+import { voteOf, VOTES, type Vote } from "./wording";
 
 /** How many accept, reject and defer. */
 export function TallyView({ tally }: { tally: Schemas["TallyView"] }) {

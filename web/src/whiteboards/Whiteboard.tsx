@@ -2,14 +2,12 @@
 
 import { useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { Link } from "wouter";
-import { Problem } from "../api/client";
+import type { Problem } from "../api/client";
 import type { Connection } from "../live/follow";
 import { useLiveSession } from "../live/session";
-import { useTitle } from "../shell/Shell";
+import { SessionPage } from "../session/SessionPage";
 import { Button } from "../ui/Button";
-import { Empty, Loading } from "../ui/Empty";
-import { Notice, Wrong } from "../ui/Notice";
+import { Notice } from "../ui/Notice";
 import { Tabs } from "../ui/Tabs";
 import {
   BoardContext,
@@ -48,7 +46,6 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
   const query = useBoard(looking);
   const view = query.data?.pages[0];
   const isThere = view !== undefined;
-  useTitle(view?.topic ?? "Whiteboard");
   // Events and versions count what this viewer sees.
   const { connection } = useLiveSession({
     url: isThere ? `/api/whiteboards/${encodeURIComponent(board)}/events` : undefined,
@@ -59,65 +56,48 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
   const posts = useMemo(() => unique(query.data?.pages ?? []), [query.data]);
   useMilestones(view, posts);
 
-  if (!view) {
-    return (
-      <div className="page">
-        <h1>Whiteboard</h1>
-        {query.isPending && <Loading />}
-        <Refused error={query.error} retry={() => void query.refetch()} identities={identities} />
-      </div>
-    );
-  }
+  const shown = { data: view, error: query.error, refetch: query.refetch };
   return (
-    <Loaded
-      view={view}
-      posts={posts}
-      looking={looking}
-      identities={identities}
+    <SessionPage
+      kind="whiteboard"
+      query={shown}
       connection={connection}
-      more={{
-        isThere: query.hasNextPage,
-        isLoading: query.isFetchingNextPage,
-        load: () => void query.fetchNextPage(),
-        loadAll: async () => {
-          let hasMore = query.hasNextPage;
-          for (let page = 1; hasMore && page < PAGES_MOST; page += 1) {
-            const got = await query.fetchNextPage();
-            hasMore = got.hasNextPage && !got.isError;
-          }
-        },
-      }}
-    />
+      title={(board) => board.topic}
+      refused={(problem) => refused(problem, identities)}
+    >
+      {(view) => (
+        <Loaded
+          view={view}
+          posts={posts}
+          looking={looking}
+          identities={identities}
+          connection={connection}
+          more={{
+            isThere: query.hasNextPage,
+            isLoading: query.isFetchingNextPage,
+            load: () => void query.fetchNextPage(),
+            loadAll: async () => {
+              let hasMore = query.hasNextPage;
+              for (let page = 1; hasMore && page < PAGES_MOST; page += 1) {
+                const got = await query.fetchNextPage();
+                hasMore = got.hasNextPage && !got.isError;
+              }
+            },
+          }}
+        />
+      )}
+    </SessionPage>
   );
 }
 
-interface RefusedProps {
-  error: unknown;
-  retry: () => void;
-  identities: Identities;
-}
-
-/** Why there is no board to see. */
-function Refused({ error, retry, identities: { me, forget } }: RefusedProps) {
-  const problem = error instanceof Problem ? error : undefined;
-  if (problem?.status === 404) {
-    return (
-      <Empty action={<Link href="/whiteboards">All whiteboards</Link>}>
-        There is no whiteboard at this address.
-      </Empty>
-    );
-  }
-  if (problem?.code === "not-your-agent" && me) {
-    return (
-      <Notice
-        look="warn"
-        action={<Button onClick={() => forget(me.name)}>Forget {me.name}</Button>}
-      >
-        The server no longer knows this browser as {me.name}: its agent token was refused.
-      </Notice>
-    );
-  }
-  return <Wrong error={error} onRetry={retry} />;
+/** Why somebody who has been on a board is not let in. */
+function refused(problem: Problem, { me, forget }: Identities) {
+  if (problem.code !== "not-your-agent" || !me) return undefined;
+  return (
+    <Notice look="warn" action={<Button onClick={() => forget(me.name)}>Forget {me.name}</Button>}>
+      The server no longer knows this browser as {me.name}: its agent token was refused.
+    </Notice>
+  );
 }
 
 /** A post that moved to another page while they were loaded counts once. */

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use plenary_domain::boardroom::{Role, preset};
+use clap::Args;
+use plenary_domain::boardroom::own::standard;
+use plenary_domain::boardroom::preset;
 use serde_json::{Map, Value, json};
 
 use super::board::Board;
@@ -22,13 +23,17 @@ use crate::way::Way;
 use crate::{context, terminal, weights};
 
 /// What a board has from when it was convened.
-const SETUP: [&str; 13] = [
+const SETUP: [&str; 17] = [
     "preset",
     "board",
     "advisors",
     "models",
     "systems",
     "synthesizer",
+    "temperatures",
+    "output_tokens",
+    "tries",
+    "language",
     "quorum",
     "grace",
     "ballot",
@@ -50,10 +55,12 @@ pub struct Ask {
     /// open-source-the-product, rewrite-in-rust
     #[arg(long, value_name = "NAME", conflicts_with = "prompt")]
     preset: Option<String>,
-    /// The board
-    #[arg(long, value_enum, value_name = "BOARD")]
-    board: Option<BoardName>,
-    /// An advisor, instead of a board; ROLE=person for a seat of your own (repeat)
+    /// The board: classic-triad, devils-court, full-board, peer-review, a saved one, or the
+    /// path of a board's file
+    #[arg(long, value_name = "NAME|FILE")]
+    board: Option<String>,
+    /// An advisor, instead of a board; the role may be your own, ROLE=@AGENT seats a stored
+    /// agent, ROLE=person yourself (repeat)
     #[arg(long = "advisor", value_name = "ROLE[=MODEL]", conflicts_with = "board")]
     advisors: Vec<String>,
     /// A model to seat advisors from, in turn (repeat)
@@ -65,6 +72,18 @@ pub struct Ask {
     /// Who writes the synthesis
     #[arg(long, value_name = "MODEL")]
     synthesizer: Option<String>,
+    /// How freely models choose their words, from 0 to 2; ROLE=T for one of them (repeat)
+    #[arg(long = "temperature", value_name = "[ROLE=]T")]
+    temperatures: Vec<String>,
+    /// Tokens of one answer; ROLE=N for one advisor (repeat)
+    #[arg(long = "output-tokens", value_name = "[ROLE=]N")]
+    output_tokens: Vec<String>,
+    /// Ask each model for this many answers at once; ROLE=N for one advisor (repeat)
+    #[arg(long = "tries", value_name = "[ROLE=]N")]
+    tries: Vec<String>,
+    /// The language that all answer in
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Option<String>,
     /// Synthesize when this many have answered …
     #[arg(long, value_name = "N")]
     quorum: Option<usize>,
@@ -107,14 +126,6 @@ pub struct Output {
 pub enum Document {
     Json,
     Markdown,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum BoardName {
-    ClassicTriad,
-    DevilsCourt,
-    FullBoard,
-    PeerReview,
 }
 
 impl Ask {
@@ -163,13 +174,29 @@ impl Ask {
         let mut body = Map::new();
         body.insert("prompt".into(), json!(self.question()?));
         let systems = self.systems()?;
-        let is_plain = self.advisors.is_empty() && systems.is_empty();
+        let settings = self.settings()?;
+        let names_seats = settings.iter().any(|setting| setting.role.is_some());
+        let is_plain = self.advisors.is_empty() && systems.is_empty() && !names_seats;
         if is_plain && !self.limit.names_seats() {
-            if let Some(board) = self.board {
-                body.insert("board".into(), json!(board.id()));
+            match self.board.as_deref() {
+                Some(path) if is_path(path) => {
+                    let text = std::fs::read_to_string(path)
+                        .map_err(|error| usage(format!("{path} cannot be read: {error}")))?;
+                    body.insert("boardFile".into(), json!(text));
+                }
+                Some(board) => {
+                    body.insert("board".into(), json!(board));
+                }
+                None => {}
             }
         } else {
-            body.insert("advisors".into(), json!(self.seats(&systems)?));
+            body.insert("advisors".into(), json!(self.seats(&systems, &settings)?));
+        }
+        for setting in settings.iter().filter(|setting| setting.role.is_none()) {
+            body.insert(setting.field.into(), setting.value.clone());
+        }
+        if let Some(language) = &self.language {
+            body.insert("language".into(), json!(language));
         }
         if !self.models.is_empty() {
             body.insert("models".into(), json!(self.models));
@@ -216,75 +243,138 @@ impl Ask {
     }
 
     /// The advisors that were named, or those of the board, with their prompts.
-    fn seats(&self, systems: &[(Role, String)]) -> Result<Vec<Value>, ApiError> {
+    fn seats(
+        &self,
+        systems: &[(String, String)],
+        settings: &[Setting],
+    ) -> Result<Vec<Value>, ApiError> {
         let mut seats = vec![];
         if self.advisors.is_empty() {
-            let id = self.board.unwrap_or(BoardName::ClassicTriad).id();
-            let roles = preset::board(id).map(|board| board.roles).unwrap_or_default();
-            seats.extend(roles.iter().map(|role| json!({ "role": role.id() })));
+            let id = self.board.as_deref().unwrap_or("classic-triad");
+            let board = preset::board(id).ok_or_else(|| {
+                let problem = format!(
+                    "{id} has seats of its own, which flags cannot change; make a copy of it"
+                );
+                ApiError { hint: Some(format!("plenary boards copy {id}")), ..usage(problem) }
+            })?;
+            seats.extend(board.roles.iter().map(|role| json!({ "role": role.id() })));
         }
-        for written in &self.advisors {
-            let (role, who) = written.split_once('=').unwrap_or((written, ""));
-            let mut seat = json!({ "role": parse_role(role)?.id() });
-            match who.split_once(':').unwrap_or((who, "")) {
-                ("", _) => {}
-                ("person", "") => seat["person"] = json!("you"),
-                ("person", name) => seat["person"] = json!(name),
-                _ => seat["model"] = json!(who),
-            }
-            seats.push(seat);
-        }
+        seats.extend(self.advisors.iter().map(|written| advisor(written)));
         for (role, prompt) in systems {
-            let held = seats.iter_mut().filter(|seat| seat["role"] == role.id());
-            let mut found = false;
-            for seat in held {
-                seat["systemPrompt"] = json!(prompt);
-                found = true;
-            }
-            if !found {
-                let name = role.id();
-                return Err(usage(format!("--system {name}=…: no advisor has the role {name}")));
+            set(&mut seats, "--system", role, "systemPrompt", &json!(prompt))?;
+        }
+        for Setting { flag, field, role, value } in settings {
+            if let Some(role) = role {
+                set(&mut seats, flag, role, field, value)?;
             }
         }
-        let is_meant = |seat: &Value, name: &str| {
-            Role::parse(name).is_some_and(|role| seat["role"] == role.id())
-        };
+        let is_meant = |seat: &Value, name: &str| seat["role"] == role_id(name);
         self.limit.sit(&mut seats, is_meant)?;
         Ok(seats)
     }
 
-    fn systems(&self) -> Result<Vec<(Role, String)>, ApiError> {
-        let read = |written: &String| {
-            let (role, text) = written
-                .split_once('=')
-                .ok_or_else(|| usage(format!("--system {written}: write ROLE=TEXT")))?;
-            let text = match text.strip_prefix('@') {
-                Some(path) => std::fs::read_to_string(path)
-                    .map_err(|error| usage(format!("{path} cannot be read: {error}")))?,
-                None => text.to_owned(),
-            };
-            Ok((parse_role(role)?, text))
-        };
-        self.systems.iter().map(read).collect()
+    /// How models are asked, all of them or those of one role.
+    fn settings(&self) -> Result<Vec<Setting>, ApiError> {
+        settings(&self.temperatures, &self.output_tokens, &self.tries)
+    }
+
+    fn systems(&self) -> Result<Vec<(String, String)>, ApiError> {
+        systems(&self.systems)
     }
 }
 
-impl BoardName {
-    fn id(self) -> &'static str {
-        match self {
-            BoardName::ClassicTriad => "classic-triad",
-            BoardName::DevilsCourt => "devils-court",
-            BoardName::FullBoard => "full-board",
-            BoardName::PeerReview => "peer-review",
+/// A seat as `ROLE[=WHO]` says.
+pub fn advisor(written: &str) -> Value {
+    let (role, who) = written.split_once('=').unwrap_or((written, ""));
+    let mut seat = json!({ "role": role_id(role) });
+    match (who.split_once(':').unwrap_or((who, "")), who.strip_prefix('@')) {
+        (_, Some(agent)) => seat["agent"] = json!(agent),
+        (("", _), _) => {}
+        (("person", ""), _) => seat["person"] = json!("you"),
+        (("person", name), _) => seat["person"] = json!(name),
+        _ => seat["model"] = json!(who),
+    }
+    seat
+}
+
+/// What `--temperature`, `--output-tokens` and `--tries` say.
+pub fn settings(
+    temperatures: &[String],
+    output_tokens: &[String],
+    tries: &[String],
+) -> Result<Vec<Setting>, ApiError> {
+    let mut all = vec![];
+    for (flag, field, given) in [
+        ("--temperature", "temperature", temperatures),
+        ("--output-tokens", "outputTokens", output_tokens),
+        ("--tries", "tries", tries),
+    ] {
+        for written in given {
+            let (role, number) = match written.split_once('=') {
+                Some((role, number)) => (Some(role_id(role)), number),
+                None => (None, written.as_str()),
+            };
+            let value = match field {
+                "temperature" => number.trim().parse::<f64>().ok().map(|number| json!(number)),
+                _ => number.trim().parse::<u32>().ok().map(|number| json!(number)),
+            };
+            let value = value.ok_or_else(|| usage(format!("{flag} {written}: not a number")))?;
+            all.push(Setting { flag, field, role, value });
         }
     }
+    Ok(all)
 }
 
-fn parse_role(text: &str) -> Result<Role, ApiError> {
-    Role::parse(text).ok_or_else(|| {
-        let roles = Role::ALL.map(Role::id).join(", ");
-        usage(format!("there is no role {text:?}; there are {roles}"))
-    })
+/// What `--system ROLE=TEXT` says.
+pub fn systems(written: &[String]) -> Result<Vec<(String, String)>, ApiError> {
+    let read = |written: &String| {
+        let (role, text) = written
+            .split_once('=')
+            .ok_or_else(|| usage(format!("--system {written}: write ROLE=TEXT")))?;
+        let text = match text.strip_prefix('@') {
+            Some(path) => std::fs::read_to_string(path)
+                .map_err(|error| usage(format!("{path} cannot be read: {error}")))?,
+            None => text.to_owned(),
+        };
+        Ok((role_id(role), text))
+    };
+    written.iter().map(read).collect()
+}
+
+/// One value of a flag that is for all models, or for those of one role.
+pub struct Setting {
+    pub flag: &'static str,
+    pub field: &'static str,
+    pub role: Option<String>,
+    pub value: Value,
+}
+
+/// Gives every seat of a role a value.
+pub fn set(
+    seats: &mut [Value],
+    flag: &str,
+    role: &str,
+    field: &str,
+    value: &Value,
+) -> Result<(), ApiError> {
+    let mut held = seats.iter_mut().filter(|seat| seat["role"] == role).peekable();
+    if held.peek().is_none() {
+        return Err(usage(format!("{flag} {role}=…: no advisor has the role {role}")));
+    }
+    held.for_each(|seat| seat[field] = value.clone());
+    Ok(())
+}
+
+/// One of the six by its id, as people write it; else a role of one's own, by its name.
+pub fn role_id(text: &str) -> String {
+    let standard = standard(text);
+    standard.map_or_else(|| text.trim().to_owned(), |role| role.id().to_owned())
+}
+
+/// Whether a board is named by where its file is.
+pub fn is_path(written: &str) -> bool {
+    let end = Path::new(written).extension().and_then(|end| end.to_str());
+    written.contains(std::path::is_separator) || matches!(end, Some("toml" | "json"))
 }
 
 /// Gives a command that sets a board in motion, follows the board and prints it as

@@ -34,15 +34,19 @@ impl Doctor {
             Ok(address) => good("address", &format!("`plenary serve` listens on {address}")),
             Err(problem) => bad("address", &problem, "Only `plenary serve` needs it."),
         }
-        let place = match config.shown_server() {
-            Some(server) => format!("on the server at {server}"),
-            None => config.home.display().to_string(),
+        let place = match (config.shown_server(), &config.database) {
+            (Some(server), _) => format!("on the server at {server}"),
+            (None, Some(database)) => format!("the database {}", database.shown()),
+            (None, None) => config.home.display().to_string(),
         };
         let reach = match Reach::open(&config, "plenary doctor").await {
             Ok(reach) => reach,
             Err(error) => {
                 let hint = error.hint.as_deref();
-                let hint = hint.unwrap_or("Check the folder's owner, its rights and the disk.");
+                let hint = hint.unwrap_or(match config.database {
+                    Some(_) => "docs/many-nodes.md says how to set a database up.",
+                    None => "Check the folder's owner, its rights and the disk.",
+                });
                 bad("store", &error.message, hint);
                 return Ok(exit::FAILED);
             }

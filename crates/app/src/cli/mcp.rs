@@ -97,9 +97,10 @@ impl Door for Way {
     }
 
     fn place(&self) -> Option<String> {
-        Some(match self.config.shown_server() {
-            Some(server) => format!("the server at {server}"),
-            None => format!("the data folder {}", self.config.home.display()),
+        Some(match (self.config.shown_server(), &self.config.database) {
+            (Some(server), _) => format!("the server at {server}"),
+            (None, Some(database)) => format!("the database {}", database.shown()),
+            (None, None) => format!("the data folder {}", self.config.home.display()),
         })
     }
 }

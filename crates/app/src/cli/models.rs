@@ -78,6 +78,14 @@ impl Models {
     }
 }
 
+/// Models that can be asked now, by their full names.
+async fn ready(config: &Config) -> Result<Vec<String>, ApiError> {
+    let reach = Reach::open(config, "plenary models").await?;
+    let models: Vec<Model> = reach.api.get("/api/models").await?;
+    reach.close().await;
+    Ok(models.into_iter().map(|model| model.name).collect())
+}
+
 impl Prices {
     async fn run(self, config: Config) -> Result<u8, ApiError> {
         let wrong = |problem| ApiError::new("prices", problem);

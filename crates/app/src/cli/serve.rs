@@ -8,6 +8,9 @@ use plenary_domain::limits;
 use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
 use plenary_server::Access;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::{exit, usage};
 use crate::api::{self, ApiError};
@@ -129,12 +132,12 @@ pub async fn interrupted() {
 
 /// To standard error: what goes to standard output is for programs.
 pub fn start_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("PLENARY_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    let colours = terminal::colours(&std::io::stderr());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(colours)
-        .with_writer(std::io::stderr)
-        .init();
+    // Targets and levels, such as `info` or `warn,plenary_engine=debug`: filters by spans and
+    // their fields would bring a whole engine for regular expressions.
+    let filter = std::env::var("PLENARY_LOG").ok().and_then(|text| text.parse().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(terminal::colours(&std::io::stderr()))
+        .with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(filter).init();
 }

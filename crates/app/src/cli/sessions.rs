@@ -176,6 +176,17 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Pick one of an advisor's answers; what is made from then on takes no other of it
+    Pick {
+        #[command(flatten)]
+        which: Which,
+        /// The seat's number
+        #[arg(value_name = "ADVISOR")]
+        advisor: u8,
+        /// Which of its answers: the number of the try
+        #[arg(value_name = "TRY")]
+        number: u32,
+    },
     /// Give your own answer as an advisor, or take your turn in a discussion
     Reply {
         #[command(flatten)]
@@ -291,6 +302,7 @@ impl Command {
             | Command::Pause { .. }
             | Command::Stop { .. }
             | Command::Budget { .. }
+            | Command::Pick { .. }
             | Command::Interject { .. }
             | Command::Remove { .. } => None,
         }
@@ -315,6 +327,7 @@ impl Command {
             | Command::Budget { .. }
             | Command::Synthesize { .. }
             | Command::Retry { .. }
+            | Command::Pick { .. }
             | Command::Ballot { .. }
             | Command::Interject { .. } => None,
         }
@@ -445,6 +458,22 @@ impl Command {
                 let path = which.board(api, "retried").await?;
                 let path = format!("{path}/advisors/{advisor}/retry");
                 ask::to_the_end(way, &path, &given([("model", json!(model))]), &output).await
+            }
+            Command::Pick { which, advisor, number } => {
+                let path = which.board(api, "picked from").await?;
+                let body = json!({ "try": number });
+                let board: Value =
+                    api.post(&format!("{path}/advisors/{advisor}/pick"), &body).await?;
+                let seat = board["advisors"]
+                    .as_array()
+                    .and_then(|seats| seats.iter().find(|seat| seat["id"] == advisor));
+                let name = seat.and_then(|seat| seat["name"].as_str()).unwrap_or_default();
+                terminal::say(&format!("{}: answer {number} is picked.", clean(name)));
+                if board["status"] == "closed" {
+                    let id = board["id"].as_str().unwrap_or_default();
+                    terminal::note(&format!("  → plenary sessions synthesize {id}"));
+                }
+                Ok(exit::DONE)
             }
             Command::Ballot { which, output } => {
                 let path = which.board(api, "voted on").await?;

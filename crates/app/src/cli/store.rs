@@ -6,10 +6,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use plenary_domain::{SessionId, limits};
-use plenary_engine::Refold;
-use plenary_engine::ports::StoreError;
-use plenary_store::Inspection;
+use plenary_domain::{SessionId, Timestamp, limits};
+use plenary_engine::ports::{
+    Clock, ListQuery, SessionRow, Store as LogStore, StoreError, StoredEvent,
+};
+use plenary_engine::{Refold, SystemClock};
+use plenary_store::postgres::Address;
+use plenary_store::{EventText, Holder, Inspection};
 use serde_json::json;
 
 use super::{exit, print_json, usage};
@@ -43,6 +46,19 @@ enum Command {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Copy everything that is stored into another store, and check the copy
+    ///
+    /// A store is sqlite:FOLDER or postgres://USER@HOST:PORT/DATABASE. The target is empty, or
+    /// was copied from the same source before: then only what has changed is copied. The
+    /// source may be in use; copy once more when it is not, before you use the copy.
+    Copy {
+        /// Where from
+        #[arg(long, value_name = "STORE")]
+        from: String,
+        /// Where to
+        #[arg(long, value_name = "STORE")]
+        to: String,
+    },
 }
 
 impl Store {
@@ -53,11 +69,152 @@ impl Store {
                  Run it where that server runs, without --server and PLENARY_SERVER."
             )));
         }
+        if let Command::Copy { from, to } = &self.command {
+            return copy(from, to).await;
+        }
+        if let Some(database) = &config.database {
+            return self.on_database(database).await;
+        }
         match self.command {
+            Command::Copy { .. } => Ok(exit::DONE),
             Command::Check { json } => check(&config.home, json).await,
             Command::Backup { file } => backup(&config.home, &file).await,
         }
     }
+}
+
+impl Store {
+    /// What PostgreSQL has its own programs for is left to them.
+    async fn on_database(self, database: &Address) -> Result<u8, ApiError> {
+        let shown = database.shown();
+        match self.command {
+            Command::Backup { file } => Err(usage(format!(
+                "The store is the database {shown}, which pg_dump copies while it is in use: \
+                 pg_dump --format=custom --file={} {shown}",
+                file.display()
+            ))),
+            Command::Check { json } => check_database(database, json).await,
+            Command::Copy { from, to } => copy(&from, &to).await,
+        }
+    }
+}
+
+/// Reads every session as the program would. Whether the files are whole is for
+/// pg_amcheck to say.
+async fn check_database(database: &Address, json: bool) -> Result<u8, ApiError> {
+    let store = plenary_store::postgres::open(database).await.map_err(failed)?;
+    let (mut sessions, mut events, mut problems) = (0_u64, 0_u64, vec![]);
+    let mut before = None;
+    loop {
+        let query = ListQuery { limit: limits::EVENTS_PAGE, before, ..ListQuery::default() };
+        let page = store.list(query).await.map_err(failed)?;
+        for row in page.rows {
+            sessions += 1;
+            match refold(&store, &row).await {
+                Ok(count) => events += count,
+                Err(problem) => problems.push(format!("session {}: {problem}", row.id)),
+            }
+        }
+        before = page.next;
+        if before.is_none() || problems.len() >= limits::DAMAGE_TOLD {
+            break;
+        }
+    }
+    store.close().await;
+    let shown = database.shown();
+    if json {
+        print_json(&json!({
+            "database": shown, "sessions": sessions, "events": events, "problems": problems,
+        }));
+    } else {
+        for problem in &problems {
+            terminal::say(&format!("wrong {}", clean(problem)));
+        }
+        match problems.is_empty() {
+            true => {
+                terminal::say(&format!("ok    {shown}: sessions: {sessions}, events: {events}"))
+            }
+            false => terminal::say("      → Restore a backup: see docs/many-nodes.md."),
+        }
+    }
+    Ok(if problems.is_empty() { exit::DONE } else { exit::FAILED })
+}
+
+/// How many events a session has; an error says what is wrong with them.
+async fn refold(store: &dyn LogStore, row: &SessionRow) -> Result<u64, String> {
+    let mut log = Refold::default();
+    loop {
+        let page = store.events(row.id, log.version(), limits::EVENTS_PAGE).await;
+        let page = page.map_err(|error| error.to_string())?;
+        let is_last = page.len() < limits::EVENTS_PAGE as usize;
+        for event in page {
+            log.add(&event)?;
+        }
+        if is_last {
+            break;
+        }
+    }
+    match log.version() < row.version {
+        true => Err(format!("it stands at version {} and has {}", row.version, log.version())),
+        false => Ok(log.version()),
+    }
+}
+
+async fn copy(from: &str, to: &str) -> Result<u8, ApiError> {
+    let place = |flag: &str, written: &str| {
+        // Everybody on this machine can read the arguments of a process.
+        let authority = written.split_once("://").map(|(_, rest)| rest);
+        let user = authority.and_then(|rest| rest.split('/').next()?.rsplit_once('@'));
+        if user.is_some_and(|(user, _)| user.contains(':')) {
+            return Err(usage(format!(
+                "{flag} has a password, which others on this machine can read in the list of \
+                 processes. Leave it out, and set PGPASSWORD or keep it in a password file."
+            )));
+        }
+        plenary_store::Place::of(written).map_err(|error| match error {
+            StoreError::NotWritten(problem) => usage(format!("{flag}: {problem}")),
+            error => failed(error),
+        })
+    };
+    let (from, to) = (place("--from", from)?, place("--to", to)?);
+    let holder =
+        Holder { command: "plenary store copy".into(), since: SystemClock::default().now() };
+    let mut log = Refold::default();
+    let mut words = |event: &EventText<'_>| {
+        if event.version == 1 {
+            log = Refold::default();
+        }
+        let at = Timestamp::from_millisecond(event.at_ms).map_err(|error| error.to_string())?;
+        log.add(&StoredEvent {
+            session: event.session,
+            kind: event.kind.to_owned(),
+            version: event.version,
+            position: None,
+            name: event.name.to_owned(),
+            actor: String::new(),
+            payload: event.payload.to_owned(),
+            at,
+        })
+    };
+    let copied = plenary_store::copy(&from, &to, holder, &mut words).await.map_err(failed)?;
+    terminal::say(&format!(
+        "{}: sessions: {}, events: {}, written: {}",
+        to.shown(),
+        copied.sessions,
+        copied.events,
+        copied.written
+    ));
+    if copied.in_use {
+        terminal::note(
+            "The source is in use. Stop whatever uses it and copy once more before you use the \
+             copy: only what has changed is copied then.",
+        );
+    }
+    Ok(exit::DONE)
+}
+
+fn failed(error: StoreError) -> ApiError {
+    ApiError::new("store-failed", error.to_string())
 }
 
 async fn check(home: &Path, json: bool) -> Result<u8, ApiError> {
@@ -150,7 +307,7 @@ async fn read(
         let last = page.len() < limits::EVENTS_PAGE as usize;
         for event in page {
             match log.add(&event) {
-                Ok(true) if !words.indexed.contains(&event.version) => {
+                Ok(found) if !found.is_empty() && !words.indexed.contains(&event.version) => {
                     missing.push(format!("version {}", event.version));
                 }
                 Ok(_) => {}

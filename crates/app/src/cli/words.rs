@@ -6,8 +6,8 @@ use crate::api::ApiError;
 use crate::terminal::line;
 
 /// What to do where there is no model at all.
-pub const NO_MODEL: &str = "`plenary models pull` fetches a small one that runs here. For better \
-                            ones start Ollama and pull a model, or set OPENAI_API_KEY, \
+pub const NO_MODEL: &str = "`plenary models pull` brings one that runs here. For better ones \
+                            start Ollama and pull a model, or set OPENAI_API_KEY, \
                             ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY.";
 
 /// Characters of an argument that is quoted.
@@ -93,7 +93,7 @@ fn possible(told: &str) -> String {
             "followUp" => continue,
             // Those of a run are commands of `workflow`.
             "approve" | "cancel" | "fork" => return possible_with_runs(told),
-            "stop" | "resume" | "retry" | "synthesize" | "reply" | "export" => name,
+            "stop" | "resume" | "retry" | "pick" | "synthesize" | "reply" | "export" => name,
             _ => return told.to_owned(),
         };
         if !commands.contains(&command) {
@@ -216,6 +216,9 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Ask, "models") => "--model",
         (Noun::Ask, "quorum") if rest == ".graceSeconds" => "--grace",
         (Noun::Ask, "context") => "--file",
+        (Noun::Ask, "boardFile") => "--board",
+        (Noun::Ask, "outputTokens") => "--output-tokens",
+        (Noun::Ask, "temperature" | "tries" | "language") => return own(name),
         (Noun::Ask, "board" | "synthesizer" | "quorum" | "ballot") => return own(name),
         (Noun::Sessions, "nextParticipantId") => "--next",
         (Noun::Sessions, "text") => "TEXT",
@@ -235,6 +238,15 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Agents, "description" | "persona" | "model" | "tier" | "folder") => {
             return own(name);
         }
+        (Noun::Boards, "name") => "NAME",
+        (Noun::Boards, "copyOf") => "BOARD",
+        (Noun::Boards, "file") => "FILE",
+        (Noun::Boards, "seats") if rest.ends_with(".systemPrompt") => return own("system"),
+        (Noun::Boards, "seats") => "--advisor",
+        (Noun::Boards, "synthesis") if rest == ".prompt" => "--synthesis-prompt",
+        (Noun::Boards, "synthesis") => "--synthesizer",
+        (Noun::Boards, "quorum") if rest == ".graceSeconds" => "--grace",
+        (Noun::Boards, "title" | "description" | "quorum" | "language") => return own(name),
         // `inputs.topic`, `fields.comment`.
         (Noun::Workflow, "inputs" | "fields") => {
             let flag = if name == "inputs" { "--input" } else { "--field" };

@@ -12,6 +12,7 @@ impl File {
     pub fn check(self) -> Result<(), String> {
         tokens(None, self.tokens)?;
         origins("`allowed_origins`", &self.allowed_origins.unwrap_or_default())?;
+        super::database(self.database_url, self.database_listen_url)?;
         tiers(self.tiers, &|_| None)?;
         self.workflows.settle(&|_| None)?;
         let providers = super::providers(self.providers, &|_| None, vec![])?;
@@ -40,6 +41,9 @@ impl File {
         }
         if let Some(home) = self.home {
             add("home", format!("keeps records and the tokens of agents in {}", home.display()));
+        }
+        if let Some(database) = super::database(self.database_url, self.database_listen_url)? {
+            add("database_url", format!("keeps records in the database {}", database.shown()));
         }
         if let Some(listen) = self.listen {
             add("listen", format!("lets `plenary serve` listen on {listen}"));

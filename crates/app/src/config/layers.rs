@@ -182,6 +182,8 @@ impl File {
     pub fn harmless(self) -> (File, Vec<String>) {
         let File {
             home,
+            database_url,
+            database_listen_url,
             listen,
             tokens,
             hosts,
@@ -198,6 +200,8 @@ impl File {
         } = self;
         let single = [
             ("home", home.is_some()),
+            ("database_url", database_url.is_some()),
+            ("database_listen_url", database_listen_url.is_some()),
             ("listen", listen.is_some()),
             ("tokens", tokens.is_some()),
             ("hosts", hosts.is_some()),
@@ -222,6 +226,8 @@ impl File {
         prices.extend(self.prices);
         File {
             home: self.home.or(under.home),
+            database_url: self.database_url.or(under.database_url),
+            database_listen_url: self.database_listen_url.or(under.database_listen_url),
             listen: self.listen.or(under.listen),
             tokens: self.tokens.or(under.tokens),
             hosts: self.hosts.or(under.hosts),

@@ -51,6 +51,12 @@ impl Agent {
         }
     }
 
+    /// What it offers, as a client loads it.
+    pub async fn tools(&mut self) -> Vec<Value> {
+        let answer = self.ask("tools/list", json!({})).await;
+        answer["tools"].as_array().cloned().unwrap_or_default()
+    }
+
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let text = answer["content"][0]["text"].as_str().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod accounts;
 pub mod deliveries;
 pub mod kills;
 pub mod mcp;
@@ -10,6 +11,11 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use std::sync::Arc;
+
+use plenary_domain::Timestamp;
+use plenary_store::testkit::Database;
+use plenary_store::{Holder, Log, postgres};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
@@ -23,11 +29,35 @@ pub struct Home {
     pub folder: tempfile::TempDir,
     /// What `OLLAMA_HOST` says.
     ollama: String,
+    /// Where the log is, if not in the folder.
+    database: Option<Database>,
 }
 
 impl Home {
     pub fn new(ollama: &str) -> Home {
-        Home { folder: tempfile::tempdir().unwrap(), ollama: ollama.to_owned() }
+        Home { folder: tempfile::tempdir().unwrap(), ollama: ollama.to_owned(), database: None }
+    }
+
+    /// With `PLENARY_TEST_STORE=postgres` the log is in a database.
+    pub fn on_any_store(ollama: &str) -> Home {
+        let is_database = std::env::var("PLENARY_TEST_STORE").is_ok_and(|is| is == "postgres");
+        let database = || Database::fresh().expect("PLENARY_TEST_POSTGRES names a server");
+        Home { database: is_database.then(database), ..Home::new(ollama) }
+    }
+
+    /// The log, when nothing else has it.
+    pub async fn log(&self) -> Log {
+        match &self.database {
+            Some(database) => {
+                let address = postgres::Address::of(&database.url()).unwrap();
+                Log::Database(Arc::new(postgres::open(&address).await.unwrap()))
+            }
+            None => {
+                let holder = Holder { command: "test".into(), since: Timestamp::UNIX_EPOCH };
+                let store = plenary_store::open(&self.path().join("data"), holder).await.unwrap();
+                Log::Folder(Arc::new(store))
+            }
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -51,6 +81,7 @@ impl Home {
             .env("PLENARY_HOME", self.path().join("data"))
             .env("OLLAMA_HOST", &self.ollama)
             .env("PLENARY_EMBEDDED", "off")
+            .envs(self.database.iter().map(|database| ("PLENARY_DATABASE_URL", database.url())))
             .current_dir(self.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_clerk::boardrooms::{
-    self, Answer, KIND, NewBallot, NewBoardroom, NewFollowUp, NewSynthesis, Retry, RoleName, board,
-    numbered,
+    self, Answer, KIND, NewBallot, NewBoardroom, NewFollowUp, NewPick, NewSynthesis, Retry,
+    RoleName, board, numbered,
 };
 use plenary_clerk::identity;
 use plenary_domain::boardroom::{Command, Role, preset};
@@ -25,6 +25,7 @@ use crate::App;
 use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
+use crate::kept::{Has, Kept, TagHeader, Unchanged, Which};
 use crate::live;
 use crate::views::discussions::EstimateView;
 use crate::views::{self, Beside, BoardroomView, Nothing, Reply, SessionView, reply};
@@ -41,6 +42,7 @@ pub fn routes() -> Routes {
         .routes(routes!(synthesize))
         .routes(routes!(resynthesize))
         .routes(routes!(retry))
+        .routes(routes!(pick))
         .routes(routes!(follow_up))
         .routes(routes!(stop_advisor))
         .routes(routes!(answer))
@@ -136,7 +138,7 @@ async fn estimate(
     Change { body, .. }: Change<NewBoardroom>,
 ) -> Result<impl IntoResponse, Problem> {
     let estimate = boardrooms::estimate(&app.clerk, body).await?;
-    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.currency)))
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.now().currency)))
 }
 
 /// From where a board is looked at.
@@ -152,15 +154,21 @@ pub struct Seen {
 
 /// A board as it stands, with the text so far of answers under way.
 #[utoipa::path(get, path = "/api/boardrooms/{id}", tag = "boardrooms",
-    params(("id" = uuid::Uuid, Path, description = "The board."), Seen, AgentHeader),
-    responses((status = 200, body = Reply<BoardroomView>), ReadProblems))]
+    params(("id" = uuid::Uuid, Path, description = "The board."), Seen, AgentHeader, TagHeader),
+    responses((status = 200, body = Reply<BoardroomView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
 async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(query): Query<Seen>,
     asking: Asking,
-) -> Result<impl IntoResponse, Problem> {
-    show(&app, &asking.sees(&app, session_id(&id)?, seat(query.seat)?).await?)
+    has: Has,
+) -> Result<Response, Problem> {
+    let snapshot = asking.sees(&app, session_id(&id)?, seat(query.seat)?).await?;
+    match board(&snapshot)?.veiled_for() {
+        Some(_) => has.or(view(&app, &snapshot)?),
+        None => Kept::or(&app, &snapshot, Which::Boardroom, &has, || view(&app, &snapshot)),
+    }
 }
 
 /// Removes a board and its record for good. For whoever opened it, and the operator of
@@ -226,6 +234,21 @@ async fn resynthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem
 async fn retry(on: On<Retry, (String, String)>) -> Result<impl IntoResponse, Problem> {
     let place = (session_id(&on.at.0)?, numbered(&on.at.1));
     show(&on.app, &boardrooms::retry(&on.app.clerk, place, on.by, on.body).await?)
+}
+
+/// Takes one of an advisor's answers to the last question, and none of its others, for
+/// whatever is made from now on. Syntheses that are there stay: ask for another one with
+/// `resynthesize`.
+#[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/pick", tag = "boardrooms",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The board."),
+        ("advisor" = u8, Path, minimum = 1, maximum = 16, description = "The seat's number."),
+        Key),
+    request_body = NewPick,
+    responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
+async fn pick(on: On<NewPick, (String, String)>) -> Result<impl IntoResponse, Problem> {
+    let place = (session_id(&on.at.0)?, numbered(&on.at.1));
+    show(&on.app, &boardrooms::pick(&on.app.clerk, place, on.by, on.body).await?)
 }
 
 /// Puts a further question to the same seats, or to some of them: each has its own earlier

@@ -24,6 +24,7 @@ use crate::agents::{self, AgentHeader, Asking, Proof};
 use crate::auth::Stands;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
+use crate::kept::{Has, TagHeader, Unchanged};
 use crate::live;
 use crate::views::budgets::{AllowanceView, BudgetView};
 use crate::views::{Reply, SessionView, UsageView, reply, spent, usage};
@@ -142,13 +143,15 @@ pub struct MemberView {
 
 /// A council without its posts.
 #[utoipa::path(get, path = "/api/councils/{council}", tag = "councils",
-    params(("council" = String, Path, description = "The council's name.")),
-    responses((status = 200, body = Reply<CouncilView>), ReadProblems))]
+    params(("council" = String, Path, description = "The council's name."), TagHeader),
+    responses((status = 200, body = Reply<CouncilView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
 async fn get(
     State(app): State<App>,
     Path(name): Path<String>,
-) -> Result<impl IntoResponse, Problem> {
-    Ok(reply(show(&app.clerk, &look(&app, &name).await?)?))
+    has: Has,
+) -> Result<Response, Problem> {
+    has.or(show(&app.clerk, &look(&app, &name).await?)?)
 }
 
 #[derive(Serialize, ToSchema)]

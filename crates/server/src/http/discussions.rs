@@ -25,6 +25,7 @@ use crate::App;
 use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
+use crate::kept::{Has, TagHeader, Unchanged};
 use crate::live;
 use crate::views::conversations::{ConversationView, DiscussionRow, Stand};
 use crate::views::discussions::{DiscussionView, EntryView, EstimateView};
@@ -147,7 +148,7 @@ async fn estimate_new(
     Change { body, .. }: Change<NewDiscussion>,
 ) -> Result<impl IntoResponse, Problem> {
     let estimate = discussions::estimate_new(&app.clerk, body).await?;
-    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.currency)))
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.now().currency)))
 }
 
 /// A discussion, and what its persons need.
@@ -183,15 +184,20 @@ pub struct RecentDiscussion {
 /// A discussion as it stands: who takes part, what is under way, the conclusion, and the
 /// last messages.
 #[utoipa::path(get, path = "/api/discussions/{id}", tag = "discussions",
-    params(("id" = uuid::Uuid, Path, description = "The discussion.")),
-    responses((status = 200, body = Reply<RecentDiscussion>), ReadProblems))]
-async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
+    params(("id" = uuid::Uuid, Path, description = "The discussion."), TagHeader),
+    responses((status = 200, body = Reply<RecentDiscussion>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
+async fn get(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    has: Has,
+) -> Result<Response, Problem> {
     let now = app.engine.get(session_id(&id)?).await?;
     let state = state(&now)?;
     let before = state.transcript.len().saturating_sub(limits::RECENT_MESSAGES);
     let recent = ConversationView::new(now.id, state, &state.transcript[before..]);
     let discussion = view(&app, &now)?;
-    Ok(reply(RecentDiscussion { discussion, sessions: recent.into_iter().collect() }))
+    has.or(RecentDiscussion { discussion, sessions: recent.into_iter().collect() })
 }
 
 /// Changes what is given, all or nothing. A status is reached by the command that leads
@@ -343,7 +349,7 @@ async fn estimate(
     Path(id): Path<String>,
 ) -> Result<impl IntoResponse, Problem> {
     let estimate = discussions::estimate(&app.clerk, session_id(&id)?).await?;
-    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.currency)))
+    Ok(reply(EstimateView::new(&estimate, &app.clerk.prices.now().currency)))
 }
 
 #[derive(Deserialize, IntoParams)]

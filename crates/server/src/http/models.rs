@@ -128,7 +128,7 @@ async fn models(State(app): State<App>) -> impl IntoResponse {
         input: price.input,
         output: price.output,
         cached: price.cached,
-        currency: app.clerk.prices.currency.clone(),
+        currency: app.clerk.prices.now().currency.clone(),
         source: source.into(),
         said_on: said_at.map(date),
     };
@@ -162,7 +162,7 @@ async fn tiers(State(app): State<App>) -> impl IntoResponse {
             Ok(model) => (Some(model.0), None, None),
             Err(none) => (None, Some(none.problem), Some(none.remedy)),
         };
-        let configured = app.clerk.tiers.of(tier).is_some();
+        let configured = app.clerk.tiers.now().of(tier).is_some();
         TierView { tier: tier.into(), model, configured, problem, hint }
     });
     reply(views.collect::<Vec<_>>())

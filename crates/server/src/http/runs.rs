@@ -22,6 +22,7 @@ use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::auth::Stands;
 use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
+use crate::kept::{Has, TagHeader, Unchanged};
 use crate::live;
 use crate::views::runs::RunView;
 use crate::views::{self, Reply, SessionView, reply};
@@ -58,10 +59,15 @@ async fn begin(
 
 /// A run with all its steps: what each does, how far it is and what came of it.
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "runs",
-    params(("id" = uuid::Uuid, Path, description = "The run.")),
-    responses((status = 200, body = Reply<RunView>), ReadProblems))]
-async fn get(State(app): State<App>, Path(id): Path<String>) -> Result<impl IntoResponse, Problem> {
-    show(&app, &look(&app, &id).await?).await
+    params(("id" = uuid::Uuid, Path, description = "The run."), TagHeader),
+    responses((status = 200, body = Reply<RunView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
+async fn get(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    has: Has,
+) -> Result<Response, Problem> {
+    has.or(view(&app, &look(&app, &id).await?).await?)
 }
 
 /// Cancels a run: nothing but `finally` is done from now on, and the sessions that it has

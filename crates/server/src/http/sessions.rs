@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use plenary_clerk::budgets::{self, NewBudget};
 use plenary_clerk::identity;
 use plenary_domain::room;
@@ -18,6 +18,8 @@ use crate::App;
 use crate::agents::{AgentHeader, Asking};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Key, On, Path, Query};
+use crate::kept::{Has, TagHeader, Unchanged};
+use crate::views::facts::facts;
 use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 
 pub fn routes() -> Routes {
@@ -52,6 +54,9 @@ pub struct Filter {
     /// Full-text search: every word must occur, the last one may be a beginning.
     #[param(nullable = false)]
     pub q: Option<String>,
+    /// Also how far each is, and what came of it.
+    #[param(nullable = false)]
+    pub facts: Option<bool>,
     /// Rows of a page.
     #[param(minimum = 1, maximum = 200, nullable = false)]
     pub limit: Option<u32>,
@@ -68,8 +73,19 @@ async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl Into
 }
 
 pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>, Problem> {
+    let words = filter.q.clone();
+    let with_facts = filter.facts == Some(true);
     let (found, limit) = find(app, filter).await?;
-    let rows: Vec<SessionView> = found.rows.into_iter().map(SessionView::from).collect();
+    let mut rows = Vec::with_capacity(found.rows.len());
+    for row in found.rows {
+        let id = row.id;
+        let mut view = SessionView::from(row);
+        // One that was removed meanwhile has no facts.
+        if with_facts && let Ok(snapshot) = app.engine.get(id).await {
+            view.facts = Some(facts(&app.clerk, &snapshot.room, words.as_deref()));
+        }
+        rows.push(view);
+    }
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
 }
 
@@ -107,16 +123,19 @@ pub enum DetailName {
 
 /// One session of any form: how far it is, what came of it, what can be done now.
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session."), Detail, AgentHeader),
-    responses((status = 200, body = Reply<SessionReport>), ReadProblems))]
+    params(("id" = uuid::Uuid, Path, description = "The session."), Detail, AgentHeader,
+        TagHeader),
+    responses((status = 200, body = Reply<SessionReport>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
 async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(query): Query<Detail>,
     asking: Asking,
-) -> Result<impl IntoResponse, Problem> {
+    has: Has,
+) -> Result<Response, Problem> {
     let full = query.detail == Some(DetailName::Full);
-    Ok(reply(report(&app, &asking, session(&app, &id).await?, full).await?))
+    has.or(report(&app, &asking, session(&app, &id).await?, full).await?)
 }
 
 /// More than any `seen` has.

@@ -27,6 +27,7 @@ use crate::agents::{self, AgentHeader, Asking, Proof};
 use crate::auth::Stands;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
+use crate::kept::{Has, Kept, TagHeader, Unchanged, Which};
 use crate::live;
 use crate::views::whiteboards::{
     self as views, AgentView, ConflictView, Part, PostView, WhiteboardSummary, WhiteboardView,
@@ -213,19 +214,31 @@ pub struct Reading {
 
 /// The board as you may see it. With an agent token: as that agent.
 #[utoipa::path(get, path = "/api/whiteboards/{board}", tag = "whiteboards",
-    params(("board" = String, Path, description = "The board's name."), Reading, AgentHeader),
-    responses((status = 200, body = Reply<WhiteboardView>), ReadProblems))]
+    params(("board" = String, Path, description = "The board's name."), Reading, AgentHeader,
+        TagHeader),
+    responses((status = 200, body = Reply<WhiteboardView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
 async fn state(
     State(app): State<App>,
     Path(name): Path<String>,
     asking: Asking,
     Query(query): Query<Reading>,
-) -> Result<impl IntoResponse, Problem> {
+    has: Has,
+) -> Result<Response, Problem> {
     let bodies = query.detail == Some(sessions::DetailName::Full);
     let (from, limit) = window(query.cursor.as_deref(), query.limit)?;
     let (snapshot, viewer) = look(&app, &name, asking).await?;
     let part = Part { bodies, from, limit };
-    Ok(reply(views::whiteboard(snapshot.id, &view::board(board(&snapshot)?, &viewer), part)))
+    let view = || -> Result<_, Problem> {
+        Ok(views::whiteboard(snapshot.id, &view::board(board(&snapshot)?, &viewer), part))
+    };
+    match viewer {
+        Viewer::Agent(_) => has.or(view()?),
+        Viewer::Outsider => {
+            let which = Which::Whiteboard { bodies, from, limit };
+            Kept::or(&app, &snapshot, which, &has, view)
+        }
+    }
 }
 
 /// Counts, tallies, what survives and what is open; no bodies.

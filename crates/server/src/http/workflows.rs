@@ -8,12 +8,12 @@ use plenary_clerk::estimates::{self, NewForesight};
 use plenary_clerk::runs::{self, NewStoredRun};
 use plenary_clerk::shelves::{self, NewWorkflow};
 use plenary_domain::shelf::{How, Run, State as Shelf, Version};
-use plenary_domain::workflow::{self, Checked};
+use plenary_domain::workflow::{self, Checked, Definition, Step, Trigger};
 use plenary_domain::{SessionId, Timestamp, limits};
 use plenary_engine::By;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::routes::{Routes, routes};
 use super::runs::created;
@@ -21,7 +21,7 @@ use super::sessions::Empty;
 use crate::App;
 use crate::auth::Stands;
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
-use crate::idempotency::{Change, Key, On, Path};
+use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::views::runs::{InputView, ProblemView, RunView};
 use crate::views::{Nothing, Reply, reply};
 
@@ -45,6 +45,8 @@ pub struct WorkflowView {
     stored_at: Timestamp,
     stored_by: String,
     inputs: Vec<InputView>,
+    /// What starts it besides people.
+    triggers: Vec<TriggerView>,
     /// When it starts by the clock, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -55,6 +57,14 @@ pub struct WorkflowView {
     success_rate: Option<f64>,
     /// The last ones, newest first.
     runs: Vec<StartedRun>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct TriggerView {
+    /// `cron`, `webhook` or `signal`.
+    by: &'static str,
+    /// The times, or the signal.
+    about: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -85,8 +95,33 @@ pub struct WholeWorkflow {
     source: String,
     /// The steps and their order, in the words of Mermaid.
     graph: String,
+    /// The same steps, for a graph. Those of an earlier version, where one was asked for.
+    outline: Vec<OutlineStep>,
     /// Those that are kept, newest first.
     versions: Vec<VersionView>,
+}
+
+/// A step as it stands in the file.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutlineStep {
+    /// Means it in the file: `propose/post` stands in `propose`.
+    place: String,
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    label: Option<String>,
+    kind: &'static str,
+    line: u32,
+    needs: Vec<String>,
+    /// It may be skipped. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    conditional: bool,
+    /// It stands in `finally`. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    is_finally: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -101,6 +136,16 @@ pub struct CheckedWorkflow {
     /// Nothing is wrong with it but for warnings.
     sound: bool,
     problems: Vec<ProblemView>,
+    /// The rest only of a file that is sound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    inputs: Vec<InputView>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    outline: Vec<OutlineStep>,
 }
 
 /// Stored workflows, by name.
@@ -126,7 +171,8 @@ async fn store(
 ) -> Result<impl IntoResponse, Problem> {
     shelves::may_store(&standing)?;
     let stored = shelves::store(&app.clerk, by, None, body).await?;
-    let whole = whole(shelves::shelf_of(&stored)?);
+    let shelf = shelves::shelf_of(&stored)?;
+    let whole = whole(shelf, &shelf.newest);
     let place = [(header::LOCATION, format!("/api/workflows/{}", whole.workflow.name))];
     Ok((StatusCode::CREATED, place, reply(whole)))
 }
@@ -140,8 +186,13 @@ async fn check(
     Change { body, .. }: Change<NewWorkflow>,
 ) -> Result<impl IntoResponse, Problem> {
     let Checked { definition, problems } = shelves::checked(&app.clerk, &body.source).await?;
-    let problems = problems.iter().map(ProblemView::from).collect();
-    Ok(reply(CheckedWorkflow { sound: definition.is_some(), problems }))
+    Ok(reply(CheckedWorkflow {
+        sound: definition.is_some(),
+        problems: problems.iter().map(ProblemView::from).collect(),
+        name: definition.as_ref().map(|definition| definition.name.clone()),
+        inputs: definition.iter().flat_map(|one| one.inputs.iter().map(InputView::from)).collect(),
+        outline: definition.as_ref().map(outline).unwrap_or_default(),
+    }))
 }
 
 /// What a run would take: calls, tokens and cost, typically and at most.
@@ -155,18 +206,35 @@ async fn estimate(
     Ok(reply(estimates::foresee(&app.clerk, body).await?))
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    /// The file of this version, in place of the newest.
+    #[param(minimum = 1, nullable = false)]
+    version: Option<u32>,
+}
+
 /// A stored workflow with its file and its versions.
 #[utoipa::path(get, path = "/api/workflows/{name}", tag = "workflows",
-    params(("name" = String, Path, description = "The workflow's name.")),
+    params(("name" = String, Path, description = "The workflow's name."), Which),
     responses((status = 200, body = Reply<WholeWorkflow>), ReadProblems))]
 async fn get(
     State(app): State<App>,
     Path(name): Path<String>,
+    Query(which): Query<Which>,
 ) -> Result<impl IntoResponse, Problem> {
     let shelf = shelves::found(&app.clerk, &name).await?;
-    let WholeWorkflow { workflow, source, graph, versions } = whole(shelves::shelf_of(&shelf)?);
-    let workflow = as_it_stands(&app, workflow).await;
-    Ok(reply(WholeWorkflow { workflow, source, graph, versions }))
+    let shelf = shelves::shelf_of(&shelf)?;
+    let version = match which.version {
+        None => &shelf.newest,
+        Some(number) => shelf.versions().find(|one| one.number == number).ok_or_else(|| {
+            let problem = format!("`{name}` has no version {number} that is kept.");
+            Problem::new(Code::NotFound, problem)
+        })?,
+    };
+    let found = whole(shelf, version);
+    Ok(reply(WholeWorkflow { workflow: as_it_stands(&app, found.workflow).await, ..found }))
 }
 
 /// Stores the next version of a workflow, or its first. For the operator of the server.
@@ -177,7 +245,8 @@ async fn get(
 async fn put(Stands(standing): Stands, on: On<NewWorkflow>) -> Result<impl IntoResponse, Problem> {
     shelves::may_store(&standing)?;
     let stored = shelves::store(&on.app.clerk, on.by, Some(&on.at), on.body).await?;
-    Ok(reply(whole(shelves::shelf_of(&stored)?)))
+    let shelf = shelves::shelf_of(&stored)?;
+    Ok(reply(whole(shelf, &shelf.newest)))
 }
 
 /// Takes a workflow off the shelf: nothing starts it any more. Runs that have begun go on.
@@ -262,6 +331,7 @@ fn view(shelf: &Shelf) -> WorkflowView {
         stored_at: *at,
         stored_by: by.clone(),
         inputs: definition.inputs.iter().map(InputView::from).collect(),
+        triggers: definition.on.iter().map(trigger).collect(),
         next_at: shelf.next_at(),
         success_rate: shelf.success_rate(),
         runs: shelf.last_runs().map(|run| started(run)).collect(),
@@ -296,7 +366,47 @@ fn started(run: &Run) -> StartedRun {
     }
 }
 
-fn whole(shelf: &Shelf) -> WholeWorkflow {
+fn trigger(trigger: &Trigger) -> TriggerView {
+    let (by, about) = match trigger {
+        Trigger::Cron { at, zone, .. } => ("cron", format!("{at} {zone}")),
+        Trigger::Webhook { .. } => ("webhook", String::new()),
+        Trigger::Signal { matching } => {
+            let name = matching.get("signal").and_then(Value::as_str).unwrap_or_default();
+            ("signal", name.to_owned())
+        }
+    };
+    TriggerView { by, about: about.trim().to_owned() }
+}
+
+/// Every step, and after it those in it.
+fn outline(definition: &Definition) -> Vec<OutlineStep> {
+    fn add(all: &mut Vec<OutlineStep>, step: &Step, around: &str, is_finally: bool) {
+        let place = format!("{around}{}", step.id);
+        let inside = format!("{place}/");
+        all.push(OutlineStep {
+            place,
+            id: step.id.clone(),
+            label: step.label.clone(),
+            kind: step.kind_name(),
+            line: step.line,
+            needs: step.needs.iter().map(|need| need.step.clone()).collect(),
+            conditional: step.when.is_some(),
+            is_finally,
+        });
+        for inner in step.inner() {
+            add(all, inner, &inside, is_finally);
+        }
+    }
+    let mut all = vec![];
+    for (steps, is_finally) in [(&definition.steps, false), (&definition.finally, true)] {
+        for step in steps {
+            add(&mut all, step, "", is_finally);
+        }
+    }
+    all
+}
+
+fn whole(shelf: &Shelf, shown: &Version) -> WholeWorkflow {
     let version = |version: &std::sync::Arc<Version>| VersionView {
         number: version.number,
         by: version.by.clone(),
@@ -304,8 +414,9 @@ fn whole(shelf: &Shelf) -> WholeWorkflow {
     };
     WholeWorkflow {
         workflow: view(shelf),
-        source: shelf.newest.source.to_string(),
-        graph: workflow::mermaid(&shelf.newest.definition),
+        source: shown.source.to_string(),
+        graph: workflow::mermaid(&shown.definition),
+        outline: outline(&shown.definition),
         versions: shelf.versions().map(version).collect(),
     }
 }

@@ -10,12 +10,13 @@ const CONVENE: Row = Row {
                   critic, …); a synthesis follows, and with `ballot` their votes on it. `prompt` \
                   alone will do. Returns an `id` at once: call session_wait with it.",
     described: &[
-        ("board", "A preset; `classic-triad` when absent."),
+        ("board", "By name (boards_list); `classic-triad` when absent."),
         ("models", "Models to seat in turn; those available when absent."),
         ("ballot", "The advisors vote on its points."),
         ("quorum", "How many answers suffice."),
         ("open_answers", "People see the others' answers before their own."),
     ],
+    hidden: &["boardFile", "temperature", "outputTokens", "language"],
     // A handle: what comes later is told by session_wait.
     kept: &["id", "title", "status", "seat_tokens"],
     next: WAIT,

@@ -23,7 +23,7 @@ pub const ROWS: [Row; 5] = [
     Row {
         title: "List councils",
         description: "Lists councils, newest first.",
-        hidden: &["kind", "active", "waiting"],
+        hidden: &["kind", "active", "waiting", "facts"],
         described: &[
             ("status", "`open` or `closed`."),
             ("cursor", "`next_cursor` of the page before."),

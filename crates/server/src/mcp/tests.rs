@@ -350,6 +350,7 @@ fn annotations_are_no_stronger_than_true() {
         ("session_wait", reads),
         ("session_stop", stops),
         ("agents_list", reads),
+        ("boards_list", reads),
         ("models_list", reads),
     ];
     assert_eq!(shown.collect::<Vec<_>>(), expected);
@@ -359,8 +360,8 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 40_700;
-    const MODEL_BYTES: usize = 29_900;
+    const LIST_BYTES: usize = 43_300;
+    const MODEL_BYTES: usize = 32_300;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();
     let for_models = tools.iter().map(|tool| {

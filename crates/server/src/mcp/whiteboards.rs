@@ -146,7 +146,7 @@ pub const ROWS: [Row; 12] = [
     Row {
         title: "List whiteboards",
         description: "Lists boards, newest first: name (the board_id), topic, phase (status).",
-        hidden: &["kind", "active", "waiting"],
+        hidden: &["kind", "active", "waiting", "facts"],
         described: &[("status", "A phase: `blind`, `read`, … `archived`."), CURSOR],
         items: "whiteboards",
         next: Next::Words(&["Call whiteboard_state with a name as board_id."]),

@@ -39,6 +39,10 @@ pub struct StoredAgent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     output_tokens: Option<u32>,
+    /// How freely its model chooses its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    temperature: Option<f64>,
     /// Tokens that it may use in one session.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -90,6 +94,7 @@ impl StoredAgent {
             formats: agent.formats.iter().copied().map(DiscussionFormat::from).collect(),
             turn_seconds: agent.bounds.turn_ms.map(|ms| ms / 1000),
             output_tokens: agent.bounds.output_tokens,
+            temperature: agent.bounds.temperature,
             budget_tokens: agent.bounds.budget_tokens,
             budget_cost: agent.bounds.budget_cost,
             budget_seconds: agent.bounds.budget_ms.map(|ms| ms / 1000),

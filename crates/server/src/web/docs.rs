@@ -1,16 +1,16 @@
-//! What the API offers, to be read by people. No script runs on this page.
+//! The book that `docs/` is written as, to be read by people, and the API's document, to be
+//! read by programs. No script runs on these pages.
 
-use std::fmt::Write;
 use std::sync::LazyLock;
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use serde_json::Value;
 
-use super::guard;
-use crate::App;
+use super::{answer, files, guard};
+use crate::{App, error};
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -18,51 +18,40 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'",
 );
 
-// Both are made by whoever first asks.
-static PAGE: LazyLock<String> = LazyLock::new(|| page(&crate::document_value()));
+// Made by whoever first asks.
 static JSON: LazyLock<String> = LazyLock::new(|| crate::document().to_json().unwrap_or_default());
 
 pub fn routes() -> Router<App> {
     let css = [(header::CONTENT_TYPE, "text/css; charset=utf-8")];
     let json = [(header::CONTENT_TYPE, "application/json")];
     Router::new()
-        .route("/docs", get(async || guarded(Html(PAGE.as_str()))))
-        .route("/docs/style.css", get(async move || guarded((css, STYLE))))
+        .route("/docs", get(async |headers: HeaderMap| page("", &headers).await))
+        .route("/docs/", get(async || Redirect::permanent("/docs")))
+        .route("/docs/style.css", get(async move || guarded((css, STYLE).into_response())))
+        .route("/docs/{*page}", get(read))
         .route("/api/openapi.json", get(async move || (json, JSON.as_str())))
 }
 
-fn guarded(answer: impl IntoResponse) -> Response {
-    let mut response = guard(answer.into_response());
+async fn read(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    // As the file is called in the repository, and as folders are called.
+    let plain = name.trim_end_matches('/').trim_end_matches(".md");
+    let plain = plain.strip_suffix("README").unwrap_or(plain).trim_end_matches('/');
+    if plain != name && files::page(plain).is_some() {
+        let address = format!("/docs/{plain}");
+        return Redirect::permanent(address.trim_end_matches('/')).into_response();
+    }
+    page(&name, &headers).await
+}
+
+async fn page(name: &str, headers: &HeaderMap) -> Response {
+    match files::page(name) {
+        Some(file) => guarded(answer("page.html", file, headers)),
+        None => error::not_found().await.into_response(),
+    }
+}
+
+fn guarded(response: Response) -> Response {
+    let mut response = guard(response);
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
     response
-}
-
-fn page(document: &Value) -> String {
-    let mut html = String::from(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>Plenary API</title>\
-         <link rel=\"stylesheet\" href=\"/docs/style.css\"><body>\
-         <h1>Plenary API</h1><p>The whole contract is <a href=\"/api/openapi.json\">\
-         /api/openapi.json</a>. Answers come as <code>{\"success\": true, \"data\": …}</code>, \
-         errors as <code>{\"success\": false, \"error\": {\"code\", \"message\", \"hint\"}}</code>.</p><dl>",
-    );
-    let paths = document["paths"].as_object().into_iter().flatten();
-    for (path, methods) in paths {
-        for (method, operation) in methods.as_object().into_iter().flatten() {
-            let text = |key: &str| escape(operation[key].as_str().unwrap_or_default());
-            let (summary, more) = (text("summary"), text("description"));
-            let _ = write!(
-                html,
-                "<dt><code>{} {}</code></dt><dd>{summary} {more}</dd>",
-                method.to_uppercase(),
-                escape(path)
-            );
-        }
-    }
-    html.push_str("</dl></body></html>");
-    html
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

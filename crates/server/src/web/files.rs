@@ -11,8 +11,9 @@ struct Embedded {
     packed: Option<&'static [u8]>,
 }
 
-/// In the order of their names. Made by `build.rs`.
+// In the order of their names. Made by `build.rs`.
 static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/ui.rs"));
+static BOOK: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/book.rs"));
 
 pub struct File {
     pub plain: Bytes,
@@ -26,8 +27,17 @@ pub async fn find(folder: Option<&Path>, name: &str) -> Option<File> {
         let plain = read(folder, name).await?;
         return Some(File { plain, packed: None });
     }
-    let place = EMBEDDED.binary_search_by(|file| file.name.cmp(name)).ok()?;
-    let file = &EMBEDDED[place];
+    among(EMBEDDED, name)
+}
+
+/// A page of the book by its name, such as `recipes/adr`; the first one has none.
+pub fn page(name: &str) -> Option<File> {
+    among(BOOK, name)
+}
+
+fn among(files: &'static [Embedded], name: &str) -> Option<File> {
+    let place = files.binary_search_by(|file| file.name.cmp(name)).ok()?;
+    let file = &files[place];
     let packed = file.packed.map(Bytes::from_static);
     Some(File { plain: Bytes::from_static(file.plain), packed })
 }
@@ -53,11 +63,13 @@ fn is_plain(part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{EMBEDDED, find};
+    use super::{BOOK, EMBEDDED, find};
 
     #[tokio::test]
     async fn the_page_is_in_the_binary() {
-        assert!(EMBEDDED.windows(2).all(|two| two[0].name < two[1].name));
+        for files in [EMBEDDED, BOOK] {
+            assert!(files.windows(2).all(|two| two[0].name < two[1].name));
+        }
         assert!(find(None, "index.html").await.is_some());
         for name in ["", "index", "../index.html", "assets/", "/index.html"] {
             assert!(find(None, name).await.is_none(), "{name}");

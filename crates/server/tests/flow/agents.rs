@@ -2,7 +2,7 @@
 
 use plenary_domain::library::{KIND, NAME};
 use plenary_domain::limits;
-use plenary_engine::ports::{ListQuery, Store as _};
+use plenary_engine::ports::ListQuery;
 use serde_json::{Value, json};
 
 use crate::mcp::Client;

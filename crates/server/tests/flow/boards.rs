@@ -1,6 +1,6 @@
 //! From the question to the synthesis.
 
-use plenary_engine::ports::{AttemptState, Store as _};
+use plenary_engine::ports::AttemptState;
 use plenary_scripted::{Fault, Gate, Reply, When};
 use serde_json::json;
 
@@ -150,7 +150,7 @@ async fn an_advisor_is_described_as_other_programs_do() {
     let view = app.board(&board).await;
     assert_eq!(pick(&view["advisors"], "role"), ["devils-advocate", "devils-advocate"]);
     assert_eq!(view["advisors"][0]["systemPrompt"], "You doubt.");
-    let advisors = json!([{ "role": "jester" }]);
+    let advisors = json!([{ "role": "devils-advocat" }]);
     let body = json!({ "prompt": "Well?", "advisors": advisors });
     let (status, told) = app.post("/api/boardrooms", &body).await;
     assert_eq!((status, &told["error"]["fields"][0]["field"]), (422, &json!("advisors[0].role")));

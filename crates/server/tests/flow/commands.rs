@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plenary_engine::ports::{AttemptState, Store as _};
+use plenary_engine::ports::AttemptState;
 use plenary_scripted::{Gate, Recorded, Reply, Script, When};
 use serde_json::{Value, json};
 

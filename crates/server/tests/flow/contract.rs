@@ -42,8 +42,7 @@ async fn every_wrong_field_is_named() {
     let crowd: Vec<Value> =
         (0..17).map(|_| json!({"role": "critic", "model": "ollama/a"})).collect();
     check(json!({ "prompt": "?", "advisors": crowd }), &["advisors"]).await;
-    check(json!({ "prompt": "?", "advisors": [{ "role": "jester" }] }), &["advisors[0].role"])
-        .await;
+    check(json!({ "prompt": "?", "advisors": [{ "role": "crtic" }] }), &["advisors[0].role"]).await;
     check(
         json!({
             "prompt": "?",
@@ -86,7 +85,7 @@ async fn every_wrong_field_is_named() {
     )
     .await;
     let types = json!({ "prompt": 7, "board": "none", "colour": 1, "quorum": { "need": "x" } });
-    check(types, &["board", "colour", "prompt", "quorum.need"]).await;
+    check(types, &["colour", "prompt", "quorum.need"]).await;
     let seats = json!([
         { "role": "critic", "model": 1, "hat": true },
         { "role": "critic", "person": [] },
@@ -311,12 +310,15 @@ async fn the_document_lists_every_route() {
     }
     // Whatever the sources route is in the document, but for these pages, and MCP,
     // which describes itself: its answers are JSON-RPC and not in our envelope.
-    let pages = ["/docs", "/docs/style.css", "/api/openapi.json", "/mcp"];
+    let pages =
+        ["/docs", "/docs/", "/docs/style.css", "/docs/{*page}", "/api/openapi.json", "/mcp"];
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let routed = routed(&sources);
     assert!(!routed.is_empty());
     for route in routed {
-        assert!(paths.contains_key(&route) || pages.contains(&route.as_str()), "{route}");
+        // The router has a sign of its own for a part that holds slashes.
+        let documented = paths.contains_key(&route.replace("{*", "{"));
+        assert!(documented || pages.contains(&route.as_str()), "{route}");
     }
 }
 
@@ -397,7 +399,7 @@ async fn whoever_watches_over_the_server_sees_how_it_is() {
 async fn a_store_that_cannot_be_written_shows() {
     let (app, clock) = TestApp::with_clock(canned()).await;
     assert_eq!(app.get("/readyz").await.0, 200);
-    app.store.close().await.unwrap();
+    app.log.close().await.unwrap();
     // Whoever asks again at once is told the same, and it costs no write.
     assert_eq!(app.get("/readyz").await.0, 200);
     clock.advance(Duration::from_millis(limits::READY_FRESH_MS));

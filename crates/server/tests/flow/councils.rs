@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plenary_domain::{SessionId, limits};
-use plenary_engine::ports::{AttemptState, Store as _};
+use plenary_engine::ports::AttemptState;
 use plenary_scripted::{Fault, Gate, Reply, Script, When};
 use serde_json::{Value, json};
 

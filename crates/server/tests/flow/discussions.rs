@@ -11,7 +11,6 @@ mod steering;
 mod wires;
 
 use plenary_domain::SessionId;
-use plenary_engine::ports::Store as _;
 use plenary_scripted::{Reply, Script, When};
 use serde_json::{Value, json};
 

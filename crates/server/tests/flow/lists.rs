@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plenary_domain::SessionId;
-use plenary_engine::ports::{Append, Store as _};
+use plenary_engine::ports::Append;
 use plenary_engine::{Engine, EngineError, SystemClock};
 use plenary_providers::Providers;
 use plenary_scripted::{Fault, Reply, Script, When};

@@ -434,6 +434,7 @@ async fn tools_are_listed_in_full() {
         "session_wait",
         "session_stop",
         "agents_list",
+        "boards_list",
         "models_list",
     ];
     assert_eq!(names, expected);

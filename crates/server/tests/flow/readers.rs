@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use plenary_engine::ports::{Append, Appended, Store as _};
+use plenary_engine::ports::{Append, Appended};
 use plenary_scripted::{Gate, Reply, Script, When};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};

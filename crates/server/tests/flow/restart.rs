@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plenary_domain::room::Command;
 use plenary_domain::{SessionId, council};
-use plenary_engine::ports::{Append, Appended, AttemptState, Store as _};
+use plenary_engine::ports::{Append, Appended, AttemptState};
 use plenary_engine::{By, Engine, SystemClock};
 use plenary_providers::Providers;
 use plenary_scripted::{Gate, Reply, When};

@@ -10,7 +10,6 @@ mod signals;
 mod stored;
 mod tools;
 
-use plenary_engine::ports::Store as _;
 use plenary_scripted::{Reply, Script, When};
 use serde_json::{Value, json};
 

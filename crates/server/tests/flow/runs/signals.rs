@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use plenary_engine::ports::Store as _;
 use plenary_scripted::{Gate, Reply, When};
 use serde_json::{Value, json};
 

@@ -1,1 +1,0 @@
-import{o as e}from"./index-4gRqdHRO.js";var t={ollama:`Ollama`,openai:`OpenAI`,anthropic:`Anthropic`,gemini:`Gemini`,openrouter:`OpenRouter`,local:`The embedded model`};function n(e){return t[e.name]??e.name}function r(t,n=3){let r=t.models.slice(0,n).join(`, `),i=t.models.length>n?`, …`:``;return`Ready with ${e(t.models.length,`model`)}: ${r}${i}`}export{r as n,n as t};

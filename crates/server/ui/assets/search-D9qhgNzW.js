@@ -1,1 +1,0 @@
-import{Ct as e,St as t,at as n}from"./index-4gRqdHRO.js";var r=e(t(),1);function i(){let e=n()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(e),[e])}export{i as t};
