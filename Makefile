@@ -1,18 +1,21 @@
 # Every verb of this repository. `make` alone lists them.
 
-.PHONY: help build try serve test agents lint fmt snapshots web bench dist
+.PHONY: help build try serve install test agents lint fmt snapshots reference web bench dist
 
 help: ## list the verbs
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
 
-build: ## the program, as target/release/plenary
-	cargo build --release -p plenary -p plenary-scripted $$(scripts/engine)
+build: ## the program, as target/release/plenary; ENGINE=off leaves the embedded model out
+	cargo build --release -p plenary $$(scripts/engine)
 
-try: build ## convene a board with whatever models this machine has
+try: ## build, and convene a board with whatever models this machine has
 	@scripts/try
 
 serve: build ## REST and live events on http://127.0.0.1:7171
 	./target/release/plenary serve
+
+install: ## plenary on your path
+	cargo install --locked --path crates/app $$(scripts/engine | sed s,plenary/,,)
 
 test: ## everything that CI checks
 	@scripts/test
@@ -31,6 +34,9 @@ fmt: ## format the source
 snapshots: ## take over changed snapshots, to be read in the diff
 	INSTA_UPDATE=always cargo nextest run --workspace $$(scripts/engine) || true
 
+reference: ## docs/reference, after a change of commands, routes, tools, settings or steps
+	PLENARY_REFERENCE=write cargo nextest run --workspace $$(scripts/engine) -E 'binary(reference)'
+
 web: ## the client and the built interface in crates/server/ui, after a change in web/ or the API
 	cargo build --workspace $$(scripts/engine) --bins
 	@scripts/web-build
@@ -39,5 +45,6 @@ bench: ## the measurements of bench/README.md
 	cargo build --release -p plenary -p plenary-bench
 	for what in store posts conflicts board readers idle reads memory load discussions workflows crash; do ./target/release/plenary-bench $$what || exit 1; done
 
-dist: ## a smaller and faster binary, slow to build
-	cargo build --profile dist -p plenary $$(scripts/engine)
+dist: ## packages in target/dist, of a smaller and faster program; slow to build
+	@scripts/dist
+	@scripts/dist-check target/dist
