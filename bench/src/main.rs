@@ -17,6 +17,7 @@ mod held;
 mod idle;
 mod load;
 mod memory;
+mod nodes;
 mod peers;
 mod plenary;
 mod posts;
@@ -66,6 +67,8 @@ enum What {
     Memory(memory::Memory),
     /// Writes per second, against the disk's own rate
     Store(store::Store),
+    /// SQLite, and 1 to 3 nodes on PostgreSQL; what it costs to be on another node
+    Nodes(nodes::Nodes),
     /// Posts per second on one whiteboard, against the store alone
     Posts(posts::Posts),
     /// Conflicts between posts, by the size of the board, against all pairs
@@ -121,6 +124,7 @@ async fn main() -> ExitCode {
         What::Memory(memory) => memory.run().await,
         What::Same(same) => same.run().await,
         What::Store(store) => store.run().await,
+        What::Nodes(nodes) => nodes.run().await,
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),
         What::Discussions(discussions) => discussions.run().await,

@@ -98,7 +98,7 @@ impl Store {
     }
 }
 
-fn pgbench(url: &str, clients: usize, time: Duration) -> Outcome<f64> {
+pub fn pgbench(url: &str, clients: usize, time: Duration) -> Outcome<f64> {
     let table = "create table if not exists bench_row (id bigserial primary key, text text)";
     std::process::Command::new("psql").args(["--quiet", "--command", table, url]).output()?;
     let script = tempfile::NamedTempFile::new()?;

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use plenary_server::Access;
 use tokio::net::TcpListener;
@@ -10,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::api::ApiError;
 use crate::config::Config;
+use crate::peers;
 use crate::reach::{self, Own};
 
 pub struct Held {
@@ -42,6 +44,12 @@ impl Held {
             }
         };
         let address = listener.local_addr().map_err(|error| failed(&error))?;
+        if config.database.is_some() {
+            let engine = &own.app.engine;
+            let secret = engine.secret().await.map_err(|error| failed(&error))?;
+            let reached = peers::address(config, address);
+            engine.join(Arc::new(peers::Ways::new(secret)), reached);
+        }
         let resumed = own.app.engine.resume_all().await.map_err(|error| failed(&error))?;
         // Commands on this machine reach it on the loopback, whatever it listens on.
         let reached = match address.ip() {

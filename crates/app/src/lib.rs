@@ -14,6 +14,7 @@ mod current;
 mod held;
 mod offers;
 mod pdf;
+mod peers;
 mod prices;
 mod private;
 mod pulling;

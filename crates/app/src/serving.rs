@@ -15,6 +15,7 @@ pub struct Written {
     socket_clients: Option<i64>,
     mcp_sessions: Option<i64>,
     proxies: Option<Vec<String>>,
+    address: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,6 +23,8 @@ pub struct Serving {
     capacity: Capacity,
     /// Who may say in `X-Forwarded-For` where a request comes from.
     pub proxies: Vec<IpAddr>,
+    /// Where other nodes of the same database reach this one, if somebody has said.
+    pub address: Option<String>,
     /// Somebody has set the connections.
     connections_are_set: bool,
 }
@@ -34,6 +37,7 @@ impl Written {
             socket_clients: self.socket_clients.or(under.socket_clients),
             mcp_sessions: self.mcp_sessions.or(under.mcp_sessions),
             proxies: self.proxies.or(under.proxies),
+            address: self.address.or(under.address),
         }
     }
 
@@ -45,14 +49,16 @@ impl Written {
             Some(listed) => listed.split(',').map(|part| part.trim().to_owned()).collect(),
             None => self.proxies.unwrap_or_default(),
         };
-        let proxies = proxies.iter().map(|proxy| address(proxy)).collect::<Result<_, _>>()?;
+        let proxies = proxies.iter().map(|one| proxy(one)).collect::<Result<_, _>>()?;
         let usual = Capacity::default();
         let capacity = Capacity {
             connections: connections.unwrap_or(usual.connections),
             socket_clients: socket_clients.unwrap_or(usual.socket_clients),
             mcp_sessions: mcp_sessions.unwrap_or(usual.mcp_sessions),
         };
-        Ok(Serving { capacity, proxies, connections_are_set: connections.is_some() })
+        let address = set(&variable("address")).or(self.address);
+        let address = address.map(|address| crate::config::server(&address)).transpose()?;
+        Ok(Serving { capacity, proxies, address, connections_are_set: connections.is_some() })
     }
 }
 
@@ -117,7 +123,7 @@ fn number(
     })
 }
 
-fn address(given: &str) -> Result<IpAddr, String> {
+fn proxy(given: &str) -> Result<IpAddr, String> {
     given.parse().map_err(|_| {
         let variable = variable("proxies");
         format!(
@@ -145,6 +151,7 @@ mod tests {
             capacity: Capacity { connections: 32, socket_clients: 7, ..Capacity::default() },
             proxies: vec!["10.0.0.2".parse().unwrap(), "::1".parse().unwrap()],
             connections_are_set: true,
+            ..Serving::default()
         };
         assert_eq!(settled(text, ("PLENARY_SERVE__CONNECTIONS", "32")), Ok(expected));
         let one = settled(text, ("PLENARY_SERVE__PROXIES", "192.0.2.1")).unwrap();

@@ -65,7 +65,7 @@ async fn a_killed_server_goes_on_and_loses_nothing() {
     resume_the_stopped(&http, &serving.url).await;
     serving.kill().await;
     let log = home.log().await;
-    known.examine(&*log.store(), &scripted).await;
+    known.examine(&*log.store(), &scripted, 0).await;
     log.close().await.unwrap();
     assert_eq!(known.sessions.len() as u64, rounds * BOARDS);
 }

@@ -399,6 +399,10 @@ pub const EVENTS_OF_ONE: u64 = 64;
 pub const LEASE_MS: u64 = 10_000;
 pub const LEASE_MARGIN_MS: u64 = 2_000;
 pub const BEAT_MS: u64 = 3_000;
+/// How long a way to another node that has ended rests before it is tried again, and how
+/// long the word is good by which a node proves to another that it is one.
+pub const RELAY_PAUSE_MS: u64 = 200;
+pub const NODE_PROOF_MS: i64 = 60_000;
 /// Sessions of others that a node takes over at a time.
 pub const TAKEN_OVER: u32 = 256;
 /// Times that a command is decided again because another writer was first.

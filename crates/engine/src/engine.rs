@@ -15,7 +15,7 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::node::Node;
 use crate::ports::{
-    Clock, Errands, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
+    Clock, Errands, ListPage, ListQuery, Models, Peers, SessionRow, Store, StoreError, StoredEvent,
 };
 use crate::session::{Entry, Kind, Recorded, Session, Task};
 
@@ -23,6 +23,7 @@ pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<dyn Models>,
     pub(crate) errands: OnceLock<Arc<dyn Errands>>,
+    pub(crate) peers: OnceLock<Arc<dyn Peers>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub meter: Meter,
     pub(crate) turns: Arc<Turns>,
@@ -111,6 +112,7 @@ impl Engine {
             store,
             models,
             errands: OnceLock::new(),
+            peers: OnceLock::new(),
             clock,
             meter: Meter::default(),
             turns: Arc::default(),
@@ -131,6 +133,15 @@ impl Engine {
     /// anything is gone on with; what is said later is not heard.
     pub fn send(&self, errands: Arc<dyn Errands>) {
         let _ = self.errands.set(errands);
+    }
+
+    /// How other nodes of the store are reached, and where they reach this one. To be said
+    /// before anything is gone on with, like who runs errands.
+    pub fn join(&self, peers: Arc<dyn Peers>, address: Option<String>) {
+        let _ = self.peers.set(peers);
+        if let Some(address) = address {
+            let _ = self.node.address.set(address);
+        }
     }
 
     pub fn models(&self) -> &dyn Models {

@@ -18,6 +18,7 @@ mod news;
 mod node;
 pub mod ports;
 mod refold;
+mod relay;
 mod session;
 mod submit;
 #[cfg(any(test, feature = "testkit"))]

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plenary_domain::{CallId, Usage, limits};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::ports::StoredEvent;
@@ -30,7 +31,7 @@ pub enum Frame {
     Removed,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Delta {
     pub call: CallId,
     pub attempt: u32,
@@ -41,7 +42,7 @@ pub struct Delta {
     pub reasoning: bool,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Retrying {
     pub call: CallId,
     pub attempt: u32,
@@ -59,7 +60,7 @@ pub struct Underway {
     pub retrying: Option<Arc<Retrying>>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Waiting {
     pub call: CallId,
     pub attempt: u32,
@@ -95,6 +96,8 @@ struct Running {
     reasoning: Told,
     retrying: Option<Arc<Retrying>>,
     spent: Spent,
+    /// It runs at another node.
+    is_elsewhere: bool,
 }
 
 /// What a running call has taken so far, where its provider says.
@@ -244,6 +247,33 @@ impl Live {
         }
     }
 
+    /// Takes in what a call says that runs at another node. False: something that was
+    /// said before it is missing.
+    pub fn hear(&self, delta: &Delta) -> bool {
+        let Some(new) = self.lock().hear(delta) else { return false };
+        if !new.is_empty() {
+            self.push(&delta.call, &new, delta.reasoning);
+        }
+        true
+    }
+
+    /// Forgets calls that run at another node, but for those that are still due.
+    pub fn forget_elsewhere(&self, is_due: impl Fn(&CallId) -> bool) {
+        let mut inner = self.lock();
+        inner.tell(&self.frames);
+        inner.calls.retain(|call, running| !running.is_elsewhere || is_due(call));
+        self.said.fetch_add(1, Release);
+    }
+
+    /// Whether this call is known to run at another node.
+    pub fn hears(&self, call: &CallId) -> bool {
+        self.lock().calls.get(call).is_some_and(|running| running.is_elsewhere)
+    }
+
+    pub fn is_read(&self) -> bool {
+        self.frames.receiver_count() > 0
+    }
+
     /// Tells all readers what has been said since the last time.
     pub fn tell(&self) {
         self.lock().tell(&self.frames);
@@ -313,6 +343,22 @@ impl Live {
 }
 
 impl Inner {
+    /// What is new of a piece that another node has sent; nothing, of a call that runs
+    /// here or of an attempt that is over. `None`: something before it is missing.
+    fn hear(&mut self, delta: &Delta) -> Option<String> {
+        let begun = || Running { attempt: delta.attempt, is_elsewhere: true, ..Running::default() };
+        let running = self.calls.entry(delta.call.clone()).or_insert_with(begun);
+        if !running.is_elsewhere || running.attempt > delta.attempt {
+            return Some(String::new());
+        }
+        if running.attempt < delta.attempt {
+            *running = begun();
+        }
+        // One attempt says one text, so what is known of it is the same.
+        let known = running.told(delta.reasoning).text.len().checked_sub(delta.offset)?;
+        Some(delta.text.get(known..).unwrap_or_default().to_owned())
+    }
+
     /// Numbers and sends under the lock, so that frames arrive in order.
     fn send(&mut self, frames: &broadcast::Sender<Numbered>, frame: Frame) {
         self.sequence += 1;

@@ -17,6 +17,8 @@ use crate::submit::through;
 
 pub(crate) struct Node {
     pub name: String,
+    /// Where other nodes reach it.
+    pub address: OnceLock<String>,
     /// Goes on with whatever waits, not only with what it was asked for.
     is_resident: AtomicBool,
     /// Until when the lease holds for sure, on the clock that only goes forward.
@@ -68,6 +70,7 @@ impl Node {
     pub fn new(chance: u128) -> Self {
         Node {
             name: uuid::Uuid::from_u128(chance).to_string(),
+            address: OnceLock::new(),
             is_resident: AtomicBool::default(),
             lease_until: AtomicU64::default(),
             term: AtomicU64::default(),
@@ -200,7 +203,8 @@ impl Engine {
         // Counted from before it is asked for: for others it ends later than here.
         let until = self.clock.ticks() + limits::LEASE_MS - limits::LEASE_MARGIN_MS;
         let lease = Duration::from_millis(limits::LEASE_MS);
-        self.store.renew(&self.node.name, lease).await?;
+        let address = self.node.address.get().map(String::as_str);
+        self.store.renew(&self.node.name, address, lease).await?;
         self.node.lease_until.fetch_max(until, Relaxed);
         Ok(())
     }
@@ -294,7 +298,7 @@ impl Engine {
         Ok(())
     }
 
-    fn drives(&self, id: SessionId) -> bool {
+    pub(crate) fn drives(&self, id: SessionId) -> bool {
         let session = self.sessions().get(&id).cloned();
         // Whoever has the lock is at it.
         session.is_some_and(|session| {

@@ -9,7 +9,10 @@ use plenary_domain::{
     Ask, CallId, Errand, Failure, FailureKind, ModelName, Quote, SessionId, Source, Timestamp,
     Usage,
 };
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::live::{Delta, Retrying};
 
 // ---------------------------------------------------------------------------
 // The log
@@ -68,8 +71,17 @@ pub trait Store: Send + Sync {
     /// The versions of those of these sessions that are there.
     async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError>;
 
-    /// This node lives, and drives what it drives, for so long from now on.
-    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError>;
+    /// This node lives, and drives what it drives, for so long from now on. Others may
+    /// reach it at its address, if it has one.
+    async fn renew(
+        &self,
+        node: &str,
+        address: Option<&str>,
+        lease: Duration,
+    ) -> Result<(), StoreError>;
+
+    /// The living node that drives a session, if one does.
+    async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError>;
 
     /// This node ends: whatever it drives is free at once.
     async fn retire(&self, node: &str) -> Result<(), StoreError>;
@@ -170,6 +182,13 @@ pub struct Append {
     pub driver: Option<String>,
     /// When something will be due, if nothing is before.
     pub wake_at: Option<Timestamp>,
+}
+
+/// A node that drives a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Driver {
+    pub node: String,
+    pub address: Option<String>,
 }
 
 /// What could be gone on with.
@@ -513,6 +532,26 @@ pub trait Outside: Send + Sync {
 
     /// A secret that the operator has set for errands. It is never shown.
     fn secret(&self, name: &str) -> Option<String>;
+}
+
+// ---------------------------------------------------------------------------
+// Other nodes
+
+/// The way to other nodes of the same store, for what is live and stands in no log.
+pub trait Peers: Send + Sync {
+    /// What the calls of a session have said so far and say from now on, at the node with
+    /// this address. It ends when that node does not drive the session any more, or when
+    /// the connection does; dropping it ends the connection.
+    fn words(&self, address: &str, id: SessionId) -> BoxStream<'static, Said>;
+}
+
+/// What a call says that runs at another node.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Said {
+    Delta(Delta),
+    Retrying(Retrying),
+    Waiting(crate::live::Waiting),
 }
 
 // ---------------------------------------------------------------------------

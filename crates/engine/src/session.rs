@@ -2,6 +2,7 @@
 //! here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plenary_domain::room::{self, Event};
@@ -22,6 +23,8 @@ pub(crate) struct Session {
     pub line: Line,
     /// The session as it stands, for whoever only wants to look.
     shown: Mutex<Option<Snapshot>>,
+    /// What another node's calls say is being heard.
+    pub is_relayed: AtomicBool,
     /// Commands to one session are decided one after the other.
     pub work: Arc<tokio::sync::Mutex<Workings>>,
 }
@@ -106,8 +109,8 @@ impl Entry {
 
 impl Session {
     pub fn new() -> Self {
-        let (shown, work) = Default::default();
-        Session { live: Live::new(), line: Line::default(), shown, work }
+        let (shown, is_relayed, work) = Default::default();
+        Session { live: Live::new(), line: Line::default(), shown, is_relayed, work }
     }
 
     pub fn shown(&self) -> Option<Snapshot> {

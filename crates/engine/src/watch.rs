@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use futures::Stream;
-use futures::stream;
+use futures::{Stream, StreamExt as _, stream};
 use plenary_domain::{SessionId, limits};
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 use tokio::sync::watch;
 
 use crate::engine::{Engine, EngineError, News};
 use crate::live::{Frame, Numbered};
-use crate::ports::{StoreError, StoredEvent};
+use crate::ports::{Said, StoreError, StoredEvent};
 use crate::session::Session as Room;
 
 impl Engine {
@@ -25,12 +24,38 @@ impl Engine {
         id: SessionId,
         after: u64,
     ) -> Result<impl Stream<Item = Frame> + Send + use<>, EngineError> {
+        let reader = self.reader(id, after);
+        // Only now: one that is removed after this look tells its readers.
+        self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
+        self.relay(id, &reader.room);
+        Ok(frames(reader))
+    }
+
+    /// What the calls of a session have said so far and say from now on, as long as they
+    /// run here: for other nodes, whose readers hear it through this one.
+    pub async fn words(
+        self: &Arc<Self>,
+        id: SessionId,
+    ) -> Result<impl Stream<Item = Said> + Send + use<>, EngineError> {
+        let mut reader = self.reader(id, 0);
+        let row = self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
+        // Whoever asks reads the log itself.
+        reader.version = row.version;
+        let engine = self.clone();
+        let frames = frames(reader).take_while(move |frame| {
+            let is_over = matches!(frame, Frame::Event(_)) && !engine.drives(id);
+            std::future::ready(!is_over)
+        });
+        Ok(frames.filter_map(|frame| std::future::ready(said(frame))))
+    }
+
+    fn reader(self: &Arc<Self>, id: SessionId, after: u64) -> Reader {
         let room = self.session(id);
         // Nobody has held it: what it remembers may not be the end of the log.
         if Arc::strong_count(&room) == 2 {
             room.live.forget_events_but(0);
         }
-        let reader = Reader {
+        Reader {
             frames: room.live.subscribe(),
             room,
             seat: Seat::take(self, id),
@@ -40,13 +65,7 @@ impl Engine {
             ready: VecDeque::new(),
             turn: None,
             over: false,
-        };
-        // Only now: one that is removed after this look tells its readers.
-        self.store.session(id).await?.ok_or(EngineError::NotFound(id))?;
-        Ok(stream::unfold(reader, |mut reader| async move {
-            let frame = reader.next().await?;
-            Some((frame, reader))
-        }))
+        }
     }
 
     /// Every change of a session from now on, for those who look at it again then and
@@ -79,6 +98,22 @@ impl Engine {
             let event = reader.next().await?;
             Some((event, reader))
         })
+    }
+}
+
+fn frames(reader: Reader) -> impl Stream<Item = Frame> + Send {
+    stream::unfold(reader, |mut reader| async move {
+        let frame = reader.next().await?;
+        Some((frame, reader))
+    })
+}
+
+fn said(frame: Frame) -> Option<Said> {
+    match frame {
+        Frame::Delta(delta) => Some(Said::Delta((*delta).clone())),
+        Frame::Retrying(retrying) => Some(Said::Retrying((*retrying).clone())),
+        Frame::Waiting(waiting) => Some(Said::Waiting((*waiting).clone())),
+        Frame::Event(_) | Frame::Removed => None,
     }
 }
 

@@ -20,7 +20,7 @@ use plenary_clerk::identity::Standing;
 
 use crate::error::{Code, Problem};
 use crate::listen::Peer;
-use crate::{socket, web};
+use crate::{node, socket, web};
 
 pub use cookie::{forget, give};
 pub use tries::{Source, Tries};
@@ -144,6 +144,9 @@ fn admit(
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Option<Principal>, Problem> {
+    if node::is_between_nodes(path) {
+        return Ok(None);
+    }
     if !access.inside {
         check_host(access, headers)?;
         origin::check(access, headers)?;

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::{HeaderMap, header, request::Parts};
+use axum::http::{HeaderMap, Method, header, request::Parts};
 use plenary_domain::limits;
 use plenary_engine::By;
 use plenary_engine::ports::Idempotency;
@@ -47,7 +47,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
         let key = key(&parts.headers)?;
         let principal = principal(&parts);
         let address = format!("{} {}", parts.method, parts.uri.path());
-        let headers = parts.headers.clone();
+        let (headers, method) = (parts.headers.clone(), parts.method.clone());
         let bytes = Bytes::from_request(Request::from_parts(parts, body), state);
         let bytes = bytes.await.map_err(|rejection| {
             if rejection.status() == Code::TooLarge.status() {
@@ -57,6 +57,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
                 Problem::new(Code::InvalidJson, "The body could not be read to its end.")
             }
         })?;
+        // What stands in place of all that was there before must be said.
+        if method == Method::PUT && bytes.is_empty() {
+            return Err(Problem::new(Code::InvalidJson, "The body is missing."));
+        }
         let body = parse(&headers, &bytes)?;
         let idempotency = key.map(|key| Idempotency {
             principal: principal.clone(),

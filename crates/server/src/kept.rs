@@ -35,7 +35,7 @@ use crate::views::reply;
 pub struct TagHeader {
     /// The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
     /// is 304, and empty.
-    #[param(rename = "If-None-Match", nullable = false, pattern = "^[!-~]+$")]
+    #[param(rename = "If-None-Match", nullable = false)]
     tags: Option<String>,
 }
 

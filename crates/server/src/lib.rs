@@ -12,6 +12,7 @@ mod kept;
 mod listen;
 mod live;
 pub mod mcp;
+pub mod node;
 mod pace;
 mod places;
 mod socket;
@@ -62,6 +63,7 @@ pub fn router(app: App, access: Access) -> Router {
     let access = Arc::new(access);
     let rest = http::routes()
         .merge(web::routes())
+        .merge(node::routes())
         .fallback(web::fallback)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(app)

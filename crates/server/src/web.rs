@@ -15,7 +15,8 @@ pub use docs::routes;
 use files::File;
 
 /// Addresses that are no pages. What is not found there is said in JSON.
-const APART: [&str; 8] = ["api", "mcp", "socket.io", "docs", "metrics", "healthz", "readyz", "v1"];
+const APART: [&str; 9] =
+    ["api", "mcp", "node", "socket.io", "docs", "metrics", "healthz", "readyz", "v1"];
 /// Vite names these by their contents, so that they never change.
 const ASSETS: &str = "assets";
 /// What programs look up about a server. It is no page, whoever asks.

@@ -20,8 +20,8 @@ use futures::FutureExt;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp, limits};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow,
-    Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery,
+    SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::Connection;
 
@@ -180,8 +180,17 @@ impl Store for PostgresStore {
         reads::versions(&self.pool, ids).await
     }
 
-    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
-        reads::renew(&self.pool, node, lease).await
+    async fn renew(
+        &self,
+        node: &str,
+        address: Option<&str>,
+        lease: Duration,
+    ) -> Result<(), StoreError> {
+        reads::renew(&self.pool, node, address, lease).await
+    }
+
+    async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
+        reads::driver(&self.pool, id).await
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {

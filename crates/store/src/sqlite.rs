@@ -21,8 +21,8 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow,
-    Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery,
+    SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -207,9 +207,19 @@ impl Store for SqliteStore {
         reads::versions(&self.readers, ids).await
     }
 
-    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
-        self.nodes.renew(node, lease);
+    async fn renew(
+        &self,
+        node: &str,
+        address: Option<&str>,
+        lease: Duration,
+    ) -> Result<(), StoreError> {
+        self.nodes.renew(node, address, lease);
         Ok(())
+    }
+
+    async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
+        let owner = reads::owner(&self.readers, id).await?;
+        Ok(owner.and_then(|owner| self.nodes.living(owner)))
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {

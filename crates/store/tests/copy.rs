@@ -134,7 +134,7 @@ async fn everything_goes_over_and_comes_back() {
     write(&nodes, adding(id(1), 3, vec![event("newer", true)])).await;
     let refused = run(&here, &there).await.unwrap_err().to_string();
     assert!(refused.contains("was written to since it was copied"), "{refused}");
-    nodes.renew("node", Duration::from_secs(60)).await.unwrap();
+    nodes.renew("node", None, Duration::from_secs(60)).await.unwrap();
     let refused = run(&here, &there).await.unwrap_err().to_string();
     assert!(refused.contains("nodes are using the target"), "{refused}");
     let foreign = tempfile::tempdir().unwrap();

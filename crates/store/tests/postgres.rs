@@ -199,7 +199,7 @@ async fn a_user_without_the_right_to_make_tables_can_run() {
     let address = Address::of(&format!("postgres://{name}:p@{place}")).unwrap();
     let store = postgres::open(&address).await.unwrap();
     store.append(adding(id(1), 0)).await.unwrap();
-    store.renew("me", Duration::from_secs(9)).await.unwrap();
+    store.renew("me", None, Duration::from_secs(9)).await.unwrap();
     store.claim("me", &[id(1)]).await.unwrap();
     store.check().await.unwrap();
     assert_eq!(positions(&store).await, [1]);

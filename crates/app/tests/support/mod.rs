@@ -3,9 +3,11 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod accounts;
+pub mod cluster;
 pub mod deliveries;
 pub mod kills;
 pub mod mcp;
+pub mod runs;
 
 use std::path::Path;
 use std::process::{Output, Stdio};

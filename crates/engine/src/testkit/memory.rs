@@ -10,8 +10,8 @@ use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp};
 
 use crate::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, AttemptState, IdempotentAnswer, ListPage, ListQuery,
-    SessionRow, Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, AttemptState, Driver, IdempotentAnswer, ListPage,
+    ListQuery, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 
 #[derive(Default)]
@@ -26,6 +26,7 @@ pub struct Memory {
     pub now_ms: u64,
     /// When the lease of each node ends.
     leases: BTreeMap<String, u64>,
+    addresses: BTreeMap<String, String>,
 }
 
 struct Session {
@@ -76,8 +77,19 @@ impl Memory {
         living.map(|(other, _)| other.clone()).filter(|other| other != node).collect()
     }
 
-    pub fn renew(&mut self, node: &str, lease: Duration) {
+    pub fn renew(&mut self, node: &str, address: Option<&str>, lease: Duration) {
+        match address {
+            Some(address) => self.addresses.insert(node.to_owned(), address.to_owned()),
+            None => self.addresses.remove(node),
+        };
         self.leases.insert(node.to_owned(), self.now_ms + lease.as_millis() as u64);
+    }
+
+    pub fn driver(&self, id: SessionId) -> Option<Driver> {
+        let node = self.sessions.get(&id)?.driver.clone()?;
+        let lives = self.leases.get(&node).is_some_and(|until| *until > self.now_ms);
+        let address = self.addresses.get(&node).cloned();
+        lives.then_some(Driver { node, address })
     }
 
     pub fn retire(&mut self, node: &str) {
@@ -465,9 +477,18 @@ impl Store for MemoryStore {
         Ok(ids.iter().filter_map(|id| Some((*id, memory.row(*id)?.version))).collect())
     }
 
-    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
-        self.lock().renew(node, lease);
+    async fn renew(
+        &self,
+        node: &str,
+        address: Option<&str>,
+        lease: Duration,
+    ) -> Result<(), StoreError> {
+        self.lock().renew(node, address, lease);
         Ok(())
+    }
+
+    async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
+        Ok(self.lock().driver(id))
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {

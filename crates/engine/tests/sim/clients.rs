@@ -7,7 +7,7 @@ use futures::StreamExt;
 use plenary_domain::boardroom::{self, SeatId};
 use plenary_domain::room::{self, Command};
 use plenary_domain::workflow::{self, Begin, Decision, Running, Status};
-use plenary_domain::{Nonce, Noted, Room, SessionId, council, discussion, limits, signals};
+use plenary_domain::{CallId, Nonce, Noted, Room, SessionId, council, discussion, limits, signals};
 use plenary_engine::ports::{Append, Idempotency, NewEvent};
 use plenary_engine::{By, EngineError, Frame, Snapshot};
 use serde_json::{Map, json};
@@ -381,8 +381,19 @@ impl Run {
                     Err(_) => continue,
                 };
                 let mut frames = std::pin::pin!(frames);
+                let mut heard: BTreeMap<(CallId, u32, bool), usize> = BTreeMap::new();
                 while let Some(frame) = frames.next().await {
                     match frame {
+                        // Wherever it is said, and whoever says it next.
+                        Frame::Delta(delta) => {
+                            let text = (delta.call.clone(), delta.attempt, delta.reasoning);
+                            let heard = heard.entry(text).or_default();
+                            if delta.offset > *heard {
+                                let call = &delta.call;
+                                world.lock().violate(format!("a reader misses words of {call}"));
+                            }
+                            *heard = (*heard).max(delta.offset + delta.text.len());
+                        }
                         Frame::Event(event) => seen.lock().unwrap().push(event.version),
                         Frame::Removed if since > 0 && !is_removed() => {
                             world.lock().violate(format!("a reader is told that {id} is gone"));

@@ -224,13 +224,22 @@ impl Store for SimStore {
         self.read(None, |memory| ids.iter().filter_map(|id| version(memory, id)).collect()).await
     }
 
-    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
+    async fn renew(
+        &self,
+        node: &str,
+        address: Option<&str>,
+        lease: Duration,
+    ) -> Result<(), StoreError> {
         // Its own clock counts from before it asks.
         let until_ms =
             self.world.lock().ticks(self.node) + limits::LEASE_MS - limits::LEASE_MARGIN_MS;
-        self.through(None, |inner| inner.memory.renew(node, lease)).await?;
+        self.through(None, |inner| inner.memory.renew(node, address, lease)).await?;
         self.world.lock().conduct.renewed(self.node, until_ms);
         Ok(())
+    }
+
+    async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
+        self.read(None, |memory| memory.driver(id)).await
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
@@ -415,5 +424,30 @@ impl Models for SimModels {
 
     fn catalog(&self) -> BoxFuture<'_, Vec<ProviderReport>> {
         Box::pin(async { vec![] })
+    }
+}
+
+/// The way to other nodes, which ends with them.
+pub struct SimPeers {
+    pub world: World,
+}
+
+impl Peers for SimPeers {
+    fn words(&self, address: &str, id: SessionId) -> BoxStream<'static, Said> {
+        let there = self.world.lock().engines.get(address).and_then(std::sync::Weak::upgrade);
+        let Some(there) = there else { return stream::empty().boxed() };
+        let (world, address) = (self.world.clone(), address.to_owned());
+        let words = async move { there.words(id).await.ok().map(StreamExt::boxed) };
+        stream::once(words)
+            .filter_map(std::future::ready)
+            .flatten()
+            .take_while(move |_| {
+                let mut inner = world.lock();
+                inner.heard += 1;
+                // Some ways are cut while both live.
+                let is_cut = inner.faults && inner.chance.one_in(20);
+                std::future::ready(!is_cut && inner.engines.contains_key(&address))
+            })
+            .boxed()
     }
 }

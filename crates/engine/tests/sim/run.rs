@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use super::clients::{Accounts, Given, Reader};
 use super::errands::SimErrands;
-use super::outside::{SimModels, SimStore};
+use super::outside::{SimModels, SimPeers, SimStore};
 use super::world::{self, SimClock, World};
 use super::{conduct, laws};
 
@@ -61,7 +61,8 @@ pub struct Run {
 
 impl Run {
     /// What was violated, with what happened before.
-    pub fn of(seed: u64, nodes: usize, theme: Theme) -> Result<(), String> {
+    /// Otherwise how often words went from one node to another.
+    pub fn of(seed: u64, nodes: usize, theme: Theme) -> Result<usize, String> {
         let mut run = Run {
             world: world::new(seed),
             theme,
@@ -84,7 +85,7 @@ impl Run {
         run.come_to_rest();
         let violations = laws::violations(&run);
         if violations.is_empty() {
-            return Ok(());
+            return Ok(run.world.lock().heard);
         }
         let trace = run.world.lock().trace.join("\n");
         Err(format!("seed {seed}, {nodes} nodes, {theme:?}:\n{}\n\n{trace}", violations.join("\n")))
@@ -112,6 +113,9 @@ impl Run {
         let models = Arc::new(SimModels { world: world.clone(), node });
         let engine = Engine::new(store, models, Arc::new(SimClock { world: world.clone(), node }));
         engine.send(Arc::new(SimErrands { world, node, engine: Arc::downgrade(&engine) }));
+        let address = number.to_string();
+        self.world.lock().engines.insert(address.clone(), Arc::downgrade(&engine));
+        engine.join(Arc::new(SimPeers { world: self.world.clone() }), Some(address));
         self.world.note(format!("n{number} starts"));
         self.world.lock().stir(number);
         let resuming = engine.clone();
@@ -226,6 +230,7 @@ impl Run {
 
     fn end(&mut self, node: Node) {
         let number = node.number;
+        self.world.lock().engines.remove(&number.to_string());
         drop(node);
         self.accounts.lock().unwrap().waiting.retain(|_, (at, _)| *at != number);
     }

@@ -4,7 +4,7 @@
 //! its answer arrives. The run decides which of those that are parked goes on.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -12,6 +12,7 @@ use futures::channel::{mpsc, oneshot};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp};
+use plenary_engine::Engine;
 use plenary_engine::ports::Clock;
 use plenary_engine::testkit::Memory;
 
@@ -69,6 +70,10 @@ pub struct Inner {
     listeners: Vec<(u64, mpsc::UnboundedSender<SessionId>)>,
     /// For how long machines were suspended: the clock that only goes forward stood still.
     pub suspended_ms: BTreeMap<u64, u64>,
+    /// Nodes that others can ask what is said there, by their addresses.
+    pub engines: BTreeMap<String, Weak<Engine>>,
+    /// Words that readers heard of calls at another node.
+    pub heard: usize,
     /// Nodes in which something may go on, and for how many turns they are looked at.
     stirred: BTreeMap<u64, u8>,
 }
@@ -161,6 +166,8 @@ pub fn new(seed: u64) -> World {
         streams: BTreeMap::new(),
         next_stream: 0,
         faults: true,
+        engines: BTreeMap::new(),
+        heard: 0,
         violations: vec![],
         ended: BTreeMap::new(),
         record: Record::default(),

@@ -32,7 +32,7 @@ async fn a_second_driver_goes_on_and_the_first_adds_nothing() {
     let second = Engine::new(app.store.clone(), models, Arc::new(SystemClock::default()));
     let mut events = Box::pin(second.watch(board.session(), 0).await.unwrap());
     // The first one was not heard of for too long.
-    app.store.renew(&app.node, Duration::ZERO).await.unwrap();
+    app.store.renew(&app.node, None, Duration::ZERO).await.unwrap();
     assert_eq!(second.resume_all().await.unwrap(), 2, "the unreadable one stops nobody");
     gate.reached(6).await;
     gate.release();

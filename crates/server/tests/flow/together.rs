@@ -13,8 +13,8 @@ use futures::stream::BoxStream;
 use plenary_domain::whiteboard::{self, Choice, Content, Phase, PostId, PostKind, Role};
 use plenary_domain::{AgentName, CallId, Reject, SessionId, Timestamp, room};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, Idempotency, IdempotentAnswer, ListPage, ListQuery,
-    NewEvent, SessionRow, Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, Driver, Idempotency, IdempotentAnswer, ListPage,
+    ListQuery, NewEvent, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -98,8 +98,16 @@ impl Store for Held {
     async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
         self.store.versions(ids).await
     }
-    async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
-        self.store.renew(node, lease).await
+    async fn renew(
+        &self,
+        node: &str,
+        address: Option<&str>,
+        lease: Duration,
+    ) -> Result<(), StoreError> {
+        self.store.renew(node, address, lease).await
+    }
+    async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
+        self.store.driver(id).await
     }
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         self.store.retire(node).await

@@ -42,6 +42,12 @@ impl Address {
         format!("postgres://{}@{place}/{database}", options.get_username())
     }
 
+    /// The host and port to reach it at; none of one that is reached through a file.
+    pub fn place(&self) -> Option<(&str, u16)> {
+        let options = &self.options;
+        options.get_socket().is_none().then(|| (options.get_host(), options.get_port()))
+    }
+
     pub(super) fn options(&self) -> PgConnectOptions {
         self.options.clone()
     }

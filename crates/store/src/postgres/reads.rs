@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
-    AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow, StoreError, StoredEvent, Waiting,
+    AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery, SessionRow, StoreError, StoredEvent,
+    Waiting,
 };
 use sqlx::{Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
@@ -168,25 +169,48 @@ pub(super) async fn claim(
     Ok(claimed.into_iter().map(|(id, epoch)| (SessionId(id), unsigned(epoch))).collect())
 }
 
-pub(super) async fn renew(pool: &Pool, node: &str, lease: Duration) -> Result<(), StoreError> {
-    let node = node.to_owned();
+pub(super) async fn renew(
+    pool: &Pool,
+    node: &str,
+    address: Option<&str>,
+    lease: Duration,
+) -> Result<(), StoreError> {
+    let (node, address) = (node.to_owned(), address.map(str::to_owned));
     let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
     pool.ask(|connection| {
         sqlx::query(
             "with gone as (
                  delete from node where lease_until < clock_timestamp() - interval '1 hour')
-             insert into node (id, lease_until, schema)
-             values ($1, clock_timestamp() + $2 * interval '1 millisecond', $3)
-             on conflict (id) do update set lease_until = excluded.lease_until",
+             insert into node (id, lease_until, schema, address, program)
+             values ($1, clock_timestamp() + $2 * interval '1 millisecond', $3, $4, $5)
+             on conflict (id) do update
+             set lease_until = excluded.lease_until, address = excluded.address",
         )
         .bind(node.clone())
         .bind(lease_ms)
         .bind(schema::KNOWN)
+        .bind(address.clone())
+        .bind(env!("CARGO_PKG_VERSION"))
         .execute(connection)
         .boxed()
     })
     .await
     .map(drop)
+}
+
+pub(super) async fn driver(pool: &Pool, id: SessionId) -> Result<Option<Driver>, StoreError> {
+    let found: Option<(String, Option<String>)> = pool
+        .ask(|connection| {
+            sqlx::query_as(
+                "select node.id, address from stream join node on node.id = owner
+                 where stream.id = $1 and lease_until > clock_timestamp()",
+            )
+            .bind(id.0)
+            .fetch_optional(connection)
+            .boxed()
+        })
+        .await?;
+    Ok(found.map(|(node, address)| Driver { node, address }))
 }
 
 pub(super) async fn retire(pool: &Pool, node: &str) -> Result<(), StoreError> {

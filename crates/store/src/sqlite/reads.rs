@@ -42,6 +42,13 @@ pub(super) async fn session(
         .transpose()
 }
 
+/// The node that drives a session, or drove it.
+pub(super) async fn owner(pool: &SqlitePool, id: SessionId) -> Result<Option<String>, StoreError> {
+    let owner = sqlx::query_scalar("select owner from stream where id = ?").bind(id.0);
+    let owner: Option<Option<String>> = owner.fetch_optional(pool).await.map_err(failure)?;
+    Ok(owner.flatten())
+}
+
 pub(super) async fn versions(
     pool: &SqlitePool,
     ids: &[SessionId],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plenary_domain::Usage;
 use plenary_engine::ports::{
-    Append, Appended, AttemptRow, AttemptState, Store, StoreError, Waiting,
+    Append, Appended, AttemptRow, AttemptState, Driver, Store, StoreError, Waiting,
 };
 
 use crate::Fixture;
@@ -31,26 +31,44 @@ pub async fn claims_what_is_free(fixture: impl Fixture) {
 pub async fn leaves_to_the_living_what_they_drive(fixture: impl Fixture) {
     let store = fixture.store();
     let long = Duration::from_secs(3_600);
-    store.renew("driver", long).await.unwrap();
+    store.renew("driver", None, long).await.unwrap();
     write(&*store, owned(id(1))).await;
     assert_eq!(store.claim("me", &[id(1)]).await.unwrap(), []);
     let adding = Append { driver: Some("me".into()), ..adding(id(1), 1) };
     let added = store.append(adding).await.unwrap();
     assert_eq!(added, written(2, 2, 1), "it is written, and stays with its driver");
     // A lease that is over, and a node that gives back what it has.
-    store.renew("driver", Duration::ZERO).await.unwrap();
+    store.renew("driver", None, Duration::ZERO).await.unwrap();
     assert_eq!(store.claim("me", &[id(1)]).await.unwrap(), [(id(1), 2)]);
-    store.renew("me", long).await.unwrap();
+    store.renew("me", None, long).await.unwrap();
     assert_eq!(store.claim("another", &[id(1)]).await.unwrap(), []);
     store.retire("me").await.unwrap();
     assert_eq!(store.claim("another", &[id(1)]).await.unwrap(), [(id(1), 3)]);
+}
+
+pub async fn says_who_drives(fixture: impl Fixture) {
+    let store = fixture.store();
+    let (long, driver) = (Duration::from_secs(3_600), |address: Option<&str>| {
+        Some(Driver { node: "driver".into(), address: address.map(str::to_owned) })
+    });
+    write(&*store, owned(id(1))).await;
+    write(&*store, opening(id(2))).await;
+    assert_eq!(store.driver(id(1)).await.unwrap(), None, "nobody has heard of its driver");
+    store.renew("driver", None, long).await.unwrap();
+    assert_eq!(store.driver(id(1)).await.unwrap(), driver(None));
+    store.renew("driver", Some("http://10.0.0.5:7171"), long).await.unwrap();
+    assert_eq!(store.driver(id(1)).await.unwrap(), driver(Some("http://10.0.0.5:7171")));
+    assert_eq!(store.driver(id(2)).await.unwrap(), None);
+    assert_eq!(store.driver(id(9)).await.unwrap(), None);
+    store.renew("driver", None, Duration::ZERO).await.unwrap();
+    assert_eq!(store.driver(id(1)).await.unwrap(), None, "its lease is over");
 }
 
 pub async fn gives_a_free_session_to_whoever_adds_to_it(fixture: impl Fixture) {
     let store = fixture.store();
     let long = Duration::from_secs(3_600);
     for node in ["me", "another"] {
-        store.renew(node, long).await.unwrap();
+        store.renew(node, None, long).await.unwrap();
     }
     let by = |node: Option<&str>, epoch, expected| Append {
         driver: node.map(str::to_owned),
@@ -76,7 +94,7 @@ pub async fn says_what_waits(fixture: impl Fixture) {
     let store = fixture.store();
     let long = Duration::from_secs(3_600);
     for node in ["me", "driver"] {
-        store.renew(node, long).await.unwrap();
+        store.renew(node, None, long).await.unwrap();
     }
     let rests = |number| Append { active: false, ..opening(id(number)) };
     let sleeps = |number, ms| Append { wake_at: Some(at(ms)), ..opening(id(number)) };

@@ -31,7 +31,7 @@ async fn a_run_asks_nobody_for_what_its_budget_has_no_room_for() {
 
 const OWN: &str = "name: frugal\n\
     steps:\n  \
-      one: { ask: { prompt: 'What is first?', model: ollama/a }, budget: { tokens: 1000 }, on_failure: continue }\n  \
+      one: { ask: { prompt: 'What is first?', model: ollama/a }, needs: [council], budget: { tokens: 1000 }, on_failure: continue }\n  \
       board: { boardroom: { prompt: 'What is second?', model: ollama/a }, budget: { tokens: 3000 }, needs: { one: any } }\n  \
       council: { council.open: { name: tea, charter: Talk., members: ['ann=ollama/a'] }, budget: { tokens: 1000 } }\n\
     budget: { tokens: 5000 }\n";
