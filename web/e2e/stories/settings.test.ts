@@ -25,6 +25,7 @@ story("the operator chooses the model of a tier, and sets a key", async ({ serve
     .poll(async () => JSON.stringify((await got(server.api.GET("/api/settings"))).keys))
     .toContain('"provider":"openrouter"');
   await keys.getByText("Set here").waitFor();
+  await keys.getByLabel("Key of OpenRouter", { exact: true }).waitFor({ state: "detached" });
   expect(await page.content()).not.toContain("not-a-real-key");
   await keys.getByRole("button", { name: "Remove the key of OpenRouter" }).click();
   await keys.getByText("Set here").waitFor({ state: "detached" });
