@@ -43,7 +43,7 @@ web: ## the client and the built interface in crates/server/ui, after a change i
 
 bench: ## the measurements of bench/README.md
 	cargo build --release -p plenary -p plenary-bench
-	for what in store posts conflicts board readers idle reads memory load discussions workflows crash; do ./target/release/plenary-bench $$what || exit 1; done
+	for what in store posts conflicts board v1 readers idle reads memory load discussions workflows crash; do ./target/release/plenary-bench $$what || exit 1; done
 
 dist: ## packages in target/dist, of a smaller and faster program; slow to build
 	@scripts/dist

@@ -26,6 +26,7 @@ mod readers;
 mod reads;
 mod scripted;
 mod store;
+mod v1;
 mod watch;
 mod workflows;
 
@@ -53,6 +54,8 @@ struct Arguments {
 enum What {
     /// One board of three and its synthesis, against the same four requests made bare
     Board(board::Board),
+    /// One board of three as a model, against its own interface and the bare requests
+    V1(v1::V1),
     /// Many boards at once, each followed by a live reader, against the bare streams
     Load(load::Load),
     /// Kills the server again and again, and looks at what is left
@@ -115,6 +118,7 @@ async fn main() -> ExitCode {
     }
     let outcome = match arguments.what {
         What::Board(board) => board.run().await,
+        What::V1(v1) => v1.run().await,
         What::Load(load) => load.run().await,
         What::Crash(crash) => crash.run().await,
         What::Readers(readers) => readers.run().await,

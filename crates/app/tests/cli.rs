@@ -755,42 +755,70 @@ async fn no_escape_codes_of_a_server_reach_the_terminal() {
 async fn pdfs_and_images_are_attached() {
     let (home, scripted) = canned().await;
     let write = |name: &str, bytes: &[u8]| std::fs::write(home.path().join(name), bytes).unwrap();
-    write("notes.pdf", &pdf("BT /F 12 Tf 20 200 Td (Ship small.) Tj ET"));
+    write("notes.pdf", &pdf(&["BT /F 12 Tf 20 200 Td (Ship small.) Tj ET"]));
     write("plan.png", b"\x89PNG\r\n\x1a\n");
     let ran = ask(&home, &["--file", "notes.pdf", "--file", "plan.png"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.shown());
     let asked = &scripted.requests()[0];
     assert!(asked.prompt.contains("Ship small."), "{}", asked.prompt);
     assert_eq!(asked.body["messages"][1]["images"], json!(["iVBORw0KGgo="]));
-    // One that is cut off, one that is made to break its reader, and one without text.
-    write("cut.pdf", &pdf("BT ET")[..120]);
-    write("deep.pdf", &pdf(&"[".repeat(2_000_000)));
-    write("blank.pdf", &pdf("BT ET"));
-    for name in ["cut.pdf", "deep.pdf", "blank.pdf"] {
+    // One that is cut off, one that is made to break its reader, one without text, one that
+    // wants a password (`secret`), and one that says it is a PDF and is none.
+    write("cut.pdf", &pdf(&["BT ET"])[..120]);
+    write("deep.pdf", &pdf(&[&"[".repeat(2_000_000)]));
+    write("blank.pdf", &pdf(&["BT ET"]));
+    write("locked.pdf", include_bytes!("files/locked.pdf"));
+    write("empty.pdf", b"%PDF-1.4\n");
+    for (name, problem) in [
+        ("cut.pdf", "this PDF is damaged"),
+        ("deep.pdf", "this PDF is damaged"),
+        ("blank.pdf", "this PDF holds no text; if its pages are scanned, attach them as images"),
+        ("locked.pdf", "this PDF is protected by a password; attach a copy without one"),
+        ("empty.pdf", "this PDF is damaged"),
+    ] {
         let ran = ask(&home, &["--file", name]).await;
         assert_eq!(ran.code, Some(2), "{}", ran.shown());
-        assert!(ran.shown().contains("no text could be read from this PDF"), "{}", ran.shown());
+        assert!(ran.shown().contains(problem), "{name}: {}", ran.shown());
     }
 }
 
-/// A PDF of one page with these commands on it.
-fn pdf(page: &str) -> Vec<u8> {
-    let objects = [
+/// Words of different pages do not run together, and a page that cannot be read takes no
+/// other with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_a_pdf_stand_apart() {
+    let (home, scripted) = canned().await;
+    let said = |words: &str| format!("BT /F 12 Tf 20 200 Td ({words}) Tj ET");
+    let file = pdf(&[&said("One."), "BT (never closed Tj", &said("Three.")]);
+    std::fs::write(home.path().join("three.pdf"), file).unwrap();
+    let ran = ask(&home, &["--file", "three.pdf"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.shown());
+    let prompt = &scripted.requests()[0].prompt;
+    assert!(prompt.contains("One.\n\n[page 2 could not be read]\n\nThree."), "{prompt}");
+}
+
+/// A PDF of pages with these commands on them.
+fn pdf(pages: &[&str]) -> Vec<u8> {
+    let kids: Vec<String> = (0..pages.len()).map(|page| format!("{} 0 R", 4 + 2 * page)).collect();
+    let mut objects = vec![
         "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R\
-         /Resources<</Font<</F 5 0 R>>>>>>"
-            .to_owned(),
-        format!("<</Length {}>>stream\n{page}\nendstream", page.len()),
+        format!("<</Type/Pages/Kids[{}]/Count {}>>", kids.join(" "), pages.len()),
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned(),
     ];
+    for (page, number) in pages.iter().zip((4..).step_by(2)) {
+        objects.push(format!(
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents {} 0 R\
+             /Resources<</Font<</F 3 0 R>>>>>>",
+            number + 1
+        ));
+        objects.push(format!("<</Length {}>>stream\n{page}\nendstream", page.len()));
+    }
     let (mut file, mut places) = ("%PDF-1.4\n".to_owned(), String::new());
     for (object, number) in objects.iter().zip(1..) {
         places.push_str(&format!("{:010} 00000 n \n", file.len()));
         file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
     }
-    let end = file.len();
-    file.push_str(&format!("xref\n0 6\n0000000000 65535 f \n{places}"));
-    file.push_str(&format!("trailer<</Root 1 0 R/Size 6>>\nstartxref\n{end}\n%%EOF\n"));
+    let (end, size) = (file.len(), objects.len() + 1);
+    file.push_str(&format!("xref\n0 {size}\n0000000000 65535 f \n{places}"));
+    file.push_str(&format!("trailer<</Root 1 0 R/Size {size}>>\nstartxref\n{end}\n%%EOF\n"));
     file.into_bytes()
 }

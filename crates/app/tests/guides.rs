@@ -119,6 +119,7 @@ macro_rules! guides {
 
 guides! {
     boardroom "boardroom.md"
+    boards "boards.md"
     discussion "discussion.md"
     whiteboard "whiteboard.md"
     council "council.md"

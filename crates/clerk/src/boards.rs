@@ -118,7 +118,7 @@ pub struct BoardImport {
     /// The text of the file, TOML or JSON.
     #[schema(min_length = 1)]
     pub file: String,
-    /// Another name than the file says.
+    /// Another name than the file says; its title is not taken over then.
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
     pub name: Option<String>,
     /// Take the place of a board of that name; off when absent.
@@ -183,8 +183,9 @@ pub async fn import(clerk: &Clerk, by: By, new: BoardImport) -> Result<Arc<Board
         return written(&earlier);
     }
     let mut board = read(&new.file, "file")?;
-    if let Some(name) = new.name {
-        board.name = name;
+    // A title stays with the board that has it, as it does where one is copied.
+    if let Some(name) = new.name.filter(|name| *name != board.name) {
+        (board.name, board.title) = (name, String::new());
     }
     let replace = new.replace.unwrap_or(false);
     let command = Command::Put { board: Box::new(board), replace };
@@ -200,8 +201,8 @@ pub async fn export(clerk: &Clerk, written: &str, format: FileFormat) -> Result<
     for seat in &mut whole.seats {
         let Some(written) = &seat.agent else { continue };
         let agent = sitters.agent(written).await.map_err(|problem| {
-            let problem = format!("{}: {problem}", seat.part().name());
-            ClerkError::Boards(Reject::Invalid(vec![Wrong::new("seats", problem)]))
+            let problem = format!("cannot be written out: {}: {problem}", seat.part().name());
+            ClerkError::Boards(Reject::Invalid(vec![Wrong::new("name", problem)]))
         })?;
         seat.agent = Some(agent.id.0.clone());
         if !whole.agents.iter().any(|other| other.id == agent.id) {
@@ -230,6 +231,8 @@ pub(crate) fn read(text: &str, field: &str) -> Result<Board> {
 
 /// What a board needs that is not here, in words.
 pub async fn missing(clerk: &Clerk, board: &Board) -> Result<Vec<String>> {
+    // What providers have is known when they have been asked; a full name alone asks nobody.
+    clerk.engine.models().catalog().await;
     let mut sitters = Sitters::new(clerk, board.agents.clone());
     let mut missing = vec![];
     let synthesis = board.synthesis.model != ModelChoice::Any;
@@ -245,16 +248,22 @@ pub async fn missing(clerk: &Clerk, board: &Board) -> Result<Vec<String>> {
         let problem = match sitters.find(Wanted::from(&seat), place, &[]).await {
             Ok(Ok(_)) => continue,
             Ok(Err((_, problem))) => problem,
-            Err(_) => match seat.tier {
-                Some(tier) => {
-                    format!("needs a model of tier {}; none is set", Tier::from(tier).name())
-                }
-                None => "needs a model; none can be reached".to_owned(),
-            },
+            Err(_) => lacks_model(clerk, seat.tier.map(Tier::from)),
         };
         missing.push(format!("{name}: {problem}"));
     }
     Ok(missing)
+}
+
+fn lacks_model(clerk: &Clerk, tier: Option<Tier>) -> String {
+    let Some(tier) = tier else { return "needs a model; none can be reached".to_owned() };
+    let (name, tiers) = (tier.name(), clerk.tiers.now());
+    match tiers.of(tier) {
+        None => format!("needs a model of tier {name}; none is set"),
+        Some(model) => {
+            format!("needs a model of tier {name}; the tier is set to {model}, which is not here")
+        }
+    }
 }
 
 /// A model or a tier, apart.

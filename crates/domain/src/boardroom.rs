@@ -24,7 +24,7 @@ mod sight;
 mod tests;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -286,6 +286,13 @@ pub struct Synthesis {
     pub span: Option<Span>,
     /// The votes on it; none before it is done, nor on a board without a ballot.
     pub ballot: Option<Ballot>,
+}
+
+impl Synthesis {
+    /// Whose answers it is made from, each advisor once.
+    pub fn seats(&self) -> BTreeSet<SeatId> {
+        self.basis.iter().map(|id| id.seat).collect()
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]

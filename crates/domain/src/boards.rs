@@ -192,8 +192,13 @@ fn add(
     let base = match &model {
         Some(model) => {
             let name = name.unwrap_or_else(|| copy_name(&model.name, all));
+            // What ships says who sits on it, which a copy may change.
+            let description = match model.built_in {
+                true => String::new(),
+                false => model.description.clone(),
+            };
             let title = String::new();
-            Board { name, title, built_in: false, ..(**model).clone() }
+            Board { name, title, description, built_in: false, ..(**model).clone() }
         }
         None => Board::blank(&name.unwrap_or_default()),
     };

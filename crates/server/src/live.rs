@@ -1,5 +1,6 @@
 //! Frames as server-sent events.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,11 +219,26 @@ struct Open<S> {
     alarm: Pin<Box<Sleep>>,
 }
 
-/// A response that goes on until its stream ends. A comment now and then keeps
-/// proxies from closing a quiet one, and shows a dead client.
+/// A response that goes on until its stream ends.
 pub fn respond(frames: impl Stream<Item = Pieces> + Send + 'static) -> Response {
-    let frames = frames.flat_map(stream::iter);
     let quiet = Duration::from_millis(limits::KEEP_ALIVE_MS);
+    let body = Body::from_stream(kept_alive(frames, quiet).map(Ok::<_, Infallible>));
+    let mut response = body.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// What goes out: something at once, so that a client knows it is connected, and a comment
+/// whenever nothing came for so long, which keeps proxies and clients from giving up on a
+/// quiet stream, and shows a dead client.
+fn kept_alive(
+    frames: impl Stream<Item = Pieces> + Send + 'static,
+    quiet: Duration,
+) -> impl Stream<Item = Bytes> + Send {
+    let frames = frames.flat_map(stream::iter);
     let open =
         Open { frames: Box::pin(frames), wrote: Instant::now(), alarm: Box::pin(sleep(quiet)) };
     let body = stream::unfold(open, move |mut open| async move {
@@ -238,14 +254,22 @@ pub fn respond(frames: impl Stream<Item = Pieces> + Send + 'static) -> Response 
             }
         };
         open.wrote = Instant::now();
-        Some((Ok::<_, std::convert::Infallible>(piece), open))
+        Some((piece, open))
     });
-    // The first bytes go out at once, so that a client knows it is connected.
-    let hello = stream::once(async { Ok(Bytes::from_static(b": plenary\n\n")) });
-    let mut response = Body::from_stream(hello.chain(body)).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
+    stream::once(async { Bytes::from_static(b": plenary\n\n") }).chain(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Models may think for minutes before the first word.
+    #[tokio::test]
+    async fn a_quiet_stream_says_at_once_and_again_that_it_is_there() {
+        let pieces = stream::iter([vec![Bytes::from_static(b"data: 1\n\n")]]);
+        let frames = pieces.chain(stream::pending());
+        let sent = kept_alive(frames, Duration::from_millis(1)).take(4);
+        let sent: Vec<Bytes> = sent.collect().await;
+        assert_eq!(sent, [": plenary\n\n", "data: 1\n\n", ": still here\n\n", ": still here\n\n"]);
+    }
 }

@@ -799,7 +799,7 @@ fn synthesis(
         round: synthesis.round,
         model: synthesis.model.0.clone(),
         instruction: synthesis.instruction.clone(),
-        basis: synthesis.basis.iter().map(|id| id.seat.0).collect(),
+        basis: synthesis.seats().into_iter().map(|seat| seat.0).collect(),
         contributions: synthesis.basis.iter().copied().map(ContributionName::from).collect(),
         absent: synthesis
             .absent

@@ -2268,7 +2268,7 @@ export interface components {
         BoardImport: {
             /** @description The text of the file, TOML or JSON. */
             file: string;
-            /** @description Another name than the file says. */
+            /** @description Another name than the file says; its title is not taken over then. */
             name?: string | null;
             /** @description Take the place of a board of that name; off when absent. */
             replace?: boolean | null;

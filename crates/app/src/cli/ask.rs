@@ -96,7 +96,7 @@ pub struct Ask {
     /// Let people see what the others say before they have answered themselves
     #[arg(long)]
     open_answers: bool,
-    /// A file that belongs to the question: text, Markdown, code, PDF (repeat)
+    /// A file that belongs to the question: text, code, PDF, image (repeat)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
     #[command(flatten)]

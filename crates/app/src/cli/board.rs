@@ -38,6 +38,14 @@ pub struct Board {
     pub cost: Option<f64>,
     pub currency: Option<String>,
     pub budget: Option<Budget>,
+    #[serde(default)]
+    pub quorum: Option<Quorum>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Quorum {
+    /// Until when the others have time, once enough have answered.
+    pub until: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -56,6 +64,12 @@ pub struct Advisor {
     pub person: Option<String>,
     #[serde(default)]
     pub round: u32,
+    /// Which answer to the last question this is.
+    #[serde(default)]
+    pub r#try: u32,
+    /// The one that was picked of them.
+    #[serde(default)]
+    pub picked: Option<u32>,
     #[serde(default)]
     pub earlier: Vec<Contribution>,
     #[serde(flatten)]
@@ -222,10 +236,12 @@ impl Board {
         matches!(self.status.as_str(), "closed" | "stopped" | "failed")
     }
 
-    /// Seats whose reply is awaited, when nothing else is.
+    /// Seats whose reply is awaited, when nothing else is. Where enough have answered, the
+    /// board goes on by itself.
     pub fn waits_for_persons_only(&self) -> bool {
         let any = |status: &str| self.advisors.iter().any(|a| a.said.status == status);
-        self.status == "answering" && any("waiting") && !any("answering")
+        let goes_on = self.quorum.as_ref().is_some_and(|quorum| quorum.until.is_some());
+        self.status == "answering" && any("waiting") && !any("answering") && !goes_on
     }
 
     /// Seats of persons whose votes are awaited, when nobody else's are.
@@ -251,12 +267,17 @@ impl Board {
     }
 
     fn saids(&self) -> Vec<&Said> {
-        let advisors = self.advisors.iter().map(|advisor| &advisor.said);
+        let advisors = self
+            .advisors
+            .iter()
+            .flat_map(|advisor| advisor.earlier.iter().map(|one| &one.said).chain([&advisor.said]));
         advisors.chain(self.syntheses.iter().map(|synthesis| &synthesis.said)).collect()
     }
 
     fn saids_mut(&mut self) -> Vec<&mut Said> {
-        let advisors = self.advisors.iter_mut().map(|advisor| &mut advisor.said);
+        let advisors = self.advisors.iter_mut().flat_map(|advisor| {
+            advisor.earlier.iter_mut().map(|one| &mut one.said).chain([&mut advisor.said])
+        });
         advisors.chain(self.syntheses.iter_mut().map(|synthesis| &mut synthesis.said)).collect()
     }
 }

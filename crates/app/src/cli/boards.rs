@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use plenary_domain::boardroom::own::standard;
 use serde_json::{Map, Value, json};
 
 use super::ask::{self, Setting};
@@ -203,6 +204,9 @@ impl Command {
                 let edited = api.patch(&which.path(), &body.into()).await;
                 let board: Value = edited.map_err(|error| which.copy_instead(error))?;
                 which.print(&board, &format!("{} is changed.", word(&board, "name")));
+                if !which.json {
+                    lacks(&board);
+                }
             }
             Command::Copy { which, name, values } => {
                 let mut body = values.body()?;
@@ -240,7 +244,8 @@ impl Command {
                 if let Some(name) = name {
                     body["name"] = json!(name);
                 }
-                saved(&api.post("/api/boards/import", &body).await?, json);
+                let imported = api.post("/api/boards/import", &body).await;
+                saved(&imported.map_err(replace_or_rename)?, json);
             }
         }
         Ok(exit::DONE)
@@ -267,6 +272,20 @@ impl Which {
         }
         let hint = format!("plenary boards copy {} --name NAME", self.board);
         ApiError { hint: Some(hint), ..error }
+    }
+}
+
+/// A file whose board is here already can be taken in all the same.
+fn replace_or_rename(error: ApiError) -> ApiError {
+    let is_taken = |(field, problem): &(String, String)| {
+        field == "name" && problem == "is the name of another board"
+    };
+    match error.fields.iter().any(is_taken) {
+        true => {
+            let hint = "Add --replace to replace it, or --name NAME to save it under another.";
+            ApiError { hint: Some(hint.to_owned()), ..error }
+        }
+        false => error,
     }
 }
 
@@ -398,7 +417,10 @@ fn roles(board: &Value) -> String {
 fn role(seat: &Value) -> String {
     match seat["ownRole"]["name"].as_str() {
         Some(own) => clean(own),
-        None => word(seat, "role"),
+        None => {
+            let written = word(seat, "role");
+            standard(&written).map_or(written, |role| role.name().to_owned())
+        }
     }
 }
 

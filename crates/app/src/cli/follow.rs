@@ -214,6 +214,11 @@ impl Following<'_, '_> {
     fn print_settled(&mut self) {
         let paper = Paper { ink: Ink::none(), wraps: std::io::stdout().is_terminal() };
         for advisor in &self.board.advisors {
+            for one in &advisor.earlier {
+                if one.said.is_settled() && self.printed.insert(one.said.call_id.clone()) {
+                    terminal::say(&render::contribution(&self.board, advisor, one, paper));
+                }
+            }
             let said = &advisor.said;
             if said.is_settled() && self.printed.insert(said.call_id.clone()) {
                 terminal::say(&render::advisor(&self.board, advisor, paper));

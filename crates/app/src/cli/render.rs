@@ -83,23 +83,29 @@ pub fn footer(board: &Board) -> String {
 }
 
 pub fn advisor(board: &Board, advisor: &Advisor, paper: Paper) -> String {
-    let head = format!("{} · {} · {}", advisor.name, advisor.who(), advisor.said.state());
+    // By its number it can be picked.
+    let several = advisor.earlier.iter().any(|one| one.round == advisor.round);
+    let which = if several { format!(", answer {}", advisor.r#try) } else { String::new() };
+    let picked = picked(advisor, advisor.r#try);
+    let head =
+        format!("{}{which}{picked} · {} · {}", advisor.name, advisor.who(), advisor.said.state());
     let head = advisor.said.spent.after(&head, board.currency.as_deref());
     paper.section(&head, role_colour(&advisor.role), &advisor.said.shown())
 }
 
-/// What an advisor said before it was asked again.
-fn earlier(board: &Board, advisor: &Advisor, paper: Paper) -> Vec<String> {
-    let section = |one: &Contribution| {
-        let which = match one.round == advisor.round {
-            true => format!("earlier answer {}", one.r#try),
-            false => format!("question {}, answer {}", one.round, one.r#try),
-        };
-        let head = format!("{}, {which} · {} · {}", advisor.name, one.who(), one.said.state());
-        let head = one.said.spent.after(&head, board.currency.as_deref());
-        paper.section(&head, role_colour(&advisor.role), &one.said.shown())
+fn picked(advisor: &Advisor, number: u32) -> &'static str {
+    if advisor.picked == Some(number) { " (picked)" } else { "" }
+}
+
+/// What an advisor said before it was asked again, or another of its answers.
+pub fn contribution(board: &Board, advisor: &Advisor, one: &Contribution, paper: Paper) -> String {
+    let which = match one.round == advisor.round {
+        true => format!("answer {}{}", one.r#try, picked(advisor, one.r#try)),
+        false => format!("question {}, answer {}", one.round, one.r#try),
     };
-    advisor.earlier.iter().map(section).collect()
+    let head = format!("{}, {which} · {} · {}", advisor.name, one.who(), one.said.state());
+    let head = one.said.spent.after(&head, board.currency.as_deref());
+    paper.section(&head, role_colour(&advisor.role), &one.said.shown())
 }
 
 pub fn synthesis(board: &Board, synthesis: &Synthesis, paper: Paper) -> String {
@@ -287,7 +293,8 @@ pub fn whole(board: &Board, paper: Paper) -> String {
     let mut parts = vec![];
     for one in &board.advisors {
         let said = [advisor(board, one, paper)].into_iter();
-        parts.extend(said.chain(earlier(board, one, paper)));
+        let others = one.earlier.iter().map(|other| contribution(board, one, other, paper));
+        parts.extend(said.chain(others));
     }
     for one in &board.syntheses {
         parts.push(synthesis(board, one, paper));

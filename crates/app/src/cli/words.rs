@@ -128,7 +128,11 @@ fn possible_with_runs(told: &str) -> String {
 
 /// A sentence about a field, with the flag or argument in its place.
 pub fn message(error: &ApiError, noun: Noun) -> String {
-    let mut message = error.message.replace("fields are wrong", "arguments are wrong");
+    let is_inside = |(field, _): &(String, String)| inside(field).is_some();
+    let mut message = match error.fields.len() > 1 && error.fields.iter().all(is_inside) {
+        true => format!("The board's file has {} faults.", error.fields.len()),
+        false => error.message.replace("fields are wrong", "arguments are wrong"),
+    };
     for (field, _) in &error.fields {
         if let Some(flag) = flag(field, noun) {
             message = message.replace(&format!("`{field}`"), &flag);
@@ -139,10 +143,29 @@ pub fn message(error: &ApiError, noun: Noun) -> String {
 
 /// The flag or argument that a field comes from; of several, as it was typed.
 pub fn flag(field: &str, noun: Noun) -> Option<String> {
+    if let Some((file, place)) = inside(field) {
+        return Some(format!("{}: {place}", flag(file, noun)?));
+    }
     let (flag, nth) = source(field, noun)?;
     let Some(nth) = nth else { return Some(flag) };
     let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    Some(quoted(&flag, nth, typed).unwrap_or_else(|| format!("{flag} {}", nth + 1)))
+    let shown = quoted(&flag, nth, typed).unwrap_or_else(|| format!("{flag} {}", nth + 1));
+    Some(shown + setting(field))
+}
+
+/// A place in a board's file, and the field that brought the file.
+fn inside(field: &str) -> Option<(&str, &str)> {
+    field.split_once(": ")
+}
+
+/// How a seat is asked is said by flags of its own, which may name no seat.
+fn setting(field: &str) -> &'static str {
+    match field.rsplit_once("].") {
+        Some((_, "temperature")) => ", --temperature",
+        Some((_, "outputTokens")) => ", --output-tokens",
+        Some((_, "tries")) => ", --tries",
+        Some(_) | None => "",
+    }
 }
 
 /// The nth time that a flag was typed, with its value.
@@ -221,6 +244,7 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Ask, "temperature" | "tries" | "language") => return own(name),
         (Noun::Ask, "board" | "synthesizer" | "quorum" | "ballot") => return own(name),
         (Noun::Sessions, "nextParticipantId") => "--next",
+        (Noun::Sessions, "try") => "TRY",
         (Noun::Sessions, "text") => "TEXT",
         (Noun::Sessions, "votes") => "vote",
         (Noun::Sessions, "by") => "--as",
@@ -293,6 +317,19 @@ mod tests {
         ] {
             let expected = expected.map(|(flag, nth)| (flag.to_owned(), nth));
             assert_eq!(source(field, noun), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn a_place_in_a_file_and_a_setting_of_a_seat_are_named_whole() {
+        for (noun, field, expected) in [
+            (Noun::Boards, "file: seats[0].role", Some("FILE: seats[0].role")),
+            (Noun::Ask, "boardFile: name", Some("--board: name")),
+            (Noun::Ask, "advisors[1].outputTokens", Some("--advisor 2, --output-tokens")),
+            (Noun::Boards, "seats[0].tries", Some("--advisor 1, --tries")),
+            (Noun::Sessions, "try", Some("TRY")),
+        ] {
+            assert_eq!(flag(field, noun).as_deref(), expected, "{field}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::ballot::write_ballot;
 use super::{
-    Advisor, ContributionId, HEADINGS, SeatId, Sitter, Standing, State, Synthesis,
-    SynthesisStanding, Written,
+    Advisor, ContributionId, HEADINGS, Sitter, Standing, State, Synthesis, SynthesisStanding,
+    Written,
 };
 use crate::call::Failure;
 use crate::form::Report;
@@ -174,9 +174,7 @@ impl State {
         if synthesis.absent.is_empty() {
             return None;
         }
-        let mut heard: Vec<SeatId> = synthesis.basis.iter().map(|id| id.seat).collect();
-        heard.dedup();
-        let heard = heard.len();
+        let heard = synthesis.seats().len();
         let all = heard + synthesis.absent.len();
         let missing: Vec<String> = synthesis
             .absent

@@ -175,9 +175,7 @@ pub fn synthesis(state: &State, synthesis: &Synthesis) -> Ask {
             synthesis.round
         ));
     }
-    let mut seats: Vec<_> = synthesis.basis.iter().map(|id| id.seat).collect();
-    seats.dedup();
-    if seats.len() < synthesis.basis.len() {
+    if synthesis.seats().len() < synthesis.basis.len() {
         text.push_str(
             "Several answers of one advisor are tries at the same question: take them as one view, \
              and say where they differ.\n",

@@ -258,6 +258,43 @@ async fn a_cap_on_the_answer_goes_out_in_each_wires_own_way() {
 }
 
 #[tokio::test]
+async fn a_temperature_goes_out_in_each_wires_own_way() {
+    // Anthropic's ends at 1.
+    for (kind, place, most) in [
+        (Kind::Ollama, "/options/temperature", 1.5),
+        (Kind::OpenAi, "/temperature", 1.5),
+        (Kind::Anthropic, "/temperature", 1.0),
+        (Kind::Gemini, "/generationConfig/temperature", 1.5),
+    ] {
+        for (asked, sent_as) in [(0.0, 0.0), (0.25, 0.25), (1.5, most)] {
+            let ask = Ask { temperature: Some(asked), ..talk(kind) };
+            let body = sent(kind, ask).await.body;
+            assert_eq!(body.pointer(place), Some(&json!(sent_as)), "{kind:?}");
+        }
+        assert!(!sent(kind, talk(kind)).await.body.to_string().contains("temperature"), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_takes_no_temperature_is_asked_without_it() {
+    for kind in WIRES {
+        let no = Fault::Status {
+            code: 400,
+            body: json!({"error": {"message": "Unsupported value: 'temperature' does not support \
+                0.5 with this model."}})
+            .to_string(),
+            retry_after: None,
+        };
+        let script = Script::new(Reply::text("yes")).when(When::default().nth(1), Reply::fault(no));
+        let (server, providers) = serve_script(kind, script).await;
+        let ask = Ask { temperature: Some(0.5), ..talk(kind) };
+        assert_eq!(hear(&providers, ask).await.end, Ok(()), "{kind:?}");
+        let said = |nth: usize| server.requests()[nth].body.to_string().contains("temperature");
+        assert_eq!((said(0), said(1)), (true, false), "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_cap_leaves_room_for_other_options() {
     let (server, _) = serve(Kind::Ollama, Reply::text("yes")).await;
     let mut config = config(Kind::Ollama, &server.url());

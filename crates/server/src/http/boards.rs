@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use plenary_clerk::boards::{self, BoardChanges, BoardImport, FileFormat, NewSavedBoard};
+use plenary_domain::board::Board;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -43,8 +44,7 @@ async fn get(
     Path(name): Path<String>,
 ) -> Result<impl IntoResponse, Problem> {
     let board = boards::find(&app.clerk, &name).await?;
-    let missing = boards::missing(&app.clerk, &board).await?;
-    Ok(reply(SavedBoardView::new(&board, Some(missing))))
+    Ok(reply(whole(&app, &board).await?))
 }
 
 /// Saves a board, or a copy of one.
@@ -55,9 +55,7 @@ async fn add(
     State(app): State<App>,
     Change { by, body }: Change<NewSavedBoard>,
 ) -> Result<impl IntoResponse, Problem> {
-    let board = boards::add(&app.clerk, by, body).await?;
-    let place = [(header::LOCATION, format!("/api/boards/{}", board.name))];
-    Ok((StatusCode::CREATED, place, reply(SavedBoardView::new(&board, None))))
+    created(&app, &boards::add(&app.clerk, by, body).await?).await
 }
 
 /// Saves a board from the text of its file. Every fault of the file is named.
@@ -68,10 +66,17 @@ async fn import(
     State(app): State<App>,
     Change { by, body }: Change<BoardImport>,
 ) -> Result<impl IntoResponse, Problem> {
-    let board = boards::import(&app.clerk, by, body).await?;
-    let missing = boards::missing(&app.clerk, &board).await?;
+    created(&app, &boards::import(&app.clerk, by, body).await?).await
+}
+
+async fn created(app: &App, board: &Board) -> Result<impl IntoResponse + use<>, Problem> {
     let place = [(header::LOCATION, format!("/api/boards/{}", board.name))];
-    Ok((StatusCode::CREATED, place, reply(SavedBoardView::new(&board, Some(missing)))))
+    Ok((StatusCode::CREATED, place, reply(whole(app, board).await?)))
+}
+
+async fn whole(app: &App, board: &Board) -> Result<SavedBoardView, Problem> {
+    let missing = boards::missing(&app.clerk, board).await?;
+    Ok(SavedBoardView::new(board, Some(missing)))
 }
 
 /// Changes what is given and nothing else; `null` clears a field, and `seats` are given as
@@ -83,7 +88,7 @@ async fn import(
     responses((status = 200, body = Reply<SavedBoardView>), WriteProblems))]
 async fn edit(on: On<BoardChanges>) -> Result<impl IntoResponse, Problem> {
     let board = boards::edit(&on.app.clerk, on.at, on.by, on.body).await?;
-    Ok(reply(SavedBoardView::new(&board, None)))
+    Ok(reply(whole(&on.app, &board).await?))
 }
 
 /// Removes a board. Sessions that were convened from it keep what it said.

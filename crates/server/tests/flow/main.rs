@@ -24,6 +24,7 @@ mod patience;
 mod readers;
 mod restart;
 mod runs;
+mod saved;
 mod sessions;
 mod spending;
 mod support;

@@ -3,10 +3,10 @@
 
 use plenary_domain::limits;
 use plenary_scripted::{Fault, Gate, Reply, Rules, Script, When};
-use plenary_server::Access;
+use plenary_server::{Access, Capacity};
 use serde_json::{Value, json};
 
-use crate::support::{Board, SAFETY, TestApp, WIRES, answer, canned};
+use crate::support::{Board, SAFETY, Setup, TestApp, WIRES, answer, canned};
 
 const CHAT: &str = "/v1/chat/completions";
 /// One pixel.
@@ -221,6 +221,98 @@ async fn what_came_of_the_advisors_is_what_was_streamed() {
     let id = text.split("\"plenary_session\":\"").nth(1).unwrap();
     let view = app.board(&Board { id: id[..36].to_owned() }).await;
     assert_eq!(Some(said.1.as_str()), view["syntheses"][0]["text"].as_str());
+}
+
+/// A board is slow beside a model: whoever waits knows at once that it has begun, and who
+/// is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_piece_comes_before_anybody_has_said_a_word() {
+    let gate = Gate::new();
+    let app = TestApp::start(Script::new(Reply::canned().gate(0, &gate)).models(&["a"])).await;
+    for (path, body, first) in [
+        (CHAT, triad("Shall we?"), "\"role\":\"assistant\""),
+        (
+            "/v1/responses",
+            json!({ "model": "plenary/classic-triad", "input": "Shall we?" }),
+            "response.created",
+        ),
+    ] {
+        let mut body = body;
+        body["stream"] = true.into();
+        let request = app.http.post(format!("{}{path}", app.url)).json(&body);
+        let mut response = request.send().await.unwrap();
+        assert!(response.headers().contains_key("x-plenary-session"));
+        let mut text = String::new();
+        let comes = async {
+            while !text.contains(first) {
+                text.push_str(
+                    std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap(),
+                );
+            }
+        };
+        tokio::time::timeout(SAFETY, comes).await.expect("the first piece");
+        assert!(!text.contains("In short"), "{text}");
+    }
+    gate.release();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn usage_is_the_sum_of_all_calls_of_the_round() {
+    let broken = Reply::fault(Fault::ServerError).first(1);
+    let script = Script::new(Reply::canned().usage(100, 10))
+        .models(&["a"])
+        .when(When::model("a").and_says("as the Critic").nth(1), broken);
+    let app = TestApp::start(script).await;
+    let first = complete(&app, &triad("Shall we?")).await;
+    // Three advisors and the verdict; what failed said of no usage.
+    assert_eq!(first["usage"]["prompt_tokens"], 400, "{first}");
+    assert_eq!(first["usage"]["completion_tokens"], 40, "{first}");
+    let again = [user("Shall we?"), spoke(&first), user("And then?")];
+    let second = complete(&app, &asking("plenary/classic-triad", &again)).await;
+    assert_eq!(second["usage"]["total_tokens"], 440, "of this round only: {second}");
+    let body = json!({ "model": "plenary/classic-triad", "input": "Shall we?" });
+    let (_, response) = app.post("/v1/responses", &body).await;
+    assert_eq!(response["usage"]["total_tokens"], 440, "{response}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_much_at_once_is_told_as_a_rate_limit() {
+    // By the models.
+    let limited = Fault::RateLimited { retry_after: Some(61) };
+    let app = TestApp::start(Script::new(Reply::fault(limited)).models(&["a"])).await;
+    let request = app.http.post(format!("{}{CHAT}", app.url)).json(&triad("Shall we?"));
+    let response = request.send().await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["x-should-retry"]),
+        (429, &"false".parse().unwrap())
+    );
+    let refused: Value = response.json().await.unwrap();
+    assert_eq!(refused["error"]["code"], "rate_limit_exceeded", "{refused}");
+    // By the server.
+    let access = Access { tokens: vec!["one".to_owned()], ..Access::default() };
+    let capacity = Capacity { connections: 8, ..Capacity::default() };
+    let app = Setup { access, capacity, ..Setup::default() }.start(canned()).await;
+    let get = |path: &str| app.http.get(format!("{}{path}", app.url)).bearer_auth("one");
+    let mut readers = vec![];
+    let refused = loop {
+        readers.push(get("/api/events").send().await.unwrap());
+        let response = get("/v1/models").send().await.unwrap();
+        if response.status() != 200 {
+            break response;
+        }
+        assert!(readers.len() < 64, "readers take no places");
+    };
+    assert_eq!(
+        (refused.status().as_u16(), refused.headers()["retry-after"].is_empty()),
+        (429, false)
+    );
+    assert_eq!(refused.headers()["x-should-retry"], "true");
+    let refused: Value = refused.json().await.unwrap();
+    let error = &refused["error"];
+    assert_eq!(
+        (&error["code"], &error["type"]),
+        (&json!("rate_limit_exceeded"), &json!("requests"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

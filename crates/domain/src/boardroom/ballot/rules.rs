@@ -1,6 +1,8 @@
 //! When a ballot begins, who votes until when, what becomes of each paper, and when it
 //! is over.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::super::{Advisor, Event, SeatId, Sitter, Stage, State, Stopping, Synthesis, later};
@@ -96,7 +98,7 @@ impl State {
         (points, left_out): (Vec<Point>, u32),
         moment: &Moment,
     ) -> Event {
-        let voters = self.voters(synthesis.basis.iter().map(|id| id.seat), moment.at);
+        let voters = self.voters(synthesis.seats(), moment.at);
         let (number, nonce) = (synthesis.number, moment.nonce.clone());
         Event::BallotBegan { number, points, left_out, voters, nonce }
     }
@@ -129,10 +131,11 @@ impl State {
         Some(Event::BallotHalted { number: synthesis.number, seat })
     }
 
-    /// A person has as long for the votes as was given for the answer.
-    fn voters(&self, seats: impl Iterator<Item = SeatId>, at: Timestamp) -> Vec<Voter> {
+    /// A person has as long for the votes as was given for the answer. Who has answered
+    /// several times votes once.
+    fn voters(&self, seats: BTreeSet<SeatId>, at: Timestamp) -> Vec<Voter> {
         let until = |seat| Some(later(at, self.given(self.advisor(seat)?)?));
-        seats.map(|seat| Voter { seat, until: until(seat) }).collect()
+        seats.into_iter().map(|seat| Voter { seat, until: until(seat) }).collect()
     }
 
     /// The papers of a ballot that was stopped, if that is where the board was stopped.
@@ -145,7 +148,7 @@ impl State {
         let last = self.syntheses.last().filter(|_| self.stage == Stage::Stopped)?;
         let held = last.held().filter(|held| !held.superseded)?;
         let again = held.papers.iter().filter(|paper| paper.can_be_asked_again());
-        let voters = self.voters(again.map(|paper| paper.seat), at);
+        let voters = self.voters(again.map(|paper| paper.seat).collect(), at);
         (!voters.is_empty()).then_some((last.number, voters))
     }
 

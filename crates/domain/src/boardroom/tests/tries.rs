@@ -51,6 +51,14 @@ fn all_tries_are_asked_for_at_once_and_all_go_into_the_synthesis() {
     assert_eq!(tries, [Some(2), None, None, Some(1)]);
 }
 
+/// A second paper of one seat could never be handed in, and would be asked for for ever.
+#[test]
+fn whoever_answers_several_times_votes_once() {
+    let board = Convene { ballot: true, ..thrice() };
+    let (state, _) = told(board, then(to_three(), [answers("synthesis/1#1", FOUR)]));
+    assert_eq!(due_ids(&state), ids(&["ballot/1/1#1", "ballot/1/2#1"]));
+}
+
 #[test]
 fn one_can_be_picked_and_counts_alone_from_then_on() {
     let closed = then(to_three(), [answers("synthesis/1#1", FOUR)]);
