@@ -1,16 +1,17 @@
 // The question, the board in one line, and the button. What is rarely changed is folded away.
 
 import "./convene.css";
-import { useEffect, useId, useRef, useState, type DragEvent } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
 import { useBoardPresets, useLimits, useModels } from "../api/known";
 import { forgetSent } from "../api/write";
 import { remember, remembered, useStored } from "../stored";
+import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { GrowingArea } from "../ui/Field";
-import { fileLimits, useFiles, type TextFile } from "../ui/files";
+import type { AttachedFile } from "../ui/files";
 import { Icon } from "../ui/icons";
 import { isSending } from "../ui/keys";
 import { Notice, Wrong } from "../ui/Notice";
@@ -18,7 +19,6 @@ import type { Presets } from "./board";
 import { BoardChoice } from "./BoardChoice";
 import { BoardEditor } from "./BoardEditor";
 import { useConvene } from "./commands";
-import { FileChips } from "./FileChips";
 import { NoModels } from "./NoModels";
 import { request, settled, setupOf, type Setup } from "./setup";
 import { SetupLine } from "./SetupLine";
@@ -78,15 +78,13 @@ function Form({
   }, [given, setDraft]);
   const [kept, setSetup] = useState(() => firstSetup(presets, board));
   const [isEditing, setEditing] = useState(false);
-  const [files, setFiles] = useState<TextFile[]>([]);
-  const [isOver, setOver] = useState(false);
+  const [files, setFiles] = useState<AttachedFile[]>([]);
   const area = useRef<HTMLDivElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const convene = useConvene(DRAFT, (sent) =>
     forgetSent<string>(DRAFT, (kept) => kept.trim() === sent.prompt),
   );
   const limits = useLimits().data;
-  const { add, remove, refused } = useFiles(files, fileLimits(limits), setFiles);
+  const attachments = useAttachments(files, setFiles);
   const editor = useId();
   const setup = settled(kept, models);
   const problem = convene.error instanceof Problem ? convene.error : undefined;
@@ -116,11 +114,6 @@ function Form({
       },
     });
   };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    void add([...event.dataTransfer.files]);
-  };
 
   return (
     <div className="convene">
@@ -130,19 +123,13 @@ function Form({
         </Notice>
       )}
       <form
-        className={isOver ? "convene-box over" : "convene-box"}
+        className="convene-box"
         aria-label="Convene a board"
         onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
-        onDragOver={(event) => {
-          if (!event.dataTransfer.types.includes("Files")) return;
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
+        {...attachments.zone}
       >
         <div ref={area}>
           <GrowingArea
@@ -160,22 +147,9 @@ function Form({
             }}
           />
         </div>
-        <FileChips files={files} onRemove={(file) => remove(file.name)} />
+        <Attached of={attachments} />
         <div className="convene-foot">
-          <Button look="quiet" icon="attach" onClick={() => picker.current?.click()}>
-            Attach files
-          </Button>
-          <input
-            ref={picker}
-            type="file"
-            multiple
-            hidden
-            aria-label="Attach files"
-            onChange={(event) => {
-              void add([...(event.target.files ?? [])]);
-              event.target.value = "";
-            }}
-          />
+          <AttachButton of={attachments} />
           <span className="convene-key muted small" aria-hidden="true">
             ⏎ convene
           </span>
@@ -184,13 +158,6 @@ function Form({
           </Button>
         </div>
       </form>
-      {refused.length > 0 && (
-        <Notice look="bad">
-          {refused.map((reason) => (
-            <p key={reason}>{reason}</p>
-          ))}
-        </Notice>
-      )}
       <Wrong error={problem ? inFormWords(problem) : convene.error} />
       <BoardChoice
         presets={presets}

@@ -2,7 +2,7 @@
 // model takes the next one that is available, in turn; nothing that has gone is remembered.
 
 import { budgetOf, type Allowance } from "../ui/Budget";
-import type { TextFile } from "../ui/files";
+import { contextOf, type AttachedFile } from "../ui/files";
 import type { NewBoardroom } from "./commands";
 import type { Presets, RoleName } from "./board";
 
@@ -75,7 +75,7 @@ export function isPlain(seat: Seat): boolean {
 export function request(
   prompt: string,
   setup: Setup,
-  files: readonly TextFile[],
+  files: readonly AttachedFile[],
   presets?: Presets,
 ): NewBoardroom {
   const roles = setup.seats.map((seat) => seat.role);
@@ -94,7 +94,7 @@ export function request(
     }),
     ...(setup.ballot && { ballot: true }),
     ...(budget && { budget }),
-    ...(files.length > 0 && { context: [...files] }),
+    ...(files.length > 0 && { context: contextOf(files) }),
   };
 }
 
