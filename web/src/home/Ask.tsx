@@ -29,7 +29,7 @@ export function Ask({ boards, roles, samples }: Props) {
   const area = useRef<HTMLDivElement>(null);
   const { convene, isConvening, error } = useConvene();
   // A board that was remembered may not be there any more.
-  const board = boards.find((one) => one.id === chosen)?.id ?? boards[0]?.id ?? FIRST_BOARD;
+  const board = boards.find((one) => one.name === chosen)?.name ?? boards[0]?.name ?? FIRST_BOARD;
 
   const write = (text: string) => {
     setPrompt(text);
