@@ -231,6 +231,21 @@ steps:
   report: { ask: { prompt: "Sum this up: {{ steps.fetch.body }}" } }
 `;
 
+async function savedBoard(server: Server): Promise<void> {
+  await server.api.POST("/api/boards", {
+    body: {
+      name: "security-board",
+      title: "Security board",
+      description: "May we, and what does the law say?",
+      seats: [
+        { role: "critic", tier: "strong", tries: 3, temperature: 0.9 },
+        { role: "Compliance officer", colour: "#00897b", initials: "CO", glyph: "§" },
+        { role: "expert", person: "Ada", replyWithinSeconds: 3_600 },
+      ],
+    },
+  });
+}
+
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
 const text = (words: string | RegExp) => (page: Page) =>
   page.getByRole("main").getByText(words).first().waitFor();
@@ -777,6 +792,60 @@ export const SCENES: Scene[] = [
     },
   },
   { name: "library-boards", prepare: at("/library/boards"), ready: text("Classic Triad") },
+  {
+    name: "library-boards-own",
+    prepare: async ({ server }) => {
+      await savedBoard(server);
+      return "/library/boards";
+    },
+    ready: text("Compliance officer"),
+  },
+  {
+    name: "library-board-form",
+    prepare: async ({ server }) => {
+      await savedBoard(server);
+      return "/library/boards/security-board";
+    },
+    ready: text("Instruction for the verdict"),
+  },
+  {
+    name: "home-attached",
+    prepare: async ({ server }) => {
+      await savedBoard(server);
+      return "/";
+    },
+    ready: async (page) => {
+      const buffer = Buffer.from("# The plan\n".repeat(200));
+      await page
+        .getByLabel("Attach files", { exact: true })
+        .last()
+        .setInputFiles([{ name: "plan.md", mimeType: "text/plain", buffer }]);
+      await page.getByText("plan.md").waitFor();
+    },
+  },
+  {
+    name: "boardroom-tries",
+    prepare: async ({ models, server }) => {
+      await models.say(
+        verdict({ text: VERDICT }),
+        advisor("critic", { texts: [CRITIC, ANALYST, ADVOCATE] }),
+        ...ANSWERS,
+      );
+      const id = await board(server, {
+        prompt: QUESTION,
+        advisors: [
+          { role: "critic", tries: 3 },
+          { role: "Compliance officer", initials: "CO", colour: "#00897b" },
+        ],
+      });
+      await settled(server, id);
+      return `/boardrooms/${id}`;
+    },
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Compare answers of Critic" }).click();
+      await page.getByRole("dialog").getByText("Pick this one").first().waitFor();
+    },
+  },
   { name: "library-models", prepare: at("/library/models"), ready: text("alpha") },
   { name: "settings", prepare: at("/settings"), ready: text("This server") },
 ];

@@ -57,7 +57,9 @@ export function App() {
         <Route path="/library/useAgents">
           <Redirect to="/library/agents" replace />
         </Route>
-        <Route path="/library/:shelf?">{({ shelf }) => <Library shelf={shelf} />}</Route>
+        <Route path="/library/:shelf?/:item?">
+          {({ shelf, item }) => <Library shelf={shelf} item={item} />}
+        </Route>
         <Route path="/settings" component={Settings} />
         <Route component={Nowhere} />
       </Switch>

@@ -1,5 +1,5 @@
 import { board, council, settled, Whiteboard } from "../arrange";
-import { anyAdvisor } from "../cast";
+import { anyAdvisor, sections, verdict } from "../cast";
 import { expect, story } from "../stage";
 
 story("history finds what was said, and narrows it down", async ({ models, server, person }) => {
@@ -30,4 +30,36 @@ story("history finds what was said, and narrows it down", async ({ models, serve
   await page.getByText("Nothing matches").waitFor();
   await page.getByRole("button", { name: "Show everything" }).click();
   await page.getByText("Do we need a bigger office?").waitFor();
+});
+
+story("a row says what came of it, and where a word was found", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(
+    verdict({ text: sections("Poll the outbox first.") }),
+    anyAdvisor({ text: "You write an outbox in week three." }),
+  );
+  const id = await board(server, { prompt: "How do we send events?" });
+  await settled(server, id);
+  const { page } = await person();
+  await page.goto("/history");
+  const row = page.getByRole("list", { name: "Sessions" }).getByRole("link");
+  await row.getByText("The advisors would begin").waitFor();
+  await page.getByRole("searchbox").fill("outbox");
+  await row.locator("mark").first().waitFor();
+  expect((await row.locator("mark").allTextContents()).map((one) => one.toLowerCase())).toContain(
+    "outbox",
+  );
+
+  // The record goes out, and comes back as a board of its own.
+  const params = { path: { id }, query: { format: "json" as const } };
+  const { data } = await server.api.GET("/api/boardrooms/{id}/export", { params });
+  const picker = page.getByLabel("Exported board");
+  const file = (buffer: Buffer) => ({ name: "board.json", mimeType: "application/json", buffer });
+  await picker.setInputFiles(file(Buffer.from("{}")));
+  await page.getByRole("dialog", { name: "The file was not imported" }).waitFor();
+  await page.keyboard.press("Escape");
+  await picker.setInputFiles(file(Buffer.from(JSON.stringify(data))));
+  await page.waitForURL(/\/boardrooms\/./);
+  await page.getByText("Imported").first().waitFor();
+  expect(page.url()).not.toContain(id);
 });

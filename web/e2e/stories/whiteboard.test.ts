@@ -166,3 +166,38 @@ story("two people on a blind board, through all phases to the record", async ({ 
   expect((await download).suggestedFilename()).toBe("sessions.md");
   expect(await bob.page.getByRole("button", { name: /Move on|Archive/ }).count()).toBe(0);
 });
+
+story("somebody comes by a link, and posts are found by their words", async (stage) => {
+  const { server, person } = stage;
+  const wall = await Whiteboard.open(server, "outage", "What went wrong?");
+  await wall.post("ada", { type: "claim", title: "The disk was full", body: "At 3 a.m." });
+  await wall.post("ada", { type: "claim", title: "Nobody was called", body: "No rota." });
+  const ada = await person();
+  const identity = { name: "ada", role: "facilitator", token: wall.tokenOf("ada") };
+  await ada.page.addInitScript(
+    (known) => {
+      localStorage.setItem("plenary.whiteboard.outage", JSON.stringify(known));
+    },
+    { identities: [identity], last: "ada" },
+  );
+  await ada.page.goto("/whiteboards/outage");
+  await ada.page.getByRole("searchbox", { name: "Search posts" }).fill("rota");
+  await ada.page.getByText("The disk was full").first().waitFor({ state: "detached" });
+  await ada.page.getByText("1 post of 2 shown").waitFor();
+
+  await ada.page.getByRole("button", { name: "Invite…" }).click();
+  const dialog = ada.page.getByRole("dialog", { name: "Invite somebody" });
+  await dialog.getByRole("textbox", { name: "Their name here" }).fill("bob");
+  await dialog.getByRole("combobox", { name: "As" }).selectOption("operator");
+  await dialog.getByRole("button", { name: "Create link" }).click();
+  const link = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+
+  const bob = await person();
+  await bob.page.goto(link);
+  await bob.page
+    .getByRole("dialog", { name: "Join this board" })
+    .getByRole("button", { name: "Join" })
+    .click();
+  await bob.page.getByRole("button", { name: "Acting as bob" }).waitFor();
+  expect(bob.page.url()).not.toContain("invitation");
+});

@@ -29,6 +29,15 @@ export function useBoardPresets() {
   });
 }
 
+/** Boards that can be convened: those that ship with the server, then saved ones. */
+export function useBoards() {
+  return useQuery({
+    queryKey: ["boards"],
+    queryFn: () => asked(client.GET("/api/boards")),
+    ...CHANGING,
+  });
+}
+
 /** Formats, and who usually leads and takes part in each. */
 export function useDiscussionPresets() {
   return useQuery({

@@ -1,42 +1,41 @@
 import { Glyph } from "../ui/icons";
-import { presetName, type Presets, type RoleName } from "./board";
-import { isPlain, type Setup } from "./setup";
+import { boardOf, type SavedBoard, type Setup } from "./setup";
 
 interface Props {
-  presets: Presets;
+  boards: readonly SavedBoard[];
   setup: Setup;
-  onChoose: (roles: readonly RoleName[]) => void;
+  onChoose: (board: SavedBoard) => void;
 }
 
-/** The boards that are there from the start. */
-export function BoardChoice({ presets, setup, onChoose }: Props) {
-  const roles = setup.seats.map((seat) => seat.role);
-  const chosen = setup.seats.every(isPlain) ? presetName(roles, presets) : undefined;
+/** The boards that are there from the start, and those that somebody saved. */
+export function BoardChoice({ boards, setup, onChoose }: Props) {
+  const chosen = boardOf(setup, boards);
   return (
-    <div className="boards" role="group" aria-label="Preset boards">
-      {presets.boards.map((board) => (
+    <div className="boards" role="group" aria-label="Boards">
+      {boards.map((board) => (
         <button
-          key={board.id}
+          key={board.name}
           type="button"
           className="board-choice"
-          aria-pressed={board.name === chosen}
-          onClick={() => onChoose(board.roles)}
+          aria-pressed={board === chosen}
+          onClick={() => onChoose(board)}
         >
-          <span className="board-name">{board.name}</span>
-          <span className="glyphs" aria-hidden="true">
-            {board.roles.map((role) => (
-              <Glyph key={role} role={role} small />
-            ))}
-          </span>
-          <span className="muted small board-roles">
-            {board.roles.map((role) => nameOf(role, presets)).join(", ")}
-          </span>
+          <span className="board-name">{board.title}</span>
+          <SeatGlyphs board={board} />
+          <span className="muted small board-roles">{board.description}</span>
         </button>
       ))}
     </div>
   );
 }
 
-function nameOf(role: RoleName, presets: Presets): string {
-  return presets.roles.find((one) => one.id === role)?.name ?? role;
+/** Who sits on it, as drawings. */
+export function SeatGlyphs({ board }: { board: SavedBoard }) {
+  return (
+    <span className="glyphs" aria-hidden="true">
+      {board.seats.map(({ role, ownRole }, place) => (
+        <Glyph key={place} role={role} own={ownRole} small />
+      ))}
+    </span>
+  );
 }

@@ -1,7 +1,8 @@
+import "../style/seats.css";
 import type { Problem } from "../api/client";
 import { BudgetFields } from "../ui/Budget";
 import { Button } from "../ui/Button";
-import { TextField } from "../ui/Field";
+import { TextArea, TextField } from "../ui/Field";
 import { shortModel, type Presets, type RoleName } from "./board";
 import { ModelSelect } from "./ModelSelect";
 import { SeatRow } from "./SeatRow";
@@ -13,12 +14,14 @@ interface Props {
   models: readonly string[];
   advisorsMost: number;
   problem?: Problem | undefined;
+  /** Of a saved board, which may say more. */
+  isSaved?: boolean;
   onChange: (setup: Setup) => void;
 }
 
 /** Everything about a board that is rarely changed. */
 export function BoardEditor(props: Props) {
-  const { setup, presets, models, advisorsMost, problem, onChange } = props;
+  const { setup, presets, models, advisorsMost, problem, isSaved = false, onChange } = props;
   const { seats } = setup;
   const seated = (next: Seat[]) => onChange({ ...setup, seats: next });
   const move = (place: number, by: -1 | 1) => {
@@ -28,7 +31,7 @@ export function BoardEditor(props: Props) {
     seated(next);
   };
   return (
-    <div className="editor">
+    <div className="board-editor">
       <ul className="seats" aria-label="Advisors">
         {seats.map((seat, place) => (
           <SeatRow
@@ -39,6 +42,7 @@ export function BoardEditor(props: Props) {
             roles={presets.roles}
             inTurn={models.length === 0 ? "" : modelAt(turnOf(setup, place), place, models)}
             problem={problem}
+            field={isSaved ? "seats" : "advisors"}
             onChange={(change) =>
               seated(seats.map((one) => (one === seat ? { ...one, ...change } : one)))
             }
@@ -63,7 +67,8 @@ export function BoardEditor(props: Props) {
         <ModelSelect
           label="Who writes the verdict"
           value={setup.synthesizer}
-          wrong={problem?.field("synthesizer")}
+          tiers={isSaved}
+          wrong={problem?.field("synthesizer") ?? problem?.field("synthesis.model")}
           none={
             models.length === 0
               ? "Any model"
@@ -91,7 +96,24 @@ export function BoardEditor(props: Props) {
           wrong={problem?.field("quorum.graceSeconds")}
           onChange={(event) => onChange({ ...setup, graceSeconds: event.target.value })}
         />
+        <TextField
+          label="Answer in"
+          placeholder="The question’s language"
+          value={setup.language ?? ""}
+          wrong={problem?.field("language")}
+          onChange={(event) => onChange({ ...setup, language: event.target.value })}
+        />
       </div>
+      {isSaved && (
+        <TextArea
+          label="Instruction for the verdict"
+          rows={2}
+          placeholder="Write for engineers."
+          value={setup.instruction ?? ""}
+          wrong={problem?.field("synthesis.prompt")}
+          onChange={(event) => onChange({ ...setup, instruction: event.target.value })}
+        />
+      )}
       <BudgetFields
         value={setup.allowance}
         wrong={(field) => problem?.field(field)}
@@ -111,6 +133,21 @@ export function BoardEditor(props: Props) {
           </span>
         </span>
       </label>
+      {seats.some(({ kind }) => kind === "person") && (
+        <label className="choice">
+          <input
+            type="checkbox"
+            checked={setup.openAnswers ?? false}
+            onChange={(event) => onChange({ ...setup, openAnswers: event.target.checked })}
+          />
+          <span>
+            People see the other answers first
+            <span className="muted small block-line">
+              Otherwise they stay hidden until that person has answered.
+            </span>
+          </span>
+        </label>
+      )}
     </div>
   );
 }

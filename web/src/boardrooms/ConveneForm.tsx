@@ -1,16 +1,17 @@
 // The question, the board in one line, and the button. What is rarely changed is folded away.
 
 import "./convene.css";
-import { useEffect, useId, useRef, useState, type DragEvent } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
-import { useBoardPresets, useLimits, useModels } from "../api/known";
+import { useBoardPresets, useBoards, useLimits, useModels, useTiers } from "../api/known";
 import { forgetSent } from "../api/write";
 import { remember, remembered, useStored } from "../stored";
+import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { GrowingArea } from "../ui/Field";
-import { fileLimits, useFiles, type TextFile } from "../ui/files";
+import type { AttachedFile } from "../ui/files";
 import { Icon } from "../ui/icons";
 import { isSending } from "../ui/keys";
 import { Notice, Wrong } from "../ui/Notice";
@@ -18,9 +19,9 @@ import type { Presets } from "./board";
 import { BoardChoice } from "./BoardChoice";
 import { BoardEditor } from "./BoardEditor";
 import { useConvene } from "./commands";
-import { FileChips } from "./FileChips";
 import { NoModels } from "./NoModels";
-import { request, settled, setupOf, type Setup } from "./setup";
+import { SaveBoard } from "./SaveBoard";
+import { request, settled, setupFrom, setupOf, type SavedBoard, type Setup } from "./setup";
 import { SetupLine } from "./SetupLine";
 
 const LAST_BOARD = "board";
@@ -36,9 +37,13 @@ interface Props {
 
 export function ConveneForm(props: Props) {
   const presets = useBoardPresets();
+  const boards = useBoards();
   const models = useModels();
-  if (presets.error) return <Wrong error={presets.error} onRetry={() => void presets.refetch()} />;
-  if (!presets.data || models.isPending) return <Loading what="Looking for models" />;
+  for (const { error, refetch } of [presets, boards]) {
+    if (error) return <Wrong error={error} onRetry={() => void refetch()} />;
+  }
+  if (!presets.data || !boards.data || models.isPending)
+    return <Loading what="Looking for models" />;
   const names = models.data?.map((model) => model.name) ?? [];
   return (
     <>
@@ -47,16 +52,16 @@ export function ConveneForm(props: Props) {
       ) : (
         names.length === 0 && <NoModels />
       )}
-      <Form {...props} presets={presets.data} models={names} />
+      <Form {...props} presets={presets.data} boards={boards.data} models={names} />
     </>
   );
 }
 
-function firstSetup(presets: Presets, board: string | undefined): Setup {
-  const chosen = presets.boards.find((one) => one.id === board);
-  if (chosen) return setupOf(chosen.roles);
+function firstSetup(boards: readonly SavedBoard[], board: string | undefined): Setup {
+  const chosen = boards.find((one) => one.name === board);
+  if (chosen) return setupFrom(chosen);
   const last = remembered<Setup | undefined>(LAST_BOARD, undefined);
-  return last ?? setupOf(presets.boards[0]?.roles ?? ["generalist"]);
+  return last ?? (boards[0] ? setupFrom(boards[0]) : setupOf(["generalist"]));
 }
 
 function Form({
@@ -64,8 +69,9 @@ function Form({
   board,
   autoFocus = false,
   presets,
+  boards,
   models,
-}: Props & { presets: Presets; models: readonly string[] }) {
+}: Props & { presets: Presets; boards: readonly SavedBoard[]; models: readonly string[] }) {
   const [, go] = useLocation();
   const [draft, setDraft] = useStored(DRAFT, "");
   const [prompt, setPrompt] = useState(given ?? draft);
@@ -76,17 +82,16 @@ function Form({
   useEffect(() => {
     if (given !== undefined) setDraft(given);
   }, [given, setDraft]);
-  const [kept, setSetup] = useState(() => firstSetup(presets, board));
+  const [kept, setSetup] = useState(() => firstSetup(boards, board));
   const [isEditing, setEditing] = useState(false);
-  const [files, setFiles] = useState<TextFile[]>([]);
-  const [isOver, setOver] = useState(false);
+  const [files, setFiles] = useState<AttachedFile[]>([]);
   const area = useRef<HTMLDivElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const convene = useConvene(DRAFT, (sent) =>
     forgetSent<string>(DRAFT, (kept) => kept.trim() === sent.prompt),
   );
   const limits = useLimits().data;
-  const { add, remove, refused } = useFiles(files, fileLimits(limits), setFiles);
+  const tiers = useTiers().data ?? [];
+  const attachments = useAttachments(files, setFiles);
   const editor = useId();
   const setup = settled(kept, models);
   const problem = convene.error instanceof Problem ? convene.error : undefined;
@@ -106,7 +111,7 @@ function Form({
   const canConvene = prompt.trim() !== "" && !convene.isPending && models.length > 0;
   const submit = () => {
     if (!canConvene) return;
-    convene.mutate(request(prompt.trim(), setup, files, presets), {
+    convene.mutate(request(prompt.trim(), setup, files, boards, tiers), {
       onSuccess: (made) => go(`/boardrooms/${made.id}`),
       // What is wrong stands at its field, which must be in sight.
       onError: (error) => {
@@ -115,11 +120,6 @@ function Form({
         }
       },
     });
-  };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    void add([...event.dataTransfer.files]);
   };
 
   return (
@@ -130,19 +130,13 @@ function Form({
         </Notice>
       )}
       <form
-        className={isOver ? "convene-box over" : "convene-box"}
+        className="convene-box"
         aria-label="Convene a board"
         onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
-        onDragOver={(event) => {
-          if (!event.dataTransfer.types.includes("Files")) return;
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
+        {...attachments.zone}
       >
         <div ref={area}>
           <GrowingArea
@@ -160,22 +154,9 @@ function Form({
             }}
           />
         </div>
-        <FileChips files={files} onRemove={(file) => remove(file.name)} />
+        <Attached of={attachments} />
         <div className="convene-foot">
-          <Button look="quiet" icon="attach" onClick={() => picker.current?.click()}>
-            Attach files
-          </Button>
-          <input
-            ref={picker}
-            type="file"
-            multiple
-            hidden
-            aria-label="Attach files"
-            onChange={(event) => {
-              void add([...(event.target.files ?? [])]);
-              event.target.value = "";
-            }}
-          />
+          <AttachButton of={attachments} />
           <span className="convene-key muted small" aria-hidden="true">
             ⏎ convene
           </span>
@@ -184,22 +165,11 @@ function Form({
           </Button>
         </div>
       </form>
-      {refused.length > 0 && (
-        <Notice look="bad">
-          {refused.map((reason) => (
-            <p key={reason}>{reason}</p>
-          ))}
-        </Notice>
-      )}
       <Wrong error={problem ? inFormWords(problem) : convene.error} />
-      <BoardChoice
-        presets={presets}
-        setup={setup}
-        onChoose={(roles) => change({ ...setup, seats: setupOf(roles).seats })}
-      />
+      <BoardChoice boards={boards} setup={setup} onChoose={(board) => change(setupFrom(board))} />
       <SetupLine
         setup={setup}
-        presets={presets}
+        boards={boards}
         models={models}
         isEditing={isEditing}
         controls={editor}
@@ -207,14 +177,17 @@ function Form({
       />
       <div id={editor} hidden={!isEditing}>
         {isEditing && (
-          <BoardEditor
-            setup={setup}
-            presets={presets}
-            models={models}
-            advisorsMost={limits?.boardroom["advisors"]?.most ?? Infinity}
-            problem={problem}
-            onChange={change}
-          />
+          <>
+            <BoardEditor
+              setup={setup}
+              presets={presets}
+              models={models}
+              advisorsMost={limits?.boardroom["advisors"]?.most ?? Infinity}
+              problem={problem}
+              onChange={change}
+            />
+            <SaveBoard setup={setup} onSaved={(board) => change({ ...setup, board: board.name })} />
+          </>
         )}
       </div>
       <div className="samples">
@@ -242,7 +215,9 @@ function Form({
 const FIELDS: readonly [RegExp, string][] = [
   [/^prompt$/, "Question"],
   [/^advisors\[\d+\]\.person$/, "name"],
-  [/^advisors\[\d+\]\.model$/, "model"],
+  [/^advisors\[\d+\]\.(?:model|tier)$/, "model"],
+  [/^advisors\[\d+\]\.role$/, "role"],
+  [/^advisors\[\d+\]\.agent$/, "agent"],
   [/^advisors\[\d+\]\.reply.*$/, "minutes"],
   [/^advisors\[\d+\]\.systemPrompt$/, "prompt"],
   [/^synthesizer$/, "Who writes the verdict"],

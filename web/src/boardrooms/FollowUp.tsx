@@ -1,10 +1,12 @@
 // The next question to the same board, or to some of it.
 
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { forgetSent } from "../api/write";
 import { useKeptText } from "../stored";
+import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
 import { Button } from "../ui/Button";
 import { GrowingArea } from "../ui/Field";
+import type { AttachedFile } from "../ui/files";
 import { isSending } from "../ui/keys";
 import { Wrong } from "../ui/Notice";
 import { isRunning, type Board } from "./board";
@@ -14,9 +16,12 @@ import { addressed, begun, handle } from "./mentions";
 export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean }) {
   const place = `follow-up.${board.id}`;
   const [text, setText] = useKeptText(place);
-  const command = useCommand(board.id, place, (sent) =>
-    forgetSent<string>(place, (kept) => sent.do === "followUp" && kept.trim() === sent.prompt),
-  );
+  const [files, setFiles] = useState<AttachedFile[]>([]);
+  const attachments = useAttachments(files, setFiles);
+  const command = useCommand(board.id, place, (sent) => {
+    forgetSent<string>(place, (kept) => sent.do === "followUp" && kept.trim() === sent.prompt);
+    setFiles([]);
+  });
   const box = useRef<HTMLFormElement>(null);
   const { asked, question } = addressed(text, board.advisors);
   const start = begun(text);
@@ -28,7 +33,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
   const canAsk = isAllowed && question !== "" && !command.isPending;
 
   const ask = () => {
-    if (canAsk) command.mutate({ do: "followUp", prompt: text.trim() });
+    if (canAsk) command.mutate({ do: "followUp", prompt: text.trim(), files });
   };
   const complete = (name: string) => {
     setText(`${text.slice(0, text.lastIndexOf("@"))}@${name} `);
@@ -56,11 +61,13 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
         ref={box}
         className="composer"
         aria-label="Follow-up"
+        {...attachments.zone}
         onSubmit={(event) => {
           event.preventDefault();
           ask();
         }}
       >
+        <AttachButton of={attachments} isShort />
         <div className="composer-text">
           <GrowingArea
             aria-label="Follow-up for the board"
@@ -77,6 +84,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
               else ask();
             }}
           />
+          <Attached of={attachments} />
           {text !== "" && (
             <span className="muted small">{isAllowed ? whoIsAsked(asked) : whyNot(board)}</span>
           )}

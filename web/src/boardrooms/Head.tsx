@@ -3,6 +3,7 @@ import { useBoardPresets } from "../api/known";
 import type { Texts } from "../live/texts";
 import type { Connection } from "../live/follow";
 import { exportOf, fileName } from "../session/kinds";
+import { KeptFiles } from "../session/KeptFiles";
 import { SessionHead } from "../session/SessionHead";
 import { Button, IconButton } from "../ui/Button";
 import type { IconName } from "../ui/icons";
@@ -52,7 +53,6 @@ export function Head(props: Props) {
   const now = useNow(isRunning(board));
   const can = (name: string) => board.allowed.includes(name);
   const roles = board.advisors.map((advisor) => advisor.role);
-  const files = board.context;
   return (
     <>
       <SessionHead
@@ -60,11 +60,7 @@ export function Head(props: Props) {
         about={
           <>
             {presetName(roles, presets) ?? some(roles.length, "advisor")}
-            {files.length > 0 && (
-              <span title={files.map((file) => file.name).join(", ")}>
-                {` · ${some(files.length, "file")}`}
-              </span>
-            )}
+            <KeptFiles kind="boardroom" id={board.id} names={fileNames(board)} />
           </>
         }
         heading={<Question prompt={questionOf(board)} />}
@@ -144,6 +140,14 @@ export function Head(props: Props) {
       )}
     </>
   );
+}
+
+/** Those of every question, as the record has them: texts, then images, round by round. */
+function fileNames({ context, images = [], rounds }: Board): string[] {
+  const later = rounds
+    .slice(1)
+    .flatMap((round) => [...(round.context ?? []), ...(round.images ?? [])]);
+  return [...context, ...images, ...later].map(({ name }) => name);
 }
 
 /** Whoever has not answered yet exports what they may see. */

@@ -1,3 +1,4 @@
+import { inRole } from "../ui/icons";
 import type { Advisor } from "./board";
 import { initials } from "./initials";
 
@@ -8,9 +9,12 @@ interface Props {
 
 /** An advisor by two letters in its colour; its name is told to those who ask or listen. */
 export function Initials({ advisor, among }: Props) {
-  const all = initials(among.map(({ name }) => name));
+  const all = initials(
+    among.map(({ name }) => name),
+    among.map(({ ownRole }) => ownRole?.initials),
+  );
   return (
-    <abbr className="initials" data-role={advisor.role} title={advisor.name}>
+    <abbr className="initials" {...inRole(advisor.role, advisor.ownRole)} title={advisor.name}>
       {all[among.indexOf(advisor)] ?? advisor.name.slice(0, 2)}
     </abbr>
   );

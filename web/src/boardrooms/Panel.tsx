@@ -8,17 +8,17 @@ import { Markdown } from "../markdown/Markdown";
 import { useFollowEnd } from "../session/useFollowEnd";
 import { Button, IconButton } from "../ui/Button";
 import { copy } from "../ui/announce";
-import { Glyph, Icon } from "../ui/icons";
+import { Glyph, Icon, inRole } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { Notice, Wrong } from "../ui/Notice";
 import { Cut, Spent } from "../ui/Spent";
 import { duration } from "../ui/time";
 import { AnotherModel } from "./AnotherModel";
-import { failureInWords, isPending, sitter, type Advisor, type Contribution } from "./board";
+import { failureInWords, isPending, sitter, type Advisor } from "./board";
 import { useCommand, useShowAnyway } from "./commands";
 import { PersonSeat } from "./PersonSeat";
-import { SaidThen } from "./Rounds";
 import type { ScrollSync } from "./scrollSync";
+import { Tries } from "./Tries";
 
 export interface PanelProps {
   board: string;
@@ -33,6 +33,7 @@ export interface PanelProps {
   /** Its vote on the verdict is awaited. */
   isVoting: boolean;
   canRetry: boolean;
+  canPick: boolean;
   canStop: boolean;
   canReply: boolean;
   sync: ScrollSync;
@@ -49,20 +50,21 @@ export const Panel = memo(function Panel(props: PanelProps) {
   const [isChoosing, setChoosing] = useState(false);
   const command = useCommand(board);
   const text = props.texts.of(advisor.callId);
+  const colours = inRole(advisor.role, advisor.ownRole);
   const retry = () => command.mutate({ do: "retry", advisor: advisor.id });
   const isRetriable = props.canRetry && !isPending(advisor);
   return (
     <section
       className={`panel ${look}${isFocused ? " focused" : ""}`}
-      data-role={advisor.role}
       data-status={advisor.status}
       data-advisor={advisor.id}
       aria-label={advisor.name}
       aria-busy={advisor.status === "answering"}
-      style={span === undefined ? undefined : { gridColumn: `span ${span}` }}
+      data-role={colours["data-role"]}
+      style={{ ...colours.style, ...(span !== undefined && { gridColumn: `span ${span}` }) }}
     >
       <header className="panel-head">
-        <Glyph role={advisor.role} />
+        <Glyph role={advisor.role} own={advisor.ownRole} />
         <div className="panel-who">
           <h2>{advisor.name}</h2>
           <span className="mono" title={advisor.model ?? advisor.person}>
@@ -274,7 +276,7 @@ function Body(props: BodyProps) {
           {isLive && hold && <p className="aside-note">{holdInWords(hold)}</p>}
           <Outcome {...props} />
           <Cut of={advisor} />
-          <EarlierTries advisor={advisor} />
+          <Tries board={props.board} advisor={advisor} canPick={props.canPick} />
         </div>
       </div>
       {isLive && !isAtEnd && (
@@ -365,24 +367,6 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
     );
   }
   return null;
-}
-
-/** What it said to the same question before it was asked again. */
-function EarlierTries({ advisor }: { advisor: Advisor }) {
-  const tries = (advisor.earlier ?? []).filter((one) => one.round === advisor.round);
-  return tries.map((one) => <EarlierTry key={one.try} said={one} />);
-}
-
-function EarlierTry({ said }: { said: Contribution }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details className="thoughts" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        Earlier answer {said.try} · {sitter(said)}
-      </summary>
-      {isOpen && <SaidThen said={said} />}
-    </details>
-  );
 }
 
 function holdInWords(hold: Retrying | Waiting): string {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type CSSProperties } from "react";
 import type { LiveSession } from "../live/session";
-import { Glyph, Icon } from "../ui/icons";
+import { Glyph, Icon, inRole } from "../ui/icons";
 import { arrangement, strip } from "./arrangement";
 import { roundNow, type Advisor, type Board } from "./board";
 import { Panel } from "./Panel";
@@ -64,6 +64,7 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
               isPast={advisor.round < roundNow(board)}
               isVoting={voting.has(advisor.id)}
               canRetry={allowed.includes("retry")}
+              canPick={allowed.includes("pick")}
               canStop={allowed.includes("stop")}
               canReply={allowed.includes("reply")}
               sync={sync}
@@ -120,11 +121,11 @@ function AdvisorBar({ advisors, chosen, isShort, onChoose }: BarProps) {
         <button
           key={advisor.id}
           type="button"
-          data-role={advisor.role}
+          {...inRole(advisor.role, advisor.ownRole)}
           aria-pressed={advisor.id === chosen}
           onClick={() => onChoose(advisor.id)}
         >
-          <Glyph role={advisor.role} small />
+          <Glyph role={advisor.role} own={advisor.ownRole} small />
           <span className={isShort ? "unseen" : undefined}>{advisor.name}</span>
           <Standing advisor={advisor} />
         </button>

@@ -2,7 +2,7 @@
 
 import { memo, useState } from "react";
 import { Markdown } from "../markdown/Markdown";
-import { Glyph } from "../ui/icons";
+import { Glyph, inRole } from "../ui/icons";
 import { Cut } from "../ui/Spent";
 import {
   failureInWords,
@@ -61,9 +61,9 @@ function Earlier({ board, round }: { board: Board; round: Round }) {
 
 function Answer({ advisor, said }: { advisor: Advisor; said: Contribution }) {
   return (
-    <section data-role={advisor.role} aria-label={`${advisor.name}, then`}>
+    <section {...inRole(advisor.role, advisor.ownRole)} aria-label={`${advisor.name}, then`}>
       <h2>
-        <Glyph role={advisor.role} small /> {advisor.name}{" "}
+        <Glyph role={advisor.role} own={advisor.ownRole} small /> {advisor.name}{" "}
         <span className="mono muted">{sitter(said)}</span>
       </h2>
       <SaidThen said={said} />

@@ -1,12 +1,12 @@
 import { useState } from "react";
-import type { Schemas } from "../api/client";
-import type { Problem } from "../api/client";
+import type { Problem, Schemas } from "../api/client";
+import { useAgents } from "../library/useAgents";
 import { Button, IconButton } from "../ui/Button";
-import { GrowingArea, SelectField, TextField } from "../ui/Field";
-import { Glyph } from "../ui/icons";
+import { SelectField, TextArea, TextField } from "../ui/Field";
+import { Glyph, inRole } from "../ui/icons";
 import { shortModel, type RoleName } from "./board";
 import { ModelSelect } from "./ModelSelect";
-import type { Seat } from "./setup";
+import type { OwnRole, Seat } from "./setup";
 
 interface Props {
   seat: Seat;
@@ -17,128 +17,264 @@ interface Props {
   inTurn: string;
   /** Absent where a person sits. */
   problem?: Problem | undefined;
+  /** How the server calls the seats: `advisors`, or `seats` of a saved board. */
+  field: string;
   onChange: (change: Partial<Seat>) => void;
   onMove: (by: -1 | 1) => void;
   onRemove: () => void;
 }
 
-/** One advisor of a board that is being set up. */
-export function SeatRow({
-  seat,
-  place,
-  last,
-  roles,
-  inTurn,
-  problem,
-  onChange,
-  onMove,
-  onRemove,
-}: Props) {
-  const [isOwn, setOwn] = useState(seat.systemPrompt !== "");
-  const role = roles.find((one) => one.id === seat.role);
-  const who = `Advisor ${place + 1}`;
-  const wrong = (field: string) => problem?.field(`advisors[${place}].${field}`);
+const OWN = "own";
+const NEW_ROLE: OwnRole = { name: "", colour: "#00897b", glyph: "", initials: "" };
+
+/** One advisor of a board that is being set up. What is rarely changed is folded away. */
+export function SeatRow(props: Props) {
+  const { seat, place, last, roles, field, problem, onChange, onMove, onRemove } = props;
+  const { own } = seat;
+  const [isMore, setMore] = useState(hasMore(seat));
+  const role = own?.name || roles.find((one) => one.id === seat.role)?.name;
+  const number = place + 1;
+  const wrong = (name: string) => problem?.field(`${field}[${place}].${name}`);
   return (
-    <li className="seat" data-role={seat.role} aria-label={who}>
-      <Glyph role={seat.role} />
+    <li
+      className="seat"
+      {...inRole(seat.role, own)}
+      aria-label={`Advisor ${number}, ${role ?? seat.role}`}
+    >
+      <Glyph
+        role={seat.role}
+        own={own && { ...own, initials: own.initials || own.name.slice(0, 2) }}
+      />
+      <div className="seat-role">
+        <SelectField
+          label={`Role of advisor ${number}`}
+          labelUnseen
+          value={own ? OWN : seat.role}
+          wrong={own ? undefined : wrong("role")}
+          onChange={({ target }) =>
+            target.value === OWN
+              ? onChange({ own: NEW_ROLE })
+              : onChange({ own: undefined, role: target.value as RoleName })
+          }
+        >
+          {roles.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name}
+            </option>
+          ))}
+          <option value={OWN}>Custom role…</option>
+        </SelectField>
+        {own && (
+          <TextField
+            label={`Name of the custom role of advisor ${number}`}
+            labelUnseen
+            placeholder="Compliance officer"
+            value={own.name}
+            wrong={wrong("role")}
+            onChange={(event) => onChange({ own: { ...own, name: event.target.value } })}
+          />
+        )}
+      </div>
       <SelectField
-        label={`Role of advisor ${place + 1}`}
-        labelUnseen
-        value={seat.role}
-        wrong={wrong("role")}
-        onChange={(event) => onChange({ role: event.target.value as RoleName })}
-      >
-        {roles.map((one) => (
-          <option key={one.id} value={one.id}>
-            {one.name}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField
-        label={`Who is advisor ${place + 1}`}
+        label={`Who is advisor ${number}`}
         labelUnseen
         value={seat.kind}
         onChange={(event) => onChange({ kind: event.target.value as Seat["kind"] })}
       >
         <option value="model">Model</option>
+        <option value="agent">Agent</option>
         <option value="person">Person</option>
       </SelectField>
-      {seat.kind === "model" ? (
-        <div className="seat-who">
-          <ModelSelect
-            label={`Model of advisor ${place + 1}`}
-            labelUnseen
-            value={seat.model}
-            wrong={wrong("model")}
-            none={inTurn === "" ? "Any model" : `Automatic (${shortModel(inTurn)})`}
-            onChoose={(model) => onChange({ model })}
-          />
-        </div>
-      ) : (
-        <div className="seat-who person">
-          <TextField
-            label={`Name of advisor ${place + 1}`}
-            labelUnseen
-            placeholder="Name"
-            value={seat.person}
-            wrong={wrong("person")}
-            onChange={(event) => onChange({ person: event.target.value })}
-          />
-          <TextField
-            label={`Minutes that advisor ${place + 1} has`}
-            labelUnseen
-            placeholder="No deadline"
-            inputMode="decimal"
-            type="number"
-            min="0.5"
-            step="0.5"
-            title="Minutes to answer. Leave it empty to wait as long as it takes."
-            value={seat.minutes}
-            wrong={wrong("replyWithinSeconds") ?? wrong("replyBy")}
-            onChange={(event) => onChange({ minutes: event.target.value })}
-          />
-          <span className="muted small">min</span>
-        </div>
-      )}
+      <Who {...props} wrong={wrong} />
       <div className="seat-tools">
-        <Button look="quiet" aria-expanded={isOwn} onClick={() => setOwn(!isOwn)}>
-          Prompt
+        <Button look="quiet" aria-expanded={isMore} onClick={() => setMore(!isMore)}>
+          More<span className="unseen"> for advisor {number}</span>
         </Button>
         <IconButton
           icon="up"
-          label={`Move advisor ${place + 1} up`}
+          label={`Move advisor ${number} up`}
           disabled={place === 0}
           onClick={() => onMove(-1)}
         />
         <IconButton
           icon="down"
-          label={`Move advisor ${place + 1} down`}
+          label={`Move advisor ${number} down`}
           disabled={place === last}
           onClick={() => onMove(1)}
         />
         <IconButton
           icon="close"
-          label={`Remove advisor ${place + 1}`}
+          label={`Remove advisor ${number}`}
           disabled={last === 0}
           onClick={onRemove}
         />
       </div>
-      {isOwn && (
-        <div className="seat-prompt">
-          <GrowingArea
-            className="input"
-            aria-label={`System prompt of advisor ${place + 1}`}
-            rows={3}
-            placeholder={role?.systemPrompt}
-            value={seat.systemPrompt}
-            onChange={(event) => onChange({ systemPrompt: event.target.value })}
-          />
-          <p className="muted small">
-            If left empty, the {role?.name ?? "role"}&rsquo;s usual prompt is used.
-          </p>
-          {wrong("systemPrompt") && <p className="seat-wrong">{wrong("systemPrompt")}</p>}
-        </div>
-      )}
+      {isMore && <More {...props} wrong={wrong} />}
     </li>
+  );
+}
+
+function hasMore({ systemPrompt, temperature, outputTokens, tries }: Seat): boolean {
+  return [systemPrompt, temperature, outputTokens, tries].some((one) => one);
+}
+
+type PartProps = Props & { wrong: (name: string) => string | undefined };
+
+/** The model, the agent or the person who sits there. */
+function Who({ seat, place, inTurn, wrong, onChange }: PartProps) {
+  const number = place + 1;
+  if (seat.kind === "person") {
+    return (
+      <div className="seat-who person">
+        <TextField
+          label={`Name of advisor ${number}`}
+          labelUnseen
+          placeholder="Name"
+          value={seat.person}
+          wrong={wrong("person")}
+          onChange={(event) => onChange({ person: event.target.value })}
+        />
+        <TextField
+          label={`Minutes that advisor ${number} has`}
+          labelUnseen
+          placeholder="No deadline"
+          inputMode="decimal"
+          type="number"
+          min="0.5"
+          step="0.5"
+          title="Minutes to answer. Leave it empty to wait as long as it takes."
+          value={seat.minutes}
+          wrong={wrong("replyWithinSeconds") ?? wrong("replyBy")}
+          onChange={(event) => onChange({ minutes: event.target.value })}
+        />
+        <span className="muted small">min</span>
+      </div>
+    );
+  }
+  const usual = inTurn === "" ? "Any model" : `Automatic (${shortModel(inTurn)})`;
+  return (
+    <div className="seat-who">
+      {seat.kind === "agent" && <AgentSelect {...{ seat, number, wrong, onChange }} />}
+      <ModelSelect
+        label={`Model of advisor ${number}`}
+        labelUnseen
+        tiers
+        value={seat.model}
+        wrong={wrong("model") ?? wrong("tier")}
+        none={seat.kind === "agent" ? "The agent’s model" : usual}
+        onChoose={(model) => onChange({ model })}
+      />
+    </div>
+  );
+}
+
+interface AgentProps extends Pick<PartProps, "seat" | "wrong" | "onChange"> {
+  number: number;
+}
+
+function AgentSelect({ seat, number, wrong, onChange }: AgentProps) {
+  const agents = useAgents({}).data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <SelectField
+      label={`Agent of advisor ${number}`}
+      labelUnseen
+      value={seat.agent ?? ""}
+      wrong={wrong("agent")}
+      onChange={(event) => onChange({ agent: event.target.value })}
+    >
+      <option value="" disabled>
+        Choose an agent
+      </option>
+      {agents.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+function More({ seat, place, roles, wrong, onChange }: PartProps) {
+  const { own } = seat;
+  const role = roles.find((one) => one.id === seat.role);
+  const of = ` of advisor ${place + 1}`;
+  const named = (words: string) => ({ label: words, "aria-label": words + of });
+  return (
+    <div className="seat-more">
+      <TextArea
+        {...named("System prompt")}
+        rows={3}
+        placeholder={own ? "What this role looks for" : role?.systemPrompt}
+        hint={
+          own ? undefined : `If left empty, the ${role?.name ?? "role"}’s usual prompt is used.`
+        }
+        value={seat.systemPrompt}
+        wrong={wrong("systemPrompt")}
+        onChange={(event) => onChange({ systemPrompt: event.target.value })}
+      />
+      <div className="seat-numbers">
+        {seat.kind !== "person" && (
+          <>
+            <TextField
+              {...named("Answers at once")}
+              type="number"
+              min="1"
+              max="8"
+              placeholder="1"
+              value={seat.tries ?? ""}
+              wrong={wrong("tries")}
+              onChange={(event) => onChange({ tries: event.target.value })}
+            />
+            <TextField
+              {...named("Temperature")}
+              type="number"
+              min="0"
+              max="2"
+              step="0.1"
+              placeholder="Default"
+              value={seat.temperature ?? ""}
+              wrong={wrong("temperature")}
+              onChange={(event) => onChange({ temperature: event.target.value })}
+            />
+            <TextField
+              {...named("Tokens per answer")}
+              type="number"
+              min="16"
+              placeholder="No limit"
+              value={seat.outputTokens ?? ""}
+              wrong={wrong("outputTokens")}
+              onChange={(event) => onChange({ outputTokens: event.target.value })}
+            />
+          </>
+        )}
+        {own && (
+          <>
+            <TextField
+              {...named("Initials")}
+              maxLength={2}
+              placeholder="Automatic"
+              value={own.initials}
+              wrong={wrong("initials")}
+              onChange={(event) => onChange({ own: { ...own, initials: event.target.value } })}
+            />
+            <TextField
+              {...named("Symbol")}
+              maxLength={4}
+              placeholder="Initials"
+              value={own.glyph}
+              wrong={wrong("glyph")}
+              onChange={(event) => onChange({ own: { ...own, glyph: event.target.value } })}
+            />
+            <TextField
+              {...named("Colour")}
+              type="color"
+              value={own.colour}
+              wrong={wrong("colour")}
+              onChange={(event) => onChange({ own: { ...own, colour: event.target.value } })}
+            />
+          </>
+        )}
+      </div>
+    </div>
   );
 }

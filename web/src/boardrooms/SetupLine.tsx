@@ -1,11 +1,11 @@
 import { Button } from "../ui/Button";
 import { some } from "../ui/time";
-import { presetName, shortModel, type Presets } from "./board";
-import { modelAt, synthesizerOf, type Setup } from "./setup";
+import { shortModel } from "./board";
+import { boardOf, modelAt, synthesizerOf, type SavedBoard, type Setup } from "./setup";
 
 interface Props {
   setup: Setup;
-  presets: Presets;
+  boards: readonly SavedBoard[];
   models: readonly string[];
   isEditing: boolean;
   controls: string;
@@ -13,11 +13,11 @@ interface Props {
 }
 
 /** The whole set-up in one line. */
-export function SetupLine({ setup, presets, models, isEditing, controls, onEdit }: Props) {
+export function SetupLine({ setup, boards, models, isEditing, controls, onEdit }: Props) {
   return (
     <div className="setup-line">
       <ul className="chips" aria-label="This board">
-        {inWords(setup, presets, models).map((words) => (
+        {inWords(setup, boards, models).map((words) => (
           <li key={words} className="chip">
             {words}
           </li>
@@ -36,15 +36,14 @@ export function SetupLine({ setup, presets, models, isEditing, controls, onEdit 
   );
 }
 
-function inWords(setup: Setup, presets: Presets, models: readonly string[]): string[] {
+function inWords(setup: Setup, boards: readonly SavedBoard[], models: readonly string[]): string[] {
   const { seats } = setup;
-  const name = presetName(
-    seats.map((seat) => seat.role),
-    presets,
-  );
+  const name = boardOf(setup, boards)?.title;
   const people = seats.filter((seat) => seat.kind === "person");
   const seated = seats.flatMap((seat, place) =>
-    seat.kind === "model" ? [shortModel(modelAt(setup, place, models))] : [],
+    seat.kind === "model" && !seat.model.startsWith("tier:")
+      ? [shortModel(modelAt(setup, place, models))]
+      : [],
   );
   const own = seats.filter((seat) => seat.systemPrompt.trim() !== "").length;
   const synthesizer = synthesizerOf(setup, models);

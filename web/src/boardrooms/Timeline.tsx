@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import type { GrowingText, Texts } from "../live/texts";
 import { Lanes, percent, span } from "../session/Lanes";
 import { duration, useNow } from "../ui/time";
-import { Glyph, Icon } from "../ui/icons";
+import { Glyph, Icon, inRole } from "../ui/icons";
 import { isRunning, type Board } from "./board";
 import { hasTimes, timeline, type Span } from "./lanes";
 
@@ -26,9 +26,9 @@ export function Timeline({ board, texts, onFocus }: Props) {
       <Lanes
         label="Timeline"
         wholeMs={whole}
-        rows={rows.map(({ key, role, name, advisor, callId, span: of }) => ({
+        rows={rows.map(({ key, role, own, name, advisor, callId, span: of }) => ({
           key,
-          role,
+          colours: role === undefined ? {} : inRole(role, own),
           name: (
             <>
               {role === undefined ? (
@@ -36,7 +36,7 @@ export function Timeline({ board, texts, onFocus }: Props) {
                   <Icon name="flag" />
                 </span>
               ) : (
-                <Glyph role={role} small />
+                <Glyph role={role} own={own} small />
               )}
               {name}
             </>

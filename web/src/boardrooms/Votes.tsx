@@ -3,6 +3,7 @@ import { MarkdownLine } from "../markdown/Markdown";
 import { IconButton } from "../ui/Button";
 import { Matrix, NoVote, VOTES, VoteSign } from "../session/Matrix";
 import { some } from "../ui/time";
+import { inRole } from "../ui/icons";
 import type { Advisor, BallotOf, Board, CastVote, Point, Synthesis } from "./board";
 import { Initials } from "./Initials";
 import { contestedFirst, voters } from "./tally";
@@ -99,7 +100,7 @@ function Reasons({ point, advisors }: { point: Point; advisors: readonly Advisor
         const advisor = advisors.find((one) => one.id === vote.advisor);
         return (
           advisor && (
-            <div key={vote.advisor} data-role={advisor.role}>
+            <div key={vote.advisor} {...inRole(advisor.role, advisor.ownRole)}>
               <dt>
                 {advisor.name} {VOTES[vote.vote]}
               </dt>

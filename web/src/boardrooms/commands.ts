@@ -4,6 +4,7 @@
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { asked, client, writeKey, type Schemas } from "../api/client";
 import { useWrite, type WriteKey } from "../api/write";
+import { contextOf, type AttachedFile } from "../ui/files";
 import { boardKey, hidesFrom, showAnyway, type Board, type VoteName } from "./board";
 
 export type Command =
@@ -14,7 +15,8 @@ export type Command =
   | ({ do: "resynthesize" } & Schemas["NewSynthesis"])
   | { do: "retry"; advisor: number; model?: string }
   | { do: "stopAdvisor"; advisor: number }
-  | { do: "followUp"; prompt: string }
+  | { do: "pick"; advisor: number; try: number }
+  | { do: "followUp"; prompt: string; files: readonly AttachedFile[] }
   | { do: "reply"; advisor: number; text: string }
   | { do: "ballot"; advisor: number; votes: { point: number; vote: VoteName; reason: string }[] };
 
@@ -25,6 +27,7 @@ const REPEATABLE: readonly Command["do"][] = [
   "openBallot",
   "retry",
   "stopAdvisor",
+  "pick",
 ];
 
 function send(id: string, command: Command, key: WriteKey): Promise<Board> {
@@ -42,6 +45,11 @@ function send(id: string, command: Command, key: WriteKey): Promise<Board> {
       const body = { model: command.model, instruction: command.instruction };
       return asked(client.POST(`/api/boardrooms/{id}/${command.do}`, { params, body }));
     }
+    case "pick": {
+      const params = { path: { id, advisor: command.advisor }, header };
+      const body = { try: command.try };
+      return asked(client.POST("/api/boardrooms/{id}/advisors/{advisor}/pick", { params, body }));
+    }
     case "retry":
     case "stopAdvisor": {
       const params = { path: { id, advisor: command.advisor }, header };
@@ -51,7 +59,8 @@ function send(id: string, command: Command, key: WriteKey): Promise<Board> {
       return asked(client.POST("/api/boardrooms/{id}/advisors/{advisor}/retry", { params, body }));
     }
     case "followUp": {
-      const body = { prompt: command.prompt };
+      const { prompt, files } = command;
+      const body = { prompt, ...(files.length > 0 && { context: contextOf(files) }) };
       return asked(client.POST("/api/boardrooms/{id}/follow-up", { params, body }));
     }
     case "reply": {

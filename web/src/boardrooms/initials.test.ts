@@ -11,6 +11,14 @@ it("differ where names begin alike", () => {
   expect(initials(["Critic", "Critic 2", "Cryptographer", "Cr"])).toEqual(["Cr", "C2", "Cy", "C1"]);
 });
 
+it("that somebody chose are kept, and the others give way", () => {
+  expect(initials(["Critic", "Crypto", "Crypto 2"], [undefined, "Cr", "Cr"])).toEqual([
+    "Ci",
+    "Cr",
+    "C2",
+  ]);
+});
+
 it("are never alike on a board", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ minLength: 1 }), { maxLength: 9 }), (names) => {

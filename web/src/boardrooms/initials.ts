@@ -13,9 +13,19 @@ function first(name: string): string {
 }
 
 /** Each name's letters; where two would be alike, the later one gets another second letter. */
-export function initials(names: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return names.map((name) => {
+export function initials(
+  names: readonly string[],
+  given: readonly (string | undefined)[] = [],
+): string[] {
+  const taken = new Set(given.filter((one) => one !== undefined));
+  const used = new Set<string>();
+  return names.map((name, place) => {
+    const own = given[place];
+    // Two seats may share a role of somebody's own.
+    if (own !== undefined && !used.has(own)) {
+      used.add(own);
+      return own;
+    }
     const usual = first(name);
     const head = usual.charAt(0);
     const letters = [...name.toLowerCase()].filter((one) => /[\p{L}\p{N}]/u.test(one)).slice(1);

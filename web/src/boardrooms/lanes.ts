@@ -21,6 +21,7 @@ export interface Lane {
   name: string;
   /** Absent for a verdict. */
   role?: RoleName;
+  own?: Advisor["ownRole"];
   advisor?: number;
   callId: string;
   span: Span;
@@ -51,6 +52,7 @@ export function timeline(board: Board, now: number): { lanes: Lane[]; wholeMs: n
     key: `advisor-${advisor.id}`,
     name: advisor.name,
     role: advisor.role,
+    ...(advisor.ownRole && { own: advisor.ownRole }),
     advisor: advisor.id,
     callId: advisor.callId,
     span: spanOf(advisor, clocked),

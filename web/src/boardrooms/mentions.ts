@@ -13,7 +13,7 @@ export function handle(advisor: Pick<Advisor, "name">): string {
 const MENTION = /^@([\p{L}\p{N}-]+)[\s,:]*/u;
 
 /** Those that it begins with, none for everybody; and the question without them. */
-export function addressed<A extends Pick<Advisor, "name" | "role">>(
+export function addressed<A extends Pick<Advisor, "name" | "role" | "ownRole">>(
   text: string,
   advisors: readonly A[],
 ): { asked: A[]; question: string } {
@@ -26,7 +26,9 @@ export function addressed<A extends Pick<Advisor, "name" | "role">>(
     question = question.slice(first[0].length);
   }
   // A role names all who share it.
-  const asked = advisors.filter((one) => names.has(handle(one)) || names.has(one.role));
+  const asked = advisors.filter(
+    (one) => names.has(handle(one)) || (!one.ownRole && names.has(one.role)),
+  );
   return { asked, question };
 }
 

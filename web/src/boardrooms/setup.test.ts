@@ -1,14 +1,52 @@
 import { describe, expect, it } from "vitest";
-import type { Presets } from "./board";
-import { modelAt, newSeat, request, settled, setupOf, synthesizerOf, type Setup } from "./setup";
+import {
+  boardOf,
+  modelAt,
+  newSeat,
+  request,
+  saved,
+  settled,
+  setupFrom,
+  setupOf,
+  synthesizerOf,
+  type SavedBoard,
+  type Setup,
+} from "./setup";
 
-const presets = {
-  roles: [],
-  prompts: [],
-  boards: [
-    { id: "classic-triad", name: "Classic Triad", roles: ["advocate", "critic", "analyst"] },
+const PLAIN = {
+  description: "",
+  isBuiltIn: true,
+  ballot: false,
+  openAnswers: false,
+} satisfies Partial<SavedBoard>;
+const TRIAD: SavedBoard = {
+  ...PLAIN,
+  name: "classic-triad",
+  title: "Classic Triad",
+  seats: [{ role: "advocate" }, { role: "critic" }, { role: "analyst" }],
+};
+const SECURITY: SavedBoard = {
+  ...PLAIN,
+  isBuiltIn: false,
+  name: "security-board",
+  title: "Security board",
+  language: "German",
+  ballot: true,
+  quorum: { need: 2, graceSeconds: 20 },
+  budget: { tokens: 50_000, whenSpent: "conclude" },
+  synthesis: { tier: "strong", prompt: "Write for engineers." },
+  seats: [
+    { role: "critic", tier: "strong", temperature: 0.9, tries: 3 },
+    {
+      role: "generalist",
+      ownRole: { name: "Compliance officer", initials: "CO", colour: "#00897b" },
+      agent: "security-reviewer",
+      systemPrompt: "Which rule?",
+    },
+    { role: "expert", person: "Ada", replyWithinSeconds: 3600 },
   ],
-} satisfies Presets;
+};
+const boards = [TRIAD, SECURITY];
 
 const triad = setupOf(["advocate", "critic", "analyst"]);
 
@@ -19,9 +57,23 @@ function changed(change: Partial<Setup["seats"][number]>): Setup {
   };
 }
 
+const TIERS = [{ tier: "strong", configured: true, model: "ollama/big" }] as const;
+
+const SEATS = [
+  { role: "critic", tier: "strong", temperature: 0.9, tries: 3 },
+  {
+    role: "Compliance officer",
+    colour: "#00897b",
+    initials: "CO",
+    agent: "security-reviewer",
+    systemPrompt: "Which rule?",
+  },
+  { role: "expert", person: "Ada", replyWithinSeconds: 3600 },
+];
+
 describe("what is sent", () => {
   const check = (setup: Setup, expected: object) =>
-    expect(request("Why?", setup, [], presets)).toEqual({ prompt: "Why?", ...expected });
+    expect(request("Why?", setup, [], boards, TIERS)).toEqual({ prompt: "Why?", ...expected });
 
   it("is a preset board as long as no seat was changed", () =>
     check(triad, { board: "classic-triad" }));
@@ -49,6 +101,49 @@ describe("what is sent", () => {
         ballot: true,
       },
     ));
+});
+
+describe("a saved board", () => {
+  const check = (setup: Setup, expected: object) =>
+    expect(request("Why?", setup, [], boards, TIERS)).toEqual({ prompt: "Why?", ...expected });
+  const security = setupFrom(SECURITY);
+
+  it("is sent by its name", () => check(security, { board: "security-board" }));
+  it("is sent by its name with what was changed", () =>
+    check(
+      { ...security, quorum: "1" },
+      { board: "security-board", quorum: { need: 1, graceSeconds: 20 } },
+    ));
+  it("is sent in full when a part of it was taken away", () =>
+    check(
+      { ...security, quorum: "" },
+      {
+        advisors: SEATS,
+        ballot: true,
+        budget: { tokens: 50_000 },
+        language: "German",
+        synthesizer: "ollama/big",
+      },
+    ));
+  it("is saved as it was", () => {
+    expect(saved(security, { title: "Security board", description: "" })).toEqual({
+      title: "Security board",
+      description: null,
+      seats: SEATS,
+      synthesis: { tier: "strong", prompt: "Write for engineers." },
+      quorum: { need: 2, graceSeconds: 20 },
+      ballot: true,
+      openAnswers: false,
+      budget: { tokens: 50_000 },
+      language: "German",
+    });
+  });
+  it("is found by its seats, the one that it began with first", () => {
+    const twin = { ...TRIAD, name: "twin" };
+    expect(boardOf(triad, [TRIAD, twin])?.name).toBe("classic-triad");
+    expect(boardOf({ ...triad, board: "twin" }, [TRIAD, twin])?.name).toBe("twin");
+    expect(boardOf(changed({ tries: "2" }), boards)).toBeUndefined();
+  });
 });
 
 describe("models", () => {

@@ -1,8 +1,8 @@
 import { Markdown } from "../markdown/Markdown";
 import type { Connection } from "../live/follow";
+import { KeptFiles } from "../session/KeptFiles";
 import { SessionHead } from "../session/SessionHead";
 import { Button } from "../ui/Button";
-import { Icon } from "../ui/icons";
 import type { MenuItem } from "../ui/Menu";
 import { useNarrow } from "../ui/narrow";
 import { useNow } from "../ui/time";
@@ -106,16 +106,7 @@ export function Head({ view, connection, commands, onInterject }: Props) {
               <Markdown text={view.topic} under={1} />
             </details>
           )}
-          {files.length > 0 && (
-            <ul className="file-list" aria-label="Files">
-              {files.map((file) => (
-                <li key={file}>
-                  <Icon name="file" />
-                  {file}
-                </li>
-              ))}
-            </ul>
-          )}
+          <KeptFiles kind="discussion" id={view.id} names={files} />
         </div>
       )}
     </>

@@ -1,9 +1,7 @@
-import { useState, type DragEvent, type KeyboardEvent } from "react";
+import type { KeyboardEvent } from "react";
 import { useDiscussionPresets } from "../api/known";
-import { IconButton } from "../ui/Button";
+import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
 import { TextArea, TextField } from "../ui/Field";
-import { size, sizeInWords, useFiles } from "../ui/files";
-import { Icon } from "../ui/icons";
 import { isSending } from "../ui/keys";
 import { Notice } from "../ui/Notice";
 import type { Draft, Limits, Seated, Wrongs } from "./draft";
@@ -83,69 +81,17 @@ export function Formats({
   );
 }
 
-function Files({ draft, wrongs, limits, onChange }: StepProps) {
-  const { add, remove, refused } = useFiles(draft.files, limits, (files) => onChange({ files }));
-  const [isOver, setOver] = useState(false);
+function Files({ draft, wrongs, onChange }: StepProps) {
+  const attachments = useAttachments(draft.files, (files) => onChange({ files }), false);
   const wrong = [...wrongs].find(([field]) => field.startsWith("context"))?.[1];
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    void add(event.dataTransfer.files);
-  };
   return (
-    <div className="field">
-      <span className="label">Files (optional)</span>
-      <label
-        className="drop"
-        data-over={isOver || undefined}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-      >
-        <Icon name="file" />
-        <span>Add text files for everyone to read</span>
-        <input
-          type="file"
-          multiple
-          className="unseen"
-          onChange={(event) => {
-            if (event.target.files) void add(event.target.files);
-            event.target.value = "";
-          }}
-        />
-      </label>
-      {(refused.length > 0 || wrong !== undefined) && (
-        <Notice look="bad">
-          {wrong !== undefined && <p>{wrong}</p>}
-          {refused.map((why) => (
-            <p key={why}>{why}</p>
-          ))}
-        </Notice>
-      )}
-      {draft.files.length > 0 && (
-        <ul className="file-list" aria-label="Files">
-          {draft.files.map((file) => (
-            <li key={file.name}>
-              <Icon name="file" />
-              <span className="title">{file.name}</span>
-              <span className="muted small">{sizeInWords(size(file.text))}</span>
-              <IconButton
-                icon="close"
-                label={`Remove ${file.name}`}
-                onClick={() => remove(file.name)}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-      <span className="hint">
-        Plain text, Markdown or code
-        {Number.isFinite(limits.fileBytes) && `, ${sizeInWords(limits.fileBytes)} each`}. Sent with
-        the topic.
-      </span>
+    <div className="field drop" role="group" aria-label="Files" {...attachments.zone}>
+      <div className="row">
+        <AttachButton of={attachments} />
+        <span className="hint">Text, Markdown, code or PDF, for everyone to read</span>
+      </div>
+      {wrong !== undefined && <Notice look="bad">{wrong}</Notice>}
+      <Attached of={attachments} />
     </div>
   );
 }

@@ -24,6 +24,7 @@ const LIMITS: Limits = {
   files: 16,
   fileBytes: 512 * 1024,
   filesBytes: 1024 * 1024,
+  dataBytes: 9 * 1024 * 1024,
 };
 
 const PRESETS: Schemas["DiscussionPresets"] = {

@@ -2,7 +2,14 @@
 
 import type { Problem, Schemas } from "../api/client";
 import { budgetOf, NO_LIMIT, type Allowance } from "../ui/Budget";
-import { fileLimits, size, sizeInWords, type FileLimits, type TextFile } from "../ui/files";
+import {
+  contextOf,
+  fileLimits,
+  sizeInWords,
+  textBytes,
+  type AttachedFile,
+  type FileLimits,
+} from "../ui/files";
 import type { Agent } from "./data";
 import type { Format, Role, Tier } from "./words";
 
@@ -37,7 +44,7 @@ export interface Draft {
   topic: string;
   name: string;
   format: Format;
-  files: TextFile[];
+  files: AttachedFile[];
   /** Absent: whoever usually leads this format. */
   leader?: LeaderDraft;
   /** Absent: those who usually take part in this format. */
@@ -133,7 +140,7 @@ export type Wrongs = ReadonlyMap<string, string>;
 export function wrongs(draft: Seated, agents: readonly Agent[], limits: Limits): Wrongs {
   const found = new Map<string, string>();
   if (draft.topic.trim() === "") found.set("topic", "Enter a topic.");
-  else if (size(draft.topic) > limits.topicBytes)
+  else if (textBytes(draft.topic) > limits.topicBytes)
     found.set("topic", `At most ${sizeInWords(limits.topicBytes)}; put the rest into a file.`);
   seatWrongs(draft, agents, limits, found);
   if (draft.isFixed && !isWhole(draft.rounds, 1, limits.roundsMost))
@@ -218,7 +225,7 @@ export function body(draft: Seated, start: boolean): Body {
     ...leaderBody(draft.leader),
     participants: draft.seats.map(seatBody),
     ...(draft.name.trim() !== "" && { name: draft.name.trim() }),
-    ...(draft.files.length > 0 && { context: draft.files }),
+    ...(draft.files.length > 0 && { context: contextOf(draft.files) }),
     ...(model !== undefined && { model }),
     ...(draft.isFixed && { maxRounds: Number(draft.rounds) }),
     ...(budget && { budget }),

@@ -11,6 +11,7 @@ import { useShortcuts } from "../ui/shortcuts";
 import { some } from "../ui/time";
 import { Filters } from "./Filters";
 import { address, EVERYTHING, filterOf, isNarrowed, read } from "./filter";
+import { ImportRecord } from "./ImportRecord";
 import { Rows } from "./Rows";
 import { useFound } from "../session/SessionList";
 
@@ -54,14 +55,17 @@ export default function History() {
 
   return (
     <div className="page history" ref={page}>
-      <h1>History</h1>
+      <div className="page-head">
+        <h1>History</h1>
+        <ImportRecord />
+      </div>
       <Filters looked={looked} typed={typed} onType={setTyped} onLook={look} />
       <p role="status" className="muted small history-count">
         {found.total !== undefined && words(found.total, isNarrowed(looked))}
       </p>
       <Wrong error={found.error} onRetry={found.retry} />
       {found.isLoading && <Loading />}
-      <Rows rows={found.rows} isStale={found.isStale} />
+      <Rows rows={found.rows} isStale={found.isStale} words={looked.q} />
       {found.total === 0 && !isNarrowed(looked) && (
         <Empty
           action={

@@ -4,7 +4,14 @@ import { SessionRow } from "../shell/SessionRow";
 import type { Session } from "../shell/sessions";
 import { IconButton } from "../ui/Button";
 
-export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boolean }) {
+interface Props {
+  rows: readonly Session[];
+  isStale: boolean;
+  /** What was searched for. */
+  words: string;
+}
+
+export function Rows({ rows, isStale, words }: Props) {
   const [removing, setRemoving] = useState<Session>();
   const removed = useRef<{ id: string; at: number }>(undefined);
   useEffect(() => {
@@ -22,7 +29,7 @@ export function Rows({ rows, isStale }: { rows: readonly Session[]; isStale: boo
         <ul className="list history-rows" aria-label="Sessions" aria-busy={isStale}>
           {rows.map((session) => (
             <li key={session.id}>
-              <SessionRow session={session} />
+              <SessionRow session={session} words={words} />
               <IconButton
                 icon="trash"
                 label={`Remove “${session.title}”`}

@@ -2,8 +2,10 @@ import { useRef, useState, type KeyboardEvent } from "react";
 import { Link } from "wouter";
 import { Problem, type Schemas } from "../api/client";
 import { remember, remembered } from "../stored";
+import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
 import { Button } from "../ui/Button";
 import { Field, GrowingArea } from "../ui/Field";
+import type { AttachedFile } from "../ui/files";
 import { isSending } from "../ui/keys";
 import { Wrong } from "../ui/Notice";
 import { BoardCards } from "./BoardCards";
@@ -22,10 +24,12 @@ interface Props {
 export function Ask({ boards, roles, samples }: Props) {
   const [prompt, setPrompt] = useState(() => remembered(UNSENT, ""));
   const [chosen, setChosen] = useState(() => remembered(LAST_BOARD, FIRST_BOARD));
+  const [files, setFiles] = useState<AttachedFile[]>([]);
+  const attachments = useAttachments(files, setFiles);
   const area = useRef<HTMLDivElement>(null);
   const { convene, isConvening, error } = useConvene();
   // A board that was remembered may not be there any more.
-  const board = boards.find((one) => one.id === chosen)?.id ?? boards[0]?.id ?? FIRST_BOARD;
+  const board = boards.find((one) => one.name === chosen)?.name ?? boards[0]?.name ?? FIRST_BOARD;
 
   const write = (text: string) => {
     setPrompt(text);
@@ -38,7 +42,7 @@ export function Ask({ boards, roles, samples }: Props) {
   const press = (event: KeyboardEvent) => {
     if (!isSending(event)) return;
     event.preventDefault();
-    convene({ prompt, board });
+    convene({ prompt, board, files });
   };
   const more = new URLSearchParams({ ...(prompt !== "" && { prompt }), board });
   const wrong = error instanceof Problem ? error.field("prompt") : undefined;
@@ -48,10 +52,10 @@ export function Ask({ boards, roles, samples }: Props) {
       className="ask"
       onSubmit={(event) => {
         event.preventDefault();
-        convene({ prompt, board });
+        convene({ prompt, board, files });
       }}
     >
-      <div className="ask-box" ref={area}>
+      <div className="ask-box" ref={area} {...attachments.zone}>
         <Field label="Your question" labelUnseen wrong={wrong && `The question ${wrong}.`}>
           {(described) => (
             <GrowingArea
@@ -66,7 +70,9 @@ export function Ask({ boards, roles, samples }: Props) {
             />
           )}
         </Field>
+        <Attached of={attachments} />
         <div className="ask-foot">
+          <AttachButton of={attachments} />
           <Link href={`/boardrooms?${more}`} className="button quiet">
             More choices
           </Link>

@@ -9,26 +9,32 @@ interface Props {
   onChoose: (board: string) => void;
 }
 
-/** The preset boards, of which one is chosen. */
+/** The boards, of which one is chosen. */
 export function BoardCards({ boards, roles, chosen, onChoose }: Props) {
   const names = new Map(roles.map((role) => [role.id, role.name]));
   return (
     <fieldset className="board-cards">
       <legend className="unseen">Board</legend>
       {boards.map((board) => (
-        <label key={board.id} className="board-card">
+        <label key={board.name} className="board-card">
           <input
             type="radio"
             name="board"
-            value={board.id}
-            checked={board.id === chosen}
-            onChange={() => onChoose(board.id)}
+            value={board.name}
+            checked={board.name === chosen}
+            onChange={() => onChoose(board.name)}
           />
-          <span className="board-name">{board.name}</span>
+          <span className="board-name">{board.title}</span>
           <span className="board-purpose">{purposeOf(board)}</span>
           <span className="board-roles">
-            {board.roles.map((role) => (
-              <Glyph key={role} role={role} small label={names.get(role) ?? role} />
+            {board.seats.map(({ role, ownRole }, place) => (
+              <Glyph
+                key={place}
+                role={role}
+                own={ownRole}
+                small
+                label={ownRole?.name ?? names.get(role) ?? role}
+              />
             ))}
           </span>
         </label>

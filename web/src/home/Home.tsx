@@ -1,5 +1,5 @@
 import "./home.css";
-import { canAnswer, useBoardPresets, useProviders } from "../api/known";
+import { canAnswer, useBoardPresets, useBoards, useProviders } from "../api/known";
 import { useGoingOn } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { Loading } from "../ui/Empty";
@@ -14,6 +14,7 @@ const RECENT_SHOWN = 6;
 export default function Home() {
   useTitle("");
   const presets = useBoardPresets();
+  const boards = useBoards();
   const providers = useProviders();
   const { waiting, running, recent, isKnown, error, retry } = useGoingOn();
   const isWithoutModel = providers.data !== undefined && !providers.data.some(canAnswer);
@@ -30,14 +31,13 @@ export default function Home() {
       )}
       {isWithoutModel ? (
         <NoModel providers={providers.data} onLook={() => void providers.refetch()} />
-      ) : presets.data ? (
-        <Ask
-          boards={presets.data.boards}
-          roles={presets.data.roles}
-          samples={presets.data.prompts}
+      ) : presets.data && boards.data ? (
+        <Ask boards={boards.data} roles={presets.data.roles} samples={presets.data.prompts} />
+      ) : presets.error || boards.error ? (
+        <Wrong
+          error={presets.error ?? boards.error}
+          onRetry={() => void Promise.all([presets.refetch(), boards.refetch()])}
         />
-      ) : presets.error ? (
-        <Wrong error={presets.error} onRetry={() => void presets.refetch()} />
       ) : (
         <Loading />
       )}

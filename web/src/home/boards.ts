@@ -1,11 +1,11 @@
-// Boards, roles and sample prompts that ship with the server.
+// Boards that can be convened, and sample prompts.
 
 import type { Schemas } from "../api/client";
 
-export type Board = Schemas["BoardView"];
+export type Board = Schemas["SavedBoardView"];
 export type Sample = Schemas["PromptView"];
 
-/** What each board is good for; one that is new here is described by its roles. */
+/** What each board is good for; one that somebody saved says so itself. */
 const PURPOSES: Record<string, string> = {
   "classic-triad": "For, against, and weighed",
   "devils-court": "The popular view on trial",
@@ -13,6 +13,6 @@ const PURPOSES: Record<string, string> = {
   "peer-review": "Is this plan sound?",
 };
 
-export function purposeOf(board: Board): string | undefined {
-  return PURPOSES[board.id];
+export function purposeOf(board: Board): string {
+  return PURPOSES[board.name] ?? board.description;
 }

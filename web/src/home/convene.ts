@@ -6,10 +6,12 @@ import { useLocation } from "wouter";
 import { asked, client } from "../api/client";
 import { forgetSent, useWrite } from "../api/write";
 import { remember } from "../stored";
+import { contextOf, type AttachedFile } from "../ui/files";
 
 export interface Question {
   prompt: string;
   board: string;
+  files?: readonly AttachedFile[];
 }
 
 /** Where a prompt that has not been sent yet is remembered. */
@@ -22,11 +24,11 @@ export function useConvene() {
   const queries = useQueryClient();
   const isUnderWay = useRef(false);
   const write = useWrite(
-    ({ prompt, board }: Question, header) =>
+    ({ prompt, board, files = [] }: Question, header) =>
       asked(
         client.POST("/api/boardrooms", {
           params: { header },
-          body: { prompt, board },
+          body: { prompt, board, ...(files.length > 0 && { context: contextOf(files) }) },
         }),
       ),
     {

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { useTitle } from "../shell/Shell";
 import { Empty } from "../ui/Empty";
 import { Agents } from "./Agents";
+import { BoardForm } from "./BoardForm";
 import { Boards } from "./Boards";
 import { Models } from "./Models";
 
@@ -13,7 +14,13 @@ const SHELVES = [
   { name: "models", title: "Models" },
 ] as const;
 
-export default function Library({ shelf = "agents" }: { shelf: string | undefined }) {
+interface Props {
+  shelf: string | undefined;
+  /** A board, or `new`. */
+  item: string | undefined;
+}
+
+export default function Library({ shelf = "agents", item }: Props) {
   const chosen = SHELVES.find((one) => one.name === shelf);
   useTitle(chosen ? `${chosen.title} · Library` : "Library");
   return (
@@ -31,19 +38,19 @@ export default function Library({ shelf = "agents" }: { shelf: string | undefine
           </Link>
         ))}
       </nav>
-      {shelfOf(chosen?.name)}
+      {shelfOf(item === undefined || chosen?.name === "boards" ? chosen?.name : undefined, item)}
     </div>
   );
 }
 
-function shelfOf(name: (typeof SHELVES)[number]["name"] | undefined) {
+function shelfOf(name: (typeof SHELVES)[number]["name"] | undefined, item: string | undefined) {
   switch (name) {
     case "agents":
       return <Agents key="agents" isFacilitator={false} />;
     case "facilitators":
       return <Agents key="facilitators" isFacilitator />;
     case "boards":
-      return <Boards />;
+      return item === undefined ? <Boards /> : <BoardForm key={item} name={item} />;
     case "models":
       return <Models />;
     case undefined:

@@ -4,6 +4,9 @@
 
 import { memo, useMemo, useRef, type ReactNode } from "react";
 import type { Token, Tokens, TokensList } from "marked";
+import { copy } from "../ui/announce";
+import { IconButton } from "../ui/Button";
+import { highlighted } from "../ui/highlight";
 import { named } from "./entities";
 import { presentable } from "./presentable";
 import { evened, lex, lexLine, Splitter } from "./split";
@@ -19,13 +22,21 @@ interface Props {
 }
 
 export function Markdown({ text, live = false, under = 2, serif = false }: Props) {
-  const tokens = useTokens(text, live);
+  const { tokens, sealed } = useTokens(text, live);
   let outline = "";
   return (
     <div className={serif ? "markdown serif" : "markdown"}>
       {tokens.map((token, index) => {
         if (token.type === "heading") outline = deeper(outline, (token as Tokens.Heading).depth);
-        return <Block key={index} token={token} under={under} rank={outline.length} />;
+        return (
+          <Block
+            key={index}
+            token={token}
+            under={under}
+            rank={outline.length}
+            isGrowing={index >= sealed}
+          />
+        );
       })}
     </div>
   );
@@ -34,7 +45,7 @@ export function Markdown({ text, live = false, under = 2, serif = false }: Props
 /** One line of it, where there is no room for more: emphasis, code and links. */
 export function MarkdownLine({ text }: { text: string }): ReactNode {
   const tokens = useMemo(() => lexLine(text), [text]);
-  return all(tokens, { under: 6, rank: 1, depth: 0, isInLink: false });
+  return all(tokens, { under: 6, rank: 1, depth: 0, isInLink: false, isGrowing: false });
 }
 
 /**
@@ -51,16 +62,16 @@ function deeper(outline: string, depth: number): string {
  * more in one go, so that what is shown in the end depends on the text alone: a definition
  * at its end reaches the links at its beginning.
  */
-function useTokens(text: string, live: boolean): Token[] {
+function useTokens(text: string, live: boolean): { tokens: Token[]; sealed: number } {
   const splitter = useRef<Splitter>(null);
   const whole = useMemo(
     () => (live ? undefined : kept(lex(evened(text)), splitter.current?.sealed ?? [])),
     [text, live],
   );
-  if (whole) return whole;
+  if (whole) return { tokens: whole, sealed: whole.length };
   splitter.current ??= new Splitter();
   const { sealed, tail } = splitter.current.feed(text);
-  return [...sealed, ...lex(presentable(tail))];
+  return { tokens: [...sealed, ...lex(presentable(tail))], sealed: sealed.length };
 }
 
 /** Blocks that came out as they were sealed keep their tokens, and are not drawn again. */
@@ -78,14 +89,16 @@ interface BlockProps {
   under: number;
   /** Of a heading: how many it stands under, itself included. */
   rank: number;
+  /** It is drawn again with the next words. */
+  isGrowing: boolean;
 }
 
 /** A sealed block keeps its token, and is not drawn again. */
-const Block = memo(function Block({ token, under, rank }: BlockProps) {
+const Block = memo(function Block({ token, under, rank, isGrowing }: BlockProps) {
   if (token.type === "space" || token.type === "def") return null;
   return (
     <div className="block">
-      <One token={token} place={{ under, rank, depth: 0, isInLink: false }} />
+      <One token={token} place={{ under, rank, depth: 0, isInLink: false, isGrowing }} />
     </div>
   );
 });
@@ -95,6 +108,7 @@ interface Place {
   rank: number;
   depth: number;
   isInLink: boolean;
+  isGrowing: boolean;
 }
 
 /** Deeper than anybody writes; what is below is shown as it was written. */
@@ -128,11 +142,7 @@ function One({ token, place }: { token: Token; place: Place }): ReactNode {
     case "codespan":
       return <code>{(token as Tokens.Codespan).text}</code>;
     case "code":
-      return (
-        <pre tabIndex={0} role="group" aria-label="Code">
-          <code>{(token as Tokens.Code).text}</code>
-        </pre>
-      );
+      return <CodeBlock code={token as Tokens.Code} isGrowing={place.isGrowing} />;
     case "br":
       return <br />;
     case "hr":
@@ -167,6 +177,26 @@ function One({ token, place }: { token: Token; place: Place }): ReactNode {
     default:
       return token.raw;
   }
+}
+
+/** Its colours come when it is whole. */
+function CodeBlock({ code, isGrowing }: { code: Tokens.Code; isGrowing: boolean }) {
+  const { text, lang = "" } = code;
+  return (
+    <div className="code-block">
+      <pre tabIndex={0} role="group" aria-label="Code">
+        <code>{isGrowing ? text : highlighted(text, lang)}</code>
+      </pre>
+      {!isGrowing && (
+        <IconButton
+          icon="copy"
+          label="Copy code"
+          className="no-print"
+          onClick={() => void copy(text)}
+        />
+      )}
+    </div>
+  );
 }
 
 function List({ list, place }: { list: Tokens.List; place: Place }) {

@@ -95,6 +95,6 @@ it("turns no paragraph into a heading because a list begins", () => {
 
 it("shows code as it comes, without the marks around it", () => {
   check("```js", "");
-  check("```js\nlet a = **1", "<pre><code>let a = **1</code></pre>");
-  check("```js\nlet a;\n``", "<pre><code>let a;</code></pre>");
+  check("```js\nlet a = **1", '<div class="code-block"><pre><code>let a = **1</code></pre></div>');
+  check("```js\nlet a;\n``", '<div class="code-block"><pre><code>let a;</code></pre></div>');
 });

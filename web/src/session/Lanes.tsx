@@ -3,7 +3,8 @@ import { tickInWords, ticks } from "./axis";
 
 export interface LaneRow {
   key: string;
-  role?: string | undefined;
+  /** The colours of a role. */
+  colours?: object;
   /** Who or what it is of; with something to do, it is a button. */
   name: ReactNode;
   label?: string;
@@ -24,7 +25,7 @@ export function Lanes({ label, rows, wholeMs }: Props) {
     <>
       <ul className="lanes" aria-label={label}>
         {rows.map((row) => (
-          <li key={row.key} className="lane" data-role={row.role}>
+          <li key={row.key} className="lane" {...row.colours}>
             {row.onChoose ? (
               <button
                 type="button"

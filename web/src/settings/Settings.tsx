@@ -12,13 +12,15 @@ export default function Settings() {
   return (
     <div className="page settings">
       <h1>Settings</h1>
-      <Keys />
-      <Providers />
-      <Tiers />
-      <Appearance />
-      <Memory />
-      <Limits />
-      <Server />
+      <div className="settings-columns">
+        <Keys />
+        <Providers />
+        <Tiers />
+        <Appearance />
+        <Memory />
+        <Limits />
+        <Server />
+      </div>
     </div>
   );
 }

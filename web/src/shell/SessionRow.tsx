@@ -2,6 +2,8 @@ import { Link } from "wouter";
 import { Age } from "../ui/Age";
 import { kindIcon, kindName, pageOf } from "../session/kinds";
 import { Icon } from "../ui/icons";
+import { Marked } from "../ui/Marked";
+import { money } from "../ui/money";
 import { waitsFor, type Session } from "./sessions";
 import { StatusBadge } from "./status";
 
@@ -9,13 +11,16 @@ interface Props {
   session: Session;
   /** It leads to where somebody is to act. */
   isAwaited?: boolean;
+  /** What was searched for, to be marked where it was found. */
+  words?: string;
 }
 
 /** One session in a list: what it is, where it stands, how old it is. */
-export function SessionRow({ session, isAwaited = false }: Props) {
+export function SessionRow({ session, isAwaited = false, words = "" }: Props) {
   const acts = isAwaited && session.kind === "workflow" ? "/decide" : "";
   const kind = kindName(session.kind);
   const about = [session.name, session.project].filter(Boolean).join(" · ");
+  const { result, found, cost, currency } = session.facts ?? {};
   return (
     <Link
       href={`${pageOf(session)}${acts}`}
@@ -27,12 +32,23 @@ export function SessionRow({ session, isAwaited = false }: Props) {
         <span className="unseen">{kind}: </span>
       </span>
       <span className="session-words">
-        <span className="title">{session.title}</span>
+        <span className="title">
+          <Marked text={session.title} words={words} />
+        </span>
+        {result !== undefined && <span className="session-result">{result}</span>}
+        {found !== undefined && found !== result && (
+          <span className="session-found">
+            <Marked text={found} words={words} />
+          </span>
+        )}
         {about !== "" && <span className="project">{about}</span>}
       </span>
       {session.imported && <span className="badge">Imported</span>}
       <SessionBadge session={session} />
-      <Age className="age number" at={session.updatedAt} />
+      <span className="session-when number">
+        <Age className="age" at={session.updatedAt} />
+        {cost !== undefined && cost > 0 && <span className="age">{money(cost, currency)}</span>}
+      </span>
     </Link>
   );
 }

@@ -1,5 +1,7 @@
 // Every drawing of the page, on a grid of 16, as strokes.
 
+import type { CSSProperties } from "react";
+
 const PATHS = {
   // Roles of a board
   advocate: "M3 8.5l3.2 3.2L13 5",
@@ -97,19 +99,41 @@ export function Icon({ name, size = 14 }: { name: IconName; size?: number }) {
   );
 }
 
-/** A role's drawing on its tint. Its name always stands beside it, or in `label`. */
-export function Glyph({
-  role,
-  small = false,
-  label,
-}: {
+/** A role of somebody's own: its colour, and a sign or letters in place of a drawing. */
+export interface OwnLook {
+  colour?: string;
+  glyph?: string;
+  initials: string;
+}
+
+/** Puts whatever stands inside into the colours of a role. */
+export function inRole(
+  role: string,
+  own?: OwnLook,
+): { "data-role": string; style?: CSSProperties } {
+  if (!own) return { "data-role": role };
+  return {
+    "data-role": "own",
+    style: { "--role-colour": own.colour || "#607d8b" } as CSSProperties,
+  };
+}
+
+interface GlyphProps {
   role: string;
+  own?: OwnLook | undefined;
   small?: boolean;
   label?: string;
-}) {
+}
+
+/** A role's drawing on its tint. Its name always stands beside it, or in `label`. */
+export function Glyph({ role, own, small = false, label }: GlyphProps) {
   return (
-    <span className={small ? "glyph small" : "glyph"} data-role={role} title={label}>
-      <Icon name={isIcon(role) ? role : "participant"} />
+    <span className={small ? "glyph small" : "glyph"} {...inRole(role, own)} title={label}>
+      {own ? (
+        <span aria-hidden="true">{own.glyph || own.initials}</span>
+      ) : (
+        <Icon name={isIcon(role) ? role : "participant"} />
+      )}
       {label !== undefined && <span className="unseen">{label}</span>}
     </span>
   );

@@ -9,6 +9,7 @@ import { Menu, type MenuItem } from "../ui/Menu";
 import { copy, toast } from "../ui/announce";
 import { viewerKey } from "./board";
 import type { Identities, Identity } from "./identity";
+import { invitedBy } from "./invitation";
 import { Join } from "./Join";
 import { roleName } from "./People";
 
@@ -21,7 +22,9 @@ interface Props {
 export function Acting({ board, identities, canJoin }: Props) {
   const { all, me, actAs, keep, forget } = identities;
   const queries = useQueryClient();
-  const [dialog, setDialog] = useState<"join" | "forget">();
+  const [dialog, setDialog] = useState<"join" | "forget" | undefined>(() =>
+    invitedBy(location.hash) ? "join" : undefined,
+  );
   const close = () => setDialog(undefined);
 
   // What one identity has loaded is not there for the next one.

@@ -9,6 +9,7 @@ import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
 import { Wrong } from "../ui/Notice";
 import { knownIdentities, usualName, type Identity, type Role } from "./identity";
+import { invitedBy } from "./invitation";
 import { nameProblem, NAME_RULE } from "./names";
 import { roleName } from "./People";
 
@@ -48,13 +49,15 @@ export function Join({ board, canJoin, onClose, onJoined }: Props) {
 }
 
 function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
+  const [invited] = useState(() => invitedBy(location.hash));
   const [name, setName] = useState(() => {
+    if (invited) return invited.name;
     const usual = usualName();
     return knownIdentities(board).some((one) => one.name === usual) ? "" : usual;
   });
-  const [role, setRole] = useState<Role>("specialist");
+  const [role, setRole] = useState<Role>(invited?.role ?? "specialist");
   const [domain, setDomain] = useState("");
-  const [invitation, setInvitation] = useState("");
+  const [invitation, setInvitation] = useState(invited?.invitation ?? "");
   const join = useWrite(
     (body: Schemas["NewAgent"], header) => {
       const params = { path: { board }, header };
@@ -63,8 +66,11 @@ function Register({ board, onClose, onJoined }: Omit<Props, "canJoin">) {
     {
       // A token that got lost on its way is given out again for the same words.
       place: `draft.whiteboard/${encodeURIComponent(board)}/join`,
-      onSent: (joined) =>
-        onJoined({ name: joined.agentName, role: joined.role, token: joined.agentToken }),
+      onSent: (joined) => {
+        // An invitation is for once, and should not stay in the address.
+        if (invited) history.replaceState(history.state, "", location.pathname);
+        onJoined({ name: joined.agentName, role: joined.role, token: joined.agentToken });
+      },
     },
   );
   const problem = join.error instanceof Problem ? join.error : undefined;

@@ -1,8 +1,11 @@
 // Who takes part, as what; and, where the server tells it, who has posted.
 
+import { useState } from "react";
+import { Button } from "../ui/Button";
 import { Glyph, Icon } from "../ui/icons";
 import { moment } from "../ui/time";
 import { useBoardPage, type Agent } from "./board";
+import { Invite } from "./Invite";
 import { phaseName } from "./phases";
 import { Shortened } from "./Shortened";
 import type { Role } from "./identity";
@@ -37,6 +40,9 @@ const PEOPLE_SHOWN = 12;
 
 export function People() {
   const { view } = useBoardPage();
+  const [isInviting, setInviting] = useState(false);
+  const canInvite =
+    view.you !== undefined && view.you.role !== "specialist" && view.phase !== "archived";
   const isPartial = view.phase === "blind" && view.hasPosted === undefined;
   return (
     <section className="card side-card" aria-labelledby="people-heading" id="people">
@@ -54,6 +60,12 @@ export function People() {
             : "You see who opened the board. The others appear when the board moves to read."}
         </p>
       )}
+      {canInvite && (
+        <Button icon="link" onClick={() => setInviting(true)}>
+          Invite…
+        </Button>
+      )}
+      {isInviting && <Invite onClose={() => setInviting(false)} />}
       {view.hasPosted && (
         <p className="muted small">
           Only facilitators and operators see who has posted. Nobody sees what.

@@ -3,7 +3,7 @@
 import { useRef } from "react";
 import { Button } from "../ui/Button";
 import { Empty } from "../ui/Empty";
-import { SelectField } from "../ui/Field";
+import { SelectField, TextField } from "../ui/Field";
 import { useShortcuts } from "../ui/shortcuts";
 import { some } from "../ui/time";
 import { useBoardPage } from "./board";
@@ -91,6 +91,14 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
   const change = (part: Partial<Choice>) => onChoose({ ...choice, ...part });
   return (
     <div className="filters no-print" role="group" aria-label="Filter posts">
+      <TextField
+        label="Search posts"
+        labelUnseen
+        type="search"
+        placeholder="Search posts"
+        value={choice.words}
+        onChange={(event) => change({ words: event.target.value })}
+      />
       <SelectField
         label="Type"
         labelUnseen

@@ -44,6 +44,8 @@ test("posts are chosen and ordered, and the list that was given stays as it is",
   check({ order: "contested" }, ["ben/1", "ada/1", "cleo/1", "ada/2"]);
   check({ author: "ada" }, ["ada/1", "ada/2"]);
   check({ type: "claim" }, ["ben/1"]);
+  check({ words: " BEN " }, ["ben/1"]);
+  check({ words: "ben ada" }, []);
   check({ standing: "excluded" }, ["cleo/1"]);
   expect(ids(posts)).toEqual(["ada/1", "ben/1", "cleo/1", "ada/2"]);
 });

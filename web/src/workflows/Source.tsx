@@ -3,10 +3,10 @@
 
 import { useMemo, useRef, type CSSProperties, type RefObject } from "react";
 import { Button } from "../ui/Button";
+import { yamlLine } from "../ui/highlight";
 import { Icon } from "../ui/icons";
 import { Inline } from "../ui/Inline";
 import type { Finding } from "./data";
-import { highlighted } from "./highlight";
 
 interface Props {
   area: RefObject<HTMLTextAreaElement | null>;
@@ -95,7 +95,7 @@ function Colours({ rows, byLine, current }: ColoursProps) {
           data-severity={byLine.get(at + 1)}
           className={at + 1 === current ? "current" : undefined}
         >
-          {row === "" ? "\u200b" : highlighted(row)}
+          {row === "" ? "\u200b" : yamlLine(row)}
         </div>
       ))}
     </pre>
