@@ -15,7 +15,8 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::node::Node;
 use crate::ports::{
-    Clock, Errands, ListPage, ListQuery, Models, SessionRow, Store, StoreError, StoredEvent,
+    Clock, Errands, ListPage, ListQuery, Models, NodeRow, SessionRow, Store, StoreError,
+    StoredEvent,
 };
 use crate::session::{Entry, Kind, Recorded, Session, Task};
 
@@ -223,6 +224,11 @@ impl Engine {
     /// Random bytes that stay the same as long as the log is there.
     pub async fn secret(&self) -> Result<[u8; 32], EngineError> {
         Ok(*self.secret.get_or_try_init(|| self.store.secret()).await?)
+    }
+
+    /// Every process that drives sessions of this log.
+    pub async fn nodes(&self) -> Result<Vec<NodeRow>, EngineError> {
+        Ok(self.store.nodes().await?)
     }
 
     pub async fn check(&self) -> Result<(), EngineError> {

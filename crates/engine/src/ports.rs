@@ -71,8 +71,15 @@ pub trait Store: Send + Sync {
     /// This node lives, and drives what it drives, for so long from now on.
     async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError>;
 
+    /// This node will end soon, which whoever asks for `nodes` is told.
+    async fn drain(&self, node: &str) -> Result<(), StoreError>;
+
     /// This node ends: whatever it drives is free at once.
     async fn retire(&self, node: &str) -> Result<(), StoreError>;
+
+    /// The nodes that live, and those of the last hour that ended without a word, the
+    /// oldest first.
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError>;
 
     /// What this node could go on with: sessions in which something is due by now, or
     /// that have a draft, and that no other living node drives.
@@ -170,6 +177,24 @@ pub struct Append {
     pub driver: Option<String>,
     /// When something will be due, if nothing is before.
     pub wake_at: Option<Timestamp>,
+}
+
+/// A process that drives sessions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeRow {
+    pub name: String,
+    pub since: Timestamp,
+    /// Zero: others take over what it drove.
+    pub lease_left_ms: u64,
+    /// Sessions that it drives.
+    pub driving: u64,
+    pub draining: bool,
+    /// The newest change of the tables that its program knows.
+    pub schema: u64,
+    /// The version of its program.
+    pub program: Option<String>,
+    /// Where other nodes reach it.
+    pub address: Option<String>,
 }
 
 /// What could be gone on with.

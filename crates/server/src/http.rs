@@ -10,6 +10,7 @@ mod events;
 mod health;
 mod limits;
 mod models;
+mod nodes;
 mod routes;
 mod runs;
 mod sessions;
@@ -61,6 +62,7 @@ fn all() -> Routes {
         .merge(events::routes())
         .merge(models::routes())
         .merge(settings::routes())
+        .merge(nodes::routes())
         .merge(access::routes())
         .merge(limits::routes())
         .merge(v1::routes())

@@ -20,8 +20,8 @@ use futures::FutureExt;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp, limits};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow,
-    Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, NodeRow,
+    SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::Connection;
 
@@ -184,8 +184,16 @@ impl Store for PostgresStore {
         reads::renew(&self.pool, node, lease).await
     }
 
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        reads::drain(&self.pool, node).await
+    }
+
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         reads::retire(&self.pool, node).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        reads::nodes(&self.pool).await
     }
 
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {

@@ -21,8 +21,8 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, SessionRow,
-    Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, IdempotentAnswer, ListPage, ListQuery, NodeRow,
+    SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -210,6 +210,16 @@ impl Store for SqliteStore {
     async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
         self.nodes.renew(node, lease);
         Ok(())
+    }
+
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        self.nodes.drain(node);
+        Ok(())
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        let driving = reads::driving(&self.readers).await?;
+        Ok(self.nodes.rows(&driving, migrations().iter().count() as u64))
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {

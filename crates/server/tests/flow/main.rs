@@ -20,6 +20,7 @@ mod limits;
 mod lists;
 mod mcp;
 mod models;
+mod nodes;
 mod patience;
 mod readers;
 mod restart;

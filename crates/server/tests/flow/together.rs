@@ -14,7 +14,7 @@ use plenary_domain::whiteboard::{self, Choice, Content, Phase, PostId, PostKind,
 use plenary_domain::{AgentName, CallId, Reject, SessionId, Timestamp, room};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, Idempotency, IdempotentAnswer, ListPage, ListQuery,
-    NewEvent, SessionRow, Store, StoreError, StoredEvent, Waiting,
+    NewEvent, NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -101,8 +101,14 @@ impl Store for Held {
     async fn renew(&self, node: &str, lease: Duration) -> Result<(), StoreError> {
         self.store.renew(node, lease).await
     }
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        self.store.drain(node).await
+    }
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         self.store.retire(node).await
+    }
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        self.store.nodes().await
     }
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
         self.store.waiting(node, now, limit).await
