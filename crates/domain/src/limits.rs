@@ -455,6 +455,8 @@ pub const CONNECTIONS: usize = 16_384;
 pub const CONNECTIONS_LEAST: usize = 16;
 /// The most places of any kind that may be set.
 pub const PLACES_MOST: usize = 1_000_000;
+/// How long a server that was told to end may be set to go on answering.
+pub const DRAIN_MOST_SECONDS: usize = 3_600;
 /// Of all places, the part that callers without a token may hold, and the part that
 /// is kept for newcomers, who have to get in before they can show a token; and how
 /// many that are at most.

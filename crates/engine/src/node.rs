@@ -29,6 +29,8 @@ pub(crate) struct Node {
     beats: OnceLock<()>,
     is_looking: AtomicBool,
     is_renewing: AtomicBool,
+    /// It will end soon: nothing is taken over any more.
+    is_draining: AtomicBool,
     /// It was shut down: nothing is gone on with any more.
     is_over: AtomicBool,
     /// Sessions that this version of the program cannot read; looking again helps nobody.
@@ -77,6 +79,7 @@ impl Node {
             beats: OnceLock::new(),
             is_looking: AtomicBool::default(),
             is_renewing: AtomicBool::default(),
+            is_draining: AtomicBool::default(),
             is_over: AtomicBool::default(),
             unreadable: Mutex::default(),
         }
@@ -129,6 +132,19 @@ impl Engine {
     /// The name under which this process drives sessions.
     pub fn node(&self) -> &str {
         &self.node.name
+    }
+
+    /// Leaves what others leave behind to others from now on, and says so to whoever asks.
+    /// What it drives goes on until it is shut down.
+    pub async fn drain(&self) {
+        self.node.is_draining.store(true, Relaxed);
+        if let Err(error) = self.store.drain(&self.node.name).await {
+            tracing::warn!(%error, "other nodes could not be told that this one will end");
+        }
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.node.is_draining.load(Relaxed) || self.node.is_over()
     }
 
     /// Goes on with every session in which something is due, and from now on with those
@@ -283,7 +299,7 @@ impl Engine {
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
         ids.into_iter().for_each(|id| self.look_at_if_owed(id));
         // Whoever was only asked for one thing does not meddle with the rest.
-        if !self.node.is_resident.load(Relaxed) {
+        if !self.node.is_resident.load(Relaxed) || self.is_draining() {
             return Ok(());
         }
         for id in self.waiting().await? {

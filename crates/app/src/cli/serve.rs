@@ -54,12 +54,19 @@ impl Serve {
         if let Some(shortage) = config.serving.shortage() {
             terminal::note(&shortage);
         }
+        let drain = config.serving.drain;
         let held = take(&config, address, access).await?;
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
             terminal::say(&format!("{} unfinished sessions continue", held.resumed));
         }
         interrupt.recv().await;
+        held.own.app.engine.drain().await;
+        // A second signal does not wait.
+        tokio::select! {
+            () = interrupt.recv() => {}
+            () = tokio::time::sleep(drain) => {}
+        }
         held.release().await?;
         Ok(exit::DONE)
     }

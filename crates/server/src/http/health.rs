@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 
 use super::routes::{Routes, routes};
 use crate::App;
-use crate::error::{Problem, ReadProblems};
+use crate::error::{Code, Problem, ReadProblems};
 use crate::views::{Nothing, Reply, reply};
 
 pub fn routes() -> Routes {
@@ -34,12 +34,18 @@ async fn healthz() -> impl IntoResponse {
 }
 
 /// The store takes what it is given: something was written to it within the last second.
+/// A node that will end soon is not ready, so that no new requests are sent to it; those that
+/// come are still answered.
 #[utoipa::path(get, path = "/readyz", tag = "health",
     responses((status = 200, body = Reply<Nothing>), ReadProblems))]
 async fn readyz(
     State(app): State<App>,
     Extension(ready): Extension<Arc<Ready>>,
 ) -> Result<impl IntoResponse, Problem> {
+    if app.engine.is_draining() {
+        return Err(Problem::new(Code::Draining, "This node is shutting down.")
+            .hint("Send requests to another node."));
+    }
     // Anybody may ask, so the reason stays in the log.
     let ready = ready.check(&app).await;
     ready.map_err(|problem| problem.hint("The server's log says why."))?;

@@ -57,7 +57,7 @@ async fn nodes_are_listed_with_what_they_drive() {
     assert_eq!(nodes["data"][0]["version"], env!("CARGO_PKG_VERSION"));
     assert!(nodes["data"][0]["leaseLeftMs"].as_u64().unwrap() > 0, "{nodes}");
 
-    app.store.drain(other.engine.node()).await.unwrap();
+    other.engine.drain().await;
     gate.release();
     app.until_status(&board, "closed").await;
     app.until_metric("plenary_calls_running", |calls| calls == 0).await;
@@ -77,4 +77,21 @@ async fn only_the_operator_is_told_of_nodes() {
     assert_eq!((status, &refused["error"]["code"]), (403, &json!("not-yours")), "{refused}");
     let agent = get("operator-token-1").header("plenary-through", "mcp");
     assert_eq!(answer(agent).await.0, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draining_node_is_not_ready_and_still_answers() {
+    let app = TestApp::start(canned()).await;
+    assert_eq!(app.get("/readyz").await.0, 200);
+    app.engine.drain().await;
+    let (status, body) = app.get("/readyz").await;
+    let told = json!({ "code": "draining", "message": "This node is shutting down.",
+        "hint": "Send requests to another node." });
+    assert_eq!((status, &body["error"]), (503, &told), "{body}");
+    assert_eq!(app.get("/healthz").await.0, 200);
+    // What still comes is answered.
+    let board = app.triad("Anybody?").await;
+    app.until_status(&board, "closed").await;
+    app.engine.shut_down().await;
+    assert_eq!(app.get("/readyz").await.0, 503);
 }
