@@ -9,7 +9,7 @@ use plenary_server::{Access, App, Clerk, Prices, Tiers};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::support::{Setup, TestApp, answer, canned, listen, providers};
+use crate::support::{SAFETY, Setup, TestApp, answer, canned, listen, providers};
 
 /// A second node on the store of the first one.
 struct Other {
@@ -94,4 +94,102 @@ async fn a_draining_node_is_not_ready_and_still_answers() {
     app.until_status(&board, "closed").await;
     app.engine.shut_down().await;
     assert_eq!(app.get("/readyz").await.0, 503);
+}
+
+const BOTH: &str = "application/json, text/event-stream";
+
+struct Told {
+    status: u16,
+    session: Option<String>,
+    body: Value,
+}
+
+/// One message to the MCP endpoint of a node, in a session if there is one.
+async fn speak(app: &TestApp, url: &str, session: Option<&str>, body: Value) -> Told {
+    let mut request = app.http.post(format!("{url}/mcp")).header("accept", BOTH).json(&body);
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+        request = request.header("mcp-protocol-version", "2025-06-18");
+    }
+    let response = tokio::time::timeout(SAFETY, request.send()).await.unwrap().unwrap();
+    let status = response.status().as_u16();
+    let session = response.headers().get("mcp-session-id");
+    let session = session.map(|session| session.to_str().unwrap().to_owned());
+    let text = response.text().await.unwrap();
+    let mut lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    let body = lines.find_map(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    Told { status, session, body }
+}
+
+/// Begins a session at a node, and returns its id.
+async fn begin(app: &TestApp, url: &str) -> String {
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } } });
+    let told = speak(app, url, None, hello).await;
+    let session = told.session.unwrap();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(speak(app, url, Some(&session), ready).await.status, 202);
+    session
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_mcp_session_begins_again_at_another_node_with_the_same_token() {
+    let app = TestApp::start(canned()).await;
+    let other = Other::beside(&app, Access::default()).await;
+    let session = begin(&app, &app.url).await;
+    let open = json!({ "board_id": "adr", "topic": "Which?", "opened_by": "fay" });
+    let opened = speak(&app, &app.url, Some(&session), call("whiteboard_open", open)).await;
+    let opened = &opened.body["result"]["structuredContent"];
+    let token = opened["agent_token"].as_str().unwrap_or_else(|| panic!("{opened}"));
+
+    // By the protocol, 404 tells a client to begin a new session.
+    let post = |title: &str, token: Option<&str>| {
+        let mut given = json!({ "board_id": "adr", "agent_name": "fay", "type": "proposal",
+            "title": title, "body": "So." });
+        if let Some(token) = token {
+            given["agent_token"] = token.into();
+        }
+        call("whiteboard_post", given)
+    };
+    let lost = speak(&app, &other.url, Some(&session), post("Lost", Some(token))).await;
+    assert_eq!(lost.status, 404, "{}", lost.body);
+    let listens = app.http.get(format!("{}/mcp", other.url)).header("accept", "text/event-stream");
+    let listens = listens.header("mcp-session-id", &session);
+    assert_eq!(listens.send().await.unwrap().status(), 404);
+
+    let session = begin(&app, &other.url).await;
+    let refused = speak(&app, &other.url, Some(&session), post("Whose?", None)).await;
+    assert_eq!(refused.body["result"]["isError"], true, "{}", refused.body);
+    let posted = speak(&app, &other.url, Some(&session), post("Kept", Some(token))).await;
+    assert_eq!(posted.body["result"]["isError"], false, "{}", posted.body);
+    let (_, board) = answer(
+        app.http.get(format!("{}/api/whiteboards/adr", other.url)).header("agent-token", token),
+    )
+    .await;
+    let titles: Vec<&Value> =
+        board["data"]["posts"].as_array().unwrap().iter().map(|post| &post["title"]).collect();
+    assert_eq!(titles, ["Kept"], "{board}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_io_client_that_polls_at_another_node_is_told_to_begin_again() {
+    const OPENING: &str = "/socket.io/?EIO=4&transport=polling";
+    let app = TestApp::start(canned()).await;
+    let other = Other::beside(&app, Access::default()).await;
+    let opened = app.http.get(format!("{}{OPENING}", app.url)).send().await.unwrap();
+    let opened = opened.text().await.unwrap();
+    let opened: Value = serde_json::from_str(&opened[1..]).unwrap();
+    let sid = opened["sid"].as_str().unwrap();
+    let connect = |url: &str| app.http.post(format!("{url}{OPENING}&sid={sid}")).body("40");
+    // The client library takes this for the end of its connection, and makes a new one.
+    let refused = connect(&other.url).send().await.unwrap();
+    let (status, body) = (refused.status().as_u16(), refused.text().await.unwrap());
+    assert_eq!((status, &*body), (400, r#"{"code":"1","message":"Session ID unknown"}"#));
+    assert_eq!(connect(&app.url).send().await.unwrap().status(), 200);
 }
