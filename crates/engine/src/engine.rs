@@ -16,7 +16,7 @@ use crate::names::Names;
 use crate::node::Node;
 use crate::ports::{
     Clock, Errands, ListPage, ListQuery, Models, NodeRow, SessionRow, Store, StoreError,
-    StoredEvent,
+    StoreFigures, StoredEvent,
 };
 use crate::session::{Entry, Kind, Recorded, Session, Task};
 
@@ -229,6 +229,10 @@ impl Engine {
     /// Every process that drives sessions of this log.
     pub async fn nodes(&self) -> Result<Vec<NodeRow>, EngineError> {
         Ok(self.store.nodes().await?)
+    }
+
+    pub fn store_figures(&self) -> StoreFigures {
+        self.store.figures()
     }
 
     pub async fn check(&self) -> Result<(), EngineError> {

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::engine::{Engine, EngineError};
 use crate::ports::{Clock, StoreError};
-use crate::session::{Held, Role};
+use crate::session::{Held, Role, Session};
 use crate::submit::through;
 
 pub(crate) struct Node {
@@ -308,6 +308,22 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Sessions that this node drives at this moment.
+    pub fn driving(&self) -> usize {
+        let is_driven = |session: &&Arc<Session>| match session.work.try_lock() {
+            Ok(work) => work.role != Role::Following,
+            // Somebody is at it. That alone must not show: it may be a blind post.
+            Err(_) => session.shown().is_some_and(|shown| !shown.room.due().is_empty()),
+        };
+        self.sessions().values().filter(is_driven).count()
+    }
+
+    /// How long the lease of this node holds for sure; none where it never had to drive.
+    pub fn lease_left(&self) -> Duration {
+        let until = self.node.lease_until.load(Relaxed);
+        Duration::from_millis(until.saturating_sub(self.clock.ticks()))
     }
 
     fn drives(&self, id: SessionId) -> bool {

@@ -141,6 +141,11 @@ pub trait Store: Send + Sync {
     /// deriving what nobody outside may work out, and are never shown.
     async fn secret(&self) -> Result<[u8; 32], StoreError>;
 
+    /// What its connections are doing, where it has any.
+    fn figures(&self) -> StoreFigures {
+        StoreFigures::default()
+    }
+
     /// Writes something that nobody reads and waits for the disk: whether the store can
     /// keep what it is given.
     async fn check(&self) -> Result<(), StoreError>;
@@ -195,6 +200,19 @@ pub struct NodeRow {
     pub program: Option<String>,
     /// Where other nodes reach it.
     pub address: Option<String>,
+}
+
+/// The connections of a store that is elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoreFigures {
+    /// Connections that were made, and that could not be made.
+    pub connects: u64,
+    pub connect_failures: u64,
+    /// Connections for questions that are in use, and that wait for one.
+    pub busy: u64,
+    pub idle: u64,
+    /// Notices of what others write arrive.
+    pub listening: bool,
 }
 
 /// What could be gone on with.

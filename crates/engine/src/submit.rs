@@ -273,6 +273,7 @@ impl Held {
                 }
                 Appended::Conflict { .. } => self.load().await?,
                 Appended::Fenced => {
+                    self.engine().meter.fenced.fetch_add(1, Relaxed);
                     self.step_down();
                     self.load().await?;
                     // Anybody may give a command, but only the driver an outcome.

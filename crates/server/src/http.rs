@@ -9,6 +9,7 @@ mod discussions;
 mod events;
 mod health;
 mod limits;
+mod metrics;
 mod models;
 mod nodes;
 mod routes;
@@ -67,6 +68,7 @@ fn all() -> Routes {
         .merge(limits::routes())
         .merge(v1::routes())
         .merge(health::routes())
+        .merge(metrics::routes())
 }
 
 /// Handlers of different nouns have the same names; in the document each has its own.

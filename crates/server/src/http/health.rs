@@ -1,13 +1,10 @@
 //! For whoever watches over the server.
 
-use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::header;
 use axum::response::IntoResponse;
 use plenary_domain::limits;
 use plenary_engine::ports::StoreError;
@@ -20,8 +17,7 @@ use crate::views::{Nothing, Reply, reply};
 
 pub fn routes() -> Routes {
     let routes = Routes::new();
-    let mut routes =
-        routes.routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(metrics));
+    let mut routes = routes.routes(routes!(healthz)).routes(routes!(readyz));
     routes.router = routes.router.layer(Extension(Arc::new(Ready::default())));
     routes
 }
@@ -75,35 +71,4 @@ impl Ready {
         *last = Some((clock.ticks(), found.clone()));
         found
     }
-}
-
-/// Counters for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "health",
-    responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
-async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    let meter = &app.engine.meter;
-    let mut text = String::new();
-    let mut line = |name: &str, kind: &str, help: &str, value: u64| {
-        let _ = writeln!(text, "# HELP plenary_{name} {help}\n# TYPE plenary_{name} {kind}");
-        let _ = writeln!(text, "plenary_{name} {value}");
-    };
-    let opened = meter.sessions_opened.load(Relaxed);
-    line("sessions_opened_total", "counter", "Sessions opened.", opened);
-    let loaded = app.engine.loaded() as u64;
-    line("sessions_loaded", "gauge", "Sessions held in memory.", loaded);
-    line("events_total", "counter", "Events appended.", meter.events.load(Relaxed));
-    line("attempts_total", "counter", "Requests to models.", meter.attempts.load(Relaxed));
-    line("calls_running", "gauge", "Calls under way.", meter.calls_running.load(Relaxed));
-    line("deltas_total", "counter", "Deltas sent to live readers.", meter.deltas.load(Relaxed));
-    line("readers", "gauge", "Live readers.", meter.readers.load(Relaxed));
-    line("resyncs_total", "counter", "Readers that fell behind.", meter.resyncs.load(Relaxed));
-    let _ = writeln!(
-        text,
-        "# HELP plenary_failures_total Calls that failed.\n# TYPE plenary_failures_total counter"
-    );
-    for (kind, count) in meter.failures() {
-        let kind = kind.words();
-        let _ = writeln!(text, "plenary_failures_total{{kind=\"{kind}\"}} {count}");
-    }
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

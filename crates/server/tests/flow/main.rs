@@ -19,6 +19,7 @@ mod faults;
 mod limits;
 mod lists;
 mod mcp;
+mod metrics;
 mod models;
 mod nodes;
 mod patience;

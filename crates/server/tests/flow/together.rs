@@ -14,7 +14,7 @@ use plenary_domain::whiteboard::{self, Choice, Content, Phase, PostId, PostKind,
 use plenary_domain::{AgentName, CallId, Reject, SessionId, Timestamp, room};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, Idempotency, IdempotentAnswer, ListPage, ListQuery,
-    NewEvent, NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
+    NewEvent, NodeRow, SessionRow, Store, StoreError, StoreFigures, StoredEvent, Waiting,
 };
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -106,6 +106,9 @@ impl Store for Held {
     }
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         self.store.retire(node).await
+    }
+    fn figures(&self) -> StoreFigures {
+        self.store.figures()
     }
     async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
         self.store.nodes().await

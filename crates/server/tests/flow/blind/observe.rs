@@ -168,6 +168,8 @@ fn plain(text: &str) -> String {
     let text = values(&text, "\"here\":true,\"state\":");
     let text = values(&text, "\"state\":<value>,\"since\":");
     let text = values(&text, "\"leaseLeftMs\":");
+    // Connections to a database come and go.
+    let text = figures(&text, "\nplenary_database_");
     // How many digits such a figure has changes the length.
     let text = match text.contains("<value>") {
         true => figures(&text, "\ncontent-length:"),
