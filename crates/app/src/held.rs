@@ -68,7 +68,7 @@ impl Held {
         self.own.app.engine.shut_down().await;
         let _ = self.over.send(());
         let served = self.serving.await;
-        self.own.log.close().await.map_err(|error| failed(&error))?;
+        self.own.close().await.map_err(|error| failed(&error))?;
         match served {
             Ok(served) => served.map_err(|error| failed(&error)),
             Err(error) => Err(failed(&error)),

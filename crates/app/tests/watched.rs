@@ -1,13 +1,16 @@
-//! What whoever watches over a server gets to see: its nodes, and its log.
+//! What whoever watches over a server gets to see: its log, and its traces.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
+use std::process::Stdio;
+
 use plenary_scripted::{Reply, Script, Scripted};
 use serde_json::{Value, json};
 use support::{Home, SAFETY, Serving, interrupt};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 async fn ended(mut serving: Serving) {
     interrupt(&serving.child);
@@ -87,4 +90,45 @@ async fn a_log_in_no_known_format_is_refused() {
         "{}",
         ran.err
     );
+}
+
+/// Takes one request, answers it, and returns its body.
+async fn collected(listener: TcpListener) -> Value {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut bytes = vec![];
+    let body = loop {
+        stream.read_buf(&mut bytes).await.unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let body =
+            text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+        if let Some(body) = body {
+            break body;
+        }
+    };
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    body
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_hands_its_traces_on_before_it_ends() {
+    plenary_providers::install_tls();
+    let script = Script::new(Reply::canned().usage(5, 7)).models(&["a", "b", "c"]);
+    let scripted = Scripted::start(script).await.unwrap();
+    let home = Home::on_any_store(&scripted.url());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let collector = format!("http://{}", listener.local_addr().unwrap());
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector).stdin(Stdio::null());
+    let serving = home.serving(command).await;
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let collecting = tokio::spawn(collected(listener));
+    let convene = http.post(format!("{}/api/boardrooms", serving.url));
+    let board = convene.json(&json!({ "prompt": "Shall we?" })).send().await.unwrap();
+    let board: Value = board.json().await.unwrap();
+    let id = board["data"]["id"].as_str().unwrap().replace('-', "");
+    ended(serving).await;
+    let body = tokio::time::timeout(SAFETY, collecting).await.unwrap().unwrap();
+    let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+    assert!(spans.iter().all(|span| span["traceId"] == id), "{body}");
+    assert_eq!(spans[0]["name"], "boardroom", "{body}");
 }

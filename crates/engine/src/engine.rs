@@ -19,12 +19,14 @@ use crate::ports::{
     StoreFigures, StoredEvent,
 };
 use crate::session::{Entry, Kind, Recorded, Session, Task};
+use crate::trace::Traces;
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Arc<dyn Models>,
     pub(crate) errands: OnceLock<Arc<dyn Errands>>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) traces: OnceLock<Arc<dyn Traces>>,
     pub meter: Meter,
     pub(crate) turns: Arc<Turns>,
     pub(crate) node: Node,
@@ -113,6 +115,7 @@ impl Engine {
             models,
             errands: OnceLock::new(),
             clock,
+            traces: OnceLock::new(),
             meter: Meter::default(),
             turns: Arc::default(),
             all,

@@ -101,6 +101,7 @@ impl Engine {
                 let snapshot = snapshot?;
                 if room::is_session(snapshot.room.summary().kind) {
                     self.meter.sessions_opened.fetch_add(1, Relaxed);
+                    self.trace_opening(id, snapshot.room.summary().kind, &recorded);
                 }
                 Ok(snapshot.with(recorded))
             }

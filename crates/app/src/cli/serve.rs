@@ -7,6 +7,7 @@ use clap::Args;
 use plenary_domain::limits;
 use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
+use plenary_providers::OtlpConfig;
 use plenary_server::Access;
 
 use super::{exit, usage};
@@ -39,6 +40,7 @@ impl Serve {
             let given = &self.allow_origin;
             config.origins = crate::config::origins("--allow-origin", given).map_err(usage)?;
         }
+        config.traces = traces();
         let address = config.address().map_err(usage)?;
         let access = Access {
             hosts: hosts(&config, address.ip()),
@@ -70,6 +72,15 @@ impl Serve {
         held.release().await?;
         Ok(exit::DONE)
     }
+}
+
+/// Where traces go. Variables that are meant for other programs do not keep a server from
+/// starting.
+fn traces() -> Option<OtlpConfig> {
+    OtlpConfig::of(&|name| std::env::var(name).ok()).unwrap_or_else(|problem| {
+        terminal::complain(&problem, Some("No traces are sent."));
+        None
+    })
 }
 
 /// Takes the folder, from an agent's `plenary mcp` too: that one goes through this

@@ -40,6 +40,10 @@ fn work(page: &mut Page, engine: &Engine) {
     page.counter("deltas_total", "Deltas sent to live readers.", meter.deltas.load(Relaxed));
     page.gauge("readers", "Live readers.", meter.readers.load(Relaxed));
     page.counter("resyncs_total", "Readers that fell behind.", meter.resyncs.load(Relaxed));
+    let traces = engine.trace_counts();
+    page.counter("spans_exported_total", "Spans handed to the collector.", traces.exported);
+    let dropped = "Spans that the collector did not get.";
+    page.counter("spans_dropped_total", dropped, traces.dropped);
     page.head("failures_total", "counter", "Calls that failed.");
     for (kind, count) in meter.failures() {
         page.line("failures_total", &[("kind", kind.words())], count);

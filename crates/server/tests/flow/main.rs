@@ -31,6 +31,7 @@ mod spending;
 mod support;
 mod tags;
 mod together;
+mod traces;
 mod v1;
 mod views;
 mod web;
