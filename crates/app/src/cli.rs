@@ -16,6 +16,7 @@ mod markdown;
 mod mcp;
 mod me;
 mod models;
+mod nodes;
 #[cfg(feature = "pages")]
 mod pages;
 mod panes;
@@ -73,6 +74,8 @@ enum Command {
     Trust(trust::Trust),
     /// Check what is stored, and copy it
     Store(store::Store),
+    /// List the nodes that work on the store, and how many sessions each runs
+    Nodes(nodes::Nodes),
     /// Check configuration, store and providers, and say what to do
     Doctor(doctor::Doctor),
     /// Serve REST, live events, MCP and the page on one port
@@ -134,6 +137,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         | Command::Models(_)
         | Command::Trust(_)
         | Command::Store(_)
+        | Command::Nodes(_)
         | Command::Doctor(_)
         | Command::Serve(_)
         | Command::Mcp(_) => Noun::Sessions,
@@ -152,6 +156,7 @@ pub async fn run(arguments: Arguments) -> u8 {
         Command::Models(models) => models.run(config).await,
         Command::Trust(trust) => trust.run(),
         Command::Store(store) => store.run(config).await,
+        Command::Nodes(nodes) => nodes.run(config).await,
         Command::Doctor(doctor) => doctor.run(config).await,
         Command::Serve(serve) => serve.run(config).await,
         Command::Mcp(mcp) => mcp.run(config).await,

@@ -14,8 +14,8 @@ use plenary_domain::names::check_line;
 use plenary_domain::{ModelName, limits};
 use plenary_engine::ports::StoreError;
 use plenary_providers::{
-    CommandConfig, Kind, LocalModel, Output, OutsideConfig, PRESETS, ProviderConfig, Secret,
-    discover, shown_address,
+    CommandConfig, Kind, LocalModel, OtlpConfig, Output, OutsideConfig, PRESETS, ProviderConfig,
+    Secret, discover, shown_address,
 };
 use plenary_server::settings::{NewPrice, NewTiers};
 use plenary_server::{Price, Prices, Tiers};
@@ -56,6 +56,8 @@ pub struct Config {
     pub serving: Serving,
     /// What workflows may reach.
     pub outside: OutsideConfig,
+    /// Where traces go, from a server.
+    pub traces: Option<OtlpConfig>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -194,6 +196,7 @@ impl Config {
             server: named_server(set("PLENARY_SERVER").or(settings.server))?,
             serving: settings.serve.settle(&set)?,
             outside: settings.workflows.settle(env)?,
+            traces: None,
             tiers: tiers(settings.tiers.over(kept.tiers), &set)?,
             prices: prices(over(settings.prices, kept.prices), currency, &providers)?,
             web_folder: web_folder(

@@ -69,12 +69,14 @@ impl Held {
         Ok(Held { own, address, resumed, over, serving })
     }
 
-    /// Ends what runs, which goes on where the folder is taken next.
+    /// Ends what runs, which goes on where the folder is taken next, or at other nodes:
+    /// they get it before the last answer has been sent.
     pub async fn release(self) -> Result<(), ApiError> {
+        self.own.app.engine.drain().await;
+        self.own.app.engine.shut_down().await;
         let _ = self.over.send(());
         let served = self.serving.await;
-        self.own.app.engine.shut_down().await;
-        self.own.log.close().await.map_err(|error| failed(&error))?;
+        self.own.close().await.map_err(|error| failed(&error))?;
         match served {
             Ok(served) => served.map_err(|error| failed(&error)),
             Err(error) => Err(failed(&error)),

@@ -12,6 +12,7 @@ mod config;
 mod context;
 mod current;
 mod held;
+mod log;
 mod offers;
 mod pdf;
 mod peers;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plenary_engine::ports::{Clock, Outside, StoreError};
 use plenary_engine::{Engine, SystemClock};
-use plenary_providers::{Gateway, Keeping, Providers};
+use plenary_providers::{Gateway, Keeping, Otlp, Providers};
 use plenary_server::settings::Settings;
 use plenary_server::{Access, App, Clerk};
 use plenary_store::{Holder, HolderInfo, Log, postgres};
@@ -39,6 +39,7 @@ enum Holding {
 pub struct Own {
     pub app: App,
     pub log: Log,
+    traces: Option<Arc<Otlp>>,
 }
 
 impl Own {
@@ -47,6 +48,9 @@ impl Own {
     pub async fn close(&self) -> Result<(), StoreError> {
         if let Log::Database(_) = self.log {
             self.app.engine.shut_down().await;
+        }
+        if let Some(traces) = &self.traces {
+            traces.close().await;
         }
         self.log.close().await
     }
@@ -186,6 +190,7 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let models = Arc::new(Current::new(models.keeping(keeping), &config.home));
     let settings: Arc<dyn Settings> = Arc::new(Operator::new(&config.home, models.clone()));
     let engine = Engine::new(log.store(), models, clock);
+    let traces = traces(config, &engine)?;
     let (tiers, prices) = (config.tiers.clone(), config.prices.clone());
     let outside = Some(outside(config));
     let settings = Some(settings);
@@ -193,7 +198,15 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     let mut app = App::new(Clerk { outside, settings, pdf, ..Clerk::new(engine, tiers, prices) });
     app.web_folder = config.web_folder.as_deref().map(Arc::from);
     app.capacity = config.serving.capacity();
-    Ok(Own { app, log })
+    Ok(Own { app, log, traces })
+}
+
+fn traces(config: &Config, engine: &Engine) -> Result<Option<Arc<Otlp>>, ApiError> {
+    let Some(to) = &config.traces else { return Ok(None) };
+    let started = Otlp::start(to, engine.node(), env!("CARGO_PKG_VERSION"));
+    let traces = Arc::new(started.map_err(|problem| ApiError::new("usage", problem))?);
+    engine.trace(traces.clone());
+    Ok(Some(traces))
 }
 
 /// What workflows reach beyond the program.

@@ -1,6 +1,7 @@
 //! How much a server holds at once, and whom it believes about addresses.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use plenary_domain::limits;
 use plenary_server::Capacity;
@@ -14,6 +15,7 @@ pub struct Written {
     connections: Option<i64>,
     socket_clients: Option<i64>,
     mcp_sessions: Option<i64>,
+    drain_seconds: Option<i64>,
     proxies: Option<Vec<String>>,
     address: Option<String>,
 }
@@ -25,6 +27,9 @@ pub struct Serving {
     pub proxies: Vec<IpAddr>,
     /// Where other nodes of the same database reach this one, if somebody has said.
     pub address: Option<String>,
+    /// How long a server that was told to end still answers, while it says that it is not
+    /// ready.
+    pub drain: Duration,
     /// Somebody has set the connections.
     connections_are_set: bool,
 }
@@ -36,15 +41,19 @@ impl Written {
             connections: self.connections.or(under.connections),
             socket_clients: self.socket_clients.or(under.socket_clients),
             mcp_sessions: self.mcp_sessions.or(under.mcp_sessions),
+            drain_seconds: self.drain_seconds.or(under.drain_seconds),
             proxies: self.proxies.or(under.proxies),
             address: self.address.or(under.address),
         }
     }
 
     pub fn settle(self, set: &dyn Fn(&str) -> Option<String>) -> Result<Serving, String> {
-        let connections = number(set, "connections", self.connections, limits::CONNECTIONS_LEAST)?;
-        let socket_clients = number(set, "socket_clients", self.socket_clients, 1)?;
-        let mcp_sessions = number(set, "mcp_sessions", self.mcp_sessions, 1)?;
+        let places = |name, written, least| number(set, name, written, least, limits::PLACES_MOST);
+        let connections = places("connections", self.connections, limits::CONNECTIONS_LEAST)?;
+        let socket_clients = places("socket_clients", self.socket_clients, 1)?;
+        let mcp_sessions = places("mcp_sessions", self.mcp_sessions, 1)?;
+        let most = limits::DRAIN_MOST_SECONDS;
+        let drain_seconds = number(set, "drain_seconds", self.drain_seconds, 0, most)?;
         let proxies = match set(&variable("proxies")) {
             Some(listed) => listed.split(',').map(|part| part.trim().to_owned()).collect(),
             None => self.proxies.unwrap_or_default(),
@@ -58,7 +67,9 @@ impl Written {
         };
         let address = set(&variable("address")).or(self.address);
         let address = address.map(|address| crate::config::server(&address)).transpose()?;
-        Ok(Serving { capacity, proxies, address, connections_are_set: connections.is_some() })
+        let drain = Duration::from_secs(drain_seconds.unwrap_or(0) as u64);
+        let connections_are_set = connections.is_some();
+        Ok(Serving { capacity, proxies, address, drain, connections_are_set })
     }
 }
 
@@ -109,8 +120,8 @@ fn number(
     name: &str,
     written: Option<i64>,
     least: usize,
+    most: usize,
 ) -> Result<Option<usize>, String> {
-    let most = limits::PLACES_MOST;
     let given = match set(&variable(name)) {
         Some(text) => Some(text.trim().to_owned()),
         None => written.map(|number| number.to_string()),
@@ -154,6 +165,8 @@ mod tests {
             ..Serving::default()
         };
         assert_eq!(settled(text, ("PLENARY_SERVE__CONNECTIONS", "32")), Ok(expected));
+        let drains = settled("drain_seconds = 5", ("PLENARY_SERVE__DRAIN_SECONDS", "30")).unwrap();
+        assert_eq!(drains.drain, Duration::from_secs(30));
         let one = settled(text, ("PLENARY_SERVE__PROXIES", "192.0.2.1")).unwrap();
         assert_eq!(one.proxies, ["192.0.2.1".parse::<IpAddr>().unwrap()]);
     }
@@ -185,6 +198,13 @@ mod tests {
                     "`serve.socket_clients` (PLENARY_SERVE__SOCKET_CLIENTS) is many; \
                      write a number from 1 to {most}"
                 ),
+            ),
+            (
+                "drain_seconds = 9999",
+                ("", ""),
+                "`serve.drain_seconds` (PLENARY_SERVE__DRAIN_SECONDS) is 9999; \
+                 write a number from 0 to 3600"
+                    .to_owned(),
             ),
             (
                 "proxies = [\"proxy.example\"]",

@@ -8,10 +8,11 @@
 mod support;
 
 use plenary_scripted::{Reply, Script, Scripted};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::Home;
 use support::accounts::Acknowledged;
 use support::kills::{Dice, answer, die_some_day, until_all_rest};
+use support::{Home, SAFETY};
 
 const ROUNDS: u64 = 6;
 /// Boards that are convened in each round.
@@ -104,6 +105,39 @@ async fn resume_the_stopped(http: &reqwest::Client, url: &str) {
         }
         until_all_rest(http, url).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_told_to_end_says_so_and_still_answers() {
+    plenary_providers::install_tls();
+    let scripted = Scripted::start(Script::new(Reply::canned())).await.unwrap();
+    let home = Home::on_any_store(&scripted.url());
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("PLENARY_SERVE__DRAIN_SECONDS", "3600");
+    let mut serving = home.serving(command).await;
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let get = async |path: &str| http.get(format!("{}{path}", serving.url)).send().await.unwrap();
+    assert_eq!(get("/readyz").await.status(), 200);
+    let pid = Pid::from_raw(i32::try_from(serving.pid()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    let drains = async {
+        loop {
+            let ready = get("/readyz").await;
+            if ready.status() != 200 {
+                return (ready.status(), ready.json::<Value>().await.unwrap());
+            }
+        }
+    };
+    let (status, body) = tokio::time::timeout(SAFETY, drains).await.unwrap();
+    assert_eq!((status.as_u16(), &body["error"]["code"]), (503, &json!("draining")));
+    assert_eq!(get("/healthz").await.status(), 200);
+    assert!(convene(&http, &serving.url, "late").await.is_some(), "it is answered all the same");
+    let nodes: Value = get("/api/nodes").await.json().await.unwrap();
+    assert_eq!(nodes["data"][0]["state"], "draining", "{nodes}");
+    // A second signal does not wait.
+    kill_process(pid, Signal::TERM).unwrap();
+    let ended = tokio::time::timeout(SAFETY, serving.child.wait()).await.unwrap();
+    assert_eq!(ended.unwrap().code(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

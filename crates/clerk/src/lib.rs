@@ -19,6 +19,7 @@ mod error;
 pub mod estimates;
 pub mod identity;
 pub mod models;
+pub mod nodes;
 mod prices;
 pub mod runs;
 pub mod settings;

@@ -459,6 +459,15 @@ pub const CONNECTIONS: usize = 16_384;
 pub const CONNECTIONS_LEAST: usize = 16;
 /// The most places of any kind that may be set.
 pub const PLACES_MOST: usize = 1_000_000;
+/// Traces: spans that wait for the collector, that go to it at once and after what pause,
+/// how long it may take to answer, and how long a server that ends waits for it.
+pub const SPANS_WAITING: usize = 4_096;
+pub const SPANS_AT_ONCE: usize = 512;
+pub const SPANS_PAUSE_MS: u64 = 1_000;
+pub const SPANS_MS: u64 = 10_000;
+pub const SPANS_LAST_MS: u64 = 2_000;
+/// How long a server that was told to end may be set to go on answering.
+pub const DRAIN_MOST_SECONDS: usize = 3_600;
 /// Of all places, the part that callers without a token may hold, and the part that
 /// is kept for newcomers, who have to get in before they can show a token; and how
 /// many that are at most.

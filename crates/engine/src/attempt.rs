@@ -18,6 +18,7 @@ use crate::live::{Retrying, Spent, Waiting};
 use crate::meter::Counted;
 use crate::ports::{AttemptEnd, AttemptState, Ending, ModelError, Piece, StoreError};
 use crate::session::Session as Room;
+use crate::trace::Traced;
 
 pub(crate) struct Asking<'a> {
     pub engine: &'a Arc<Engine>,
@@ -27,10 +28,25 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
+    /// The same as `requests`, and a span of the session's trace.
+    pub async fn run(
+        &self,
+        call: &CallId,
+        ask: Ask,
+        before: &mut Before,
+    ) -> Result<(Outcome, Option<AttemptEnd>), StoreError> {
+        let traced = Traced::begin(self.engine, self.id, call, &ask.model);
+        let ended = self.requests(call, ask, before).await;
+        if let (Some(traced), Ok((outcome, _))) = (traced, &ended) {
+            traced.end(outcome);
+        }
+        ended
+    }
+
     /// Asks until there is an answer, a failure that will not pass, or no more
     /// attempts. `before` is what is known of the attempts so far; it is kept where the
     /// store fails, and this is called again.
-    pub async fn run(
+    async fn requests(
         &self,
         call: &CallId,
         ask: Ask,

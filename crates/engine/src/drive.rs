@@ -60,6 +60,7 @@ impl Engine {
             let claimed = self.store.claim(&self.node.name, &[id]).await?;
             let Some((_, epoch)) = claimed.first() else { return Ok(()) };
             held.work.role = Role::Driving { epoch: *epoch };
+            self.meter.takeovers.fetch_add(1, Relaxed);
             // One that could not be taken up whole is left for the next look.
             if let Err(error) = held.take_up().await {
                 held.step_down();
@@ -143,6 +144,7 @@ impl Engine {
             match asking.run(call, ask.clone(), &mut before).await {
                 Ok(outcome) => return Some(outcome),
                 Err(StoreError::Fenced) => {
+                    self.meter.fenced.fetch_add(1, Relaxed);
                     tracing::warn!(session = %id, %call, "another node has this call");
                     return None;
                 }

@@ -15,9 +15,11 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::node::Node;
 use crate::ports::{
-    Clock, Errands, ListPage, ListQuery, Models, Peers, SessionRow, Store, StoreError, StoredEvent,
+    Clock, Errands, ListPage, ListQuery, Models, NodeRow, Peers, SessionRow, Store, StoreError,
+    StoreFigures, StoredEvent,
 };
 use crate::session::{Entry, Kind, Recorded, Session, Task};
+use crate::trace::Traces;
 
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
@@ -25,6 +27,7 @@ pub struct Engine {
     pub(crate) errands: OnceLock<Arc<dyn Errands>>,
     pub(crate) peers: OnceLock<Arc<dyn Peers>>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) traces: OnceLock<Arc<dyn Traces>>,
     pub meter: Meter,
     pub(crate) turns: Arc<Turns>,
     pub(crate) node: Node,
@@ -114,6 +117,7 @@ impl Engine {
             errands: OnceLock::new(),
             peers: OnceLock::new(),
             clock,
+            traces: OnceLock::new(),
             meter: Meter::default(),
             turns: Arc::default(),
             all,
@@ -234,6 +238,15 @@ impl Engine {
     /// Random bytes that stay the same as long as the log is there.
     pub async fn secret(&self) -> Result<[u8; 32], EngineError> {
         Ok(*self.secret.get_or_try_init(|| self.store.secret()).await?)
+    }
+
+    /// Every process that drives sessions of this log.
+    pub async fn nodes(&self) -> Result<Vec<NodeRow>, EngineError> {
+        Ok(self.store.nodes().await?)
+    }
+
+    pub fn store_figures(&self) -> StoreFigures {
+        self.store.figures()
     }
 
     pub async fn check(&self) -> Result<(), EngineError> {

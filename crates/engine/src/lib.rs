@@ -23,6 +23,7 @@ mod session;
 mod submit;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
+mod trace;
 mod watch;
 
 pub use clock::SystemClock;
@@ -32,4 +33,5 @@ pub use measured::Latencies;
 pub use refold::Refold;
 pub use session::Recorded;
 pub use submit::By;
+pub use trace::{CallEnding, Span, Spanned, TraceCounts, Traces};
 pub use watch::{Changes, Openings};

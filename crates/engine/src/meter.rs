@@ -13,6 +13,10 @@ pub struct Meter {
     pub deltas: AtomicU64,
     pub readers: AtomicU64,
     pub resyncs: AtomicU64,
+    /// Sessions that this node took up from the store.
+    pub takeovers: AtomicU64,
+    /// Writes that were refused because another node had the session.
+    pub fenced: AtomicU64,
     failures: [AtomicU64; FAILURES.len()],
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::engine::{Engine, EngineError};
 use crate::ports::{Clock, StoreError};
-use crate::session::{Held, Role};
+use crate::session::{Held, Role, Session};
 use crate::submit::through;
 
 pub(crate) struct Node {
@@ -31,6 +31,8 @@ pub(crate) struct Node {
     beats: OnceLock<()>,
     is_looking: AtomicBool,
     is_renewing: AtomicBool,
+    /// It will end soon: nothing is taken over any more.
+    is_draining: AtomicBool,
     /// It was shut down: nothing is gone on with any more.
     is_over: AtomicBool,
     /// Sessions that this version of the program cannot read; looking again helps nobody.
@@ -80,6 +82,7 @@ impl Node {
             beats: OnceLock::new(),
             is_looking: AtomicBool::default(),
             is_renewing: AtomicBool::default(),
+            is_draining: AtomicBool::default(),
             is_over: AtomicBool::default(),
             unreadable: Mutex::default(),
         }
@@ -132,6 +135,19 @@ impl Engine {
     /// The name under which this process drives sessions.
     pub fn node(&self) -> &str {
         &self.node.name
+    }
+
+    /// Leaves what others leave behind to others from now on, and says so to whoever asks.
+    /// What it drives goes on until it is shut down.
+    pub async fn drain(&self) {
+        self.node.is_draining.store(true, Relaxed);
+        if let Err(error) = self.store.drain(&self.node.name).await {
+            tracing::warn!(%error, "other nodes could not be told that this one will end");
+        }
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.node.is_draining.load(Relaxed) || self.node.is_over()
     }
 
     /// Goes on with every session in which something is due, and from now on with those
@@ -287,7 +303,7 @@ impl Engine {
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
         ids.into_iter().for_each(|id| self.look_at_if_owed(id));
         // Whoever was only asked for one thing does not meddle with the rest.
-        if !self.node.is_resident.load(Relaxed) {
+        if !self.node.is_resident.load(Relaxed) || self.is_draining() {
             return Ok(());
         }
         for id in self.waiting().await? {
@@ -296,6 +312,22 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Sessions that this node drives at this moment.
+    pub fn driving(&self) -> usize {
+        let is_driven = |session: &&Arc<Session>| match session.work.try_lock() {
+            Ok(work) => work.role != Role::Following,
+            // Somebody is at it. That alone must not show: it may be a blind post.
+            Err(_) => session.shown().is_some_and(|shown| !shown.room.due().is_empty()),
+        };
+        self.sessions().values().filter(is_driven).count()
+    }
+
+    /// How long the lease of this node holds for sure; none where it never had to drive.
+    pub fn lease_left(&self) -> Duration {
+        let until = self.node.lease_until.load(Relaxed);
+        Duration::from_millis(until.saturating_sub(self.clock.ticks()))
     }
 
     pub(crate) fn drives(&self, id: SessionId) -> bool {

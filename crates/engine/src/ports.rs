@@ -83,8 +83,15 @@ pub trait Store: Send + Sync {
     /// The living node that drives a session, if one does.
     async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError>;
 
+    /// This node will end soon, which whoever asks for `nodes` is told.
+    async fn drain(&self, node: &str) -> Result<(), StoreError>;
+
     /// This node ends: whatever it drives is free at once.
     async fn retire(&self, node: &str) -> Result<(), StoreError>;
+
+    /// The nodes that live, and those of the last hour that ended without a word, the
+    /// oldest first.
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError>;
 
     /// What this node could go on with: sessions in which something is due by now, or
     /// that have a draft, and that no other living node drives.
@@ -146,6 +153,11 @@ pub trait Store: Send + Sync {
     /// deriving what nobody outside may work out, and are never shown.
     async fn secret(&self) -> Result<[u8; 32], StoreError>;
 
+    /// What its connections are doing, where it has any.
+    fn figures(&self) -> StoreFigures {
+        StoreFigures::default()
+    }
+
     /// Writes something that nobody reads and waits for the disk: whether the store can
     /// keep what it is given.
     async fn check(&self) -> Result<(), StoreError>;
@@ -189,6 +201,37 @@ pub struct Append {
 pub struct Driver {
     pub node: String,
     pub address: Option<String>,
+}
+
+/// A process that drives sessions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeRow {
+    pub name: String,
+    pub since: Timestamp,
+    /// Zero: others take over what it drove.
+    pub lease_left_ms: u64,
+    /// Sessions that it drives.
+    pub driving: u64,
+    pub draining: bool,
+    /// The newest change of the tables that its program knows.
+    pub schema: u64,
+    /// The version of its program.
+    pub program: Option<String>,
+    /// Where other nodes reach it.
+    pub address: Option<String>,
+}
+
+/// The connections of a store that is elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoreFigures {
+    /// Connections that were made, and that could not be made.
+    pub connects: u64,
+    pub connect_failures: u64,
+    /// Connections for questions that are in use, and that wait for one.
+    pub busy: u64,
+    pub idle: u64,
+    /// Notices of what others write arrive.
+    pub listening: bool,
 }
 
 /// What could be gone on with.

@@ -101,6 +101,7 @@ impl Engine {
                 let snapshot = snapshot?;
                 if room::is_session(snapshot.room.summary().kind) {
                     self.meter.sessions_opened.fetch_add(1, Relaxed);
+                    self.trace_opening(id, snapshot.room.summary().kind, &recorded);
                 }
                 Ok(snapshot.with(recorded))
             }
@@ -273,6 +274,7 @@ impl Held {
                 }
                 Appended::Conflict { .. } => self.load().await?,
                 Appended::Fenced => {
+                    self.engine().meter.fenced.fetch_add(1, Relaxed);
                     self.step_down();
                     self.load().await?;
                     // Anybody may give a command, but only the driver an outcome.

@@ -120,6 +120,42 @@ async fn another_goes_on_with_what_was_shut_down_and_the_first_does_not() {
     assert_eq!(table.asked(), 2);
 }
 
+#[tokio::test]
+async fn a_node_that_will_end_leaves_to_others_what_is_left_behind() {
+    let table = Table::default();
+    let [first, draining] = [table.engine(), table.engine()];
+    for engine in [&first, &draining] {
+        engine.resume_all().await.unwrap();
+    }
+    first.open(By::actor("ada"), board()).await.unwrap();
+    settle().await;
+    draining.drain().await;
+    let told: Vec<bool> = table.store.lock().nodes().iter().map(|node| node.draining).collect();
+    assert_eq!(told.into_iter().filter(|draining| *draining).count(), 1);
+    first.shut_down().await;
+    table.beats(4).await;
+    assert_eq!(table.asked(), 1);
+    let third = table.engine();
+    assert_eq!(third.resume_all().await.unwrap(), 1);
+    table.beats(1).await;
+    assert_eq!((table.asked(), third.driving()), (2, 1));
+    assert_eq!(third.meter.takeovers.load(SeqCst), 1);
+    assert!(third.lease_left() > Duration::ZERO);
+}
+
+#[tokio::test]
+async fn a_write_to_what_another_node_has_taken_is_counted() {
+    let table = Table::default();
+    let engine = table.engine();
+    let id = engine.open(By::actor("ada"), board()).await.unwrap().id;
+    settle().await;
+    assert_eq!(engine.driving(), 1);
+    table.store.renew(engine.node(), None, Duration::ZERO).await.unwrap();
+    assert_eq!(table.store.claim("another", &[id]).await.unwrap().len(), 1);
+    engine.submit(id, By::actor("ada"), room::Command::Stop).await.unwrap();
+    assert_eq!((engine.meter.fenced.load(SeqCst), engine.driving()), (1, 0));
+}
+
 /// What only a later version can read.
 fn unknown(id: SessionId, expected: u64) -> Append {
     let event = NewEvent {

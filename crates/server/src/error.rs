@@ -42,10 +42,11 @@ pub enum Code {
     TooManyTries,
     Internal,
     StoreFailed,
+    Draining,
 }
 
 impl Code {
-    pub const ALL: [Code; 24] = [
+    pub const ALL: [Code; 25] = [
         Code::InvalidJson,
         Code::InvalidQuery,
         Code::InvalidHeader,
@@ -70,6 +71,7 @@ impl Code {
         Code::TooManyTries,
         Code::Internal,
         Code::StoreFailed,
+        Code::Draining,
     ];
 
     pub fn status(self) -> StatusCode {
@@ -91,7 +93,7 @@ impl Code {
             Code::InvalidInput | Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Code::Busy | Code::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
             Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Code::StoreFailed => StatusCode::SERVICE_UNAVAILABLE,
+            Code::StoreFailed | Code::Draining => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 

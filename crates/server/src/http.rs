@@ -9,7 +9,9 @@ mod discussions;
 mod events;
 mod health;
 mod limits;
+mod metrics;
 mod models;
+mod nodes;
 mod routes;
 mod runs;
 mod sessions;
@@ -61,10 +63,12 @@ fn all() -> Routes {
         .merge(events::routes())
         .merge(models::routes())
         .merge(settings::routes())
+        .merge(nodes::routes())
         .merge(access::routes())
         .merge(limits::routes())
         .merge(v1::routes())
         .merge(health::routes())
+        .merge(metrics::routes())
 }
 
 /// Handlers of different nouns have the same names; in the document each has its own.

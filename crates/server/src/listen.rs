@@ -49,6 +49,8 @@ pub async fn serve(
             tokio::spawn(connection.run(router.clone()));
         }
     }
+    // Whoever comes now is refused at once, and goes elsewhere.
+    drop(listener);
     drop(closing);
     let _ = close.send(true);
     let _ = tokio::time::timeout(Duration::from_secs(2), close.closed()).await;

@@ -1,6 +1,7 @@
 //! The log on PostgreSQL: any number of processes on one database.
 
 mod address;
+mod counts;
 mod failure;
 mod jobs;
 mod notices;
@@ -21,10 +22,11 @@ use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp, limits};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery,
-    SessionRow, Store, StoreError, StoredEvent, Waiting,
+    NodeRow, SessionRow, Store, StoreError, StoreFigures, StoredEvent, Waiting,
 };
 use sqlx::Connection;
 
+use counts::Counts;
 use failure::unreachable;
 use jobs::{Answer, Op};
 use notices::Notices;
@@ -47,17 +49,18 @@ pub async fn open(address: &Address) -> Result<PostgresStore, StoreError> {
     let mut connection = connect(&options).await.map_err(|error| unreachable(&shown, error))?;
     schema::prepare(&mut connection, &shown).await?;
     connection.close().await.ok();
-    let pool = Arc::new(Pool::new(options.clone(), READERS));
+    let counts = Arc::new(Counts::default());
+    let pool = Arc::new(Pool::new(options.clone(), READERS, counts.clone()));
     let secret = reads::secret(&pool).await?;
     let sender = pool
         .ask(|connection| {
             sqlx::query_scalar("select gen_random_uuid()").fetch_one(connection).boxed()
         })
         .await?;
-    let notices = Notices::start(sender, pool.clone(), address.listening());
-    let writer = Writer::start(&options, &notices);
+    let notices = Notices::start(sender, pool.clone(), address.listening(), counts.clone());
+    let writer = Writer::start(&options, &notices, &counts);
     let beats = AtomicI64::default();
-    Ok(PostgresStore { writer, pool, notices, secret, beats, is_shared: true })
+    Ok(PostgresStore { writer, pool, notices, counts, secret, beats, is_shared: true })
 }
 
 /// The log of all sessions in one database.
@@ -65,6 +68,7 @@ pub struct PostgresStore {
     writer: Writer,
     pool: Arc<Pool>,
     notices: Notices,
+    counts: Arc<Counts>,
     secret: [u8; 32],
     beats: AtomicI64,
     is_shared: bool,
@@ -193,8 +197,16 @@ impl Store for PostgresStore {
         reads::driver(&self.pool, id).await
     }
 
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        reads::drain(&self.pool, node).await
+    }
+
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         reads::retire(&self.pool, node).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        reads::nodes(&self.pool).await
     }
 
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
@@ -261,6 +273,17 @@ impl Store for PostgresStore {
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {
         Ok(self.secret)
+    }
+
+    fn figures(&self) -> StoreFigures {
+        let idle = self.pool.idle_count();
+        StoreFigures {
+            connects: self.counts.connects.load(Relaxed),
+            connect_failures: self.counts.failures.load(Relaxed),
+            busy: READERS.saturating_sub(self.pool.free_places()) as u64,
+            idle: idle as u64,
+            listening: self.counts.listening.load(Relaxed),
+        }
     }
 
     async fn check(&self) -> Result<(), StoreError> {

@@ -22,7 +22,7 @@ use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery,
-    SessionRow, Store, StoreError, StoredEvent, Waiting,
+    NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -220,6 +220,16 @@ impl Store for SqliteStore {
     async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
         let owner = reads::owner(&self.readers, id).await?;
         Ok(owner.and_then(|owner| self.nodes.living(owner)))
+    }
+
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        self.nodes.drain(node);
+        Ok(())
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        let driving = reads::driving(&self.readers).await?;
+        Ok(self.nodes.rows(&driving, migrations().iter().count() as u64))
     }
 
     async fn retire(&self, node: &str) -> Result<(), StoreError> {

@@ -1035,6 +1035,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The nodes that drive sessions, the oldest first: those that live, and those of the last
+         *     hour that ended without a word. For the operator of the server.
+         */
+        get: operations["nodes_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/offers": {
         parameters: {
             query?: never;
@@ -1884,7 +1904,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counters for Prometheus. */
+        /** Figures of this node for Prometheus. */
         get: operations["health_metrics"];
         put?: never;
         post?: never;
@@ -1901,7 +1921,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The store takes what it is given: something was written to it within the last second. */
+        /**
+         * The store takes what it is given: something was written to it within the last second.
+         *     A node that will end soon is not ready, so that no new requests are sent to it; those that
+         *     come are still answered.
+         */
         get: operations["health_readyz"];
         put?: never;
         post?: never;
@@ -2388,7 +2412,7 @@ export interface components {
          *     `docs/errors/`.
          * @enum {string}
          */
-        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-yours" | "not-invited" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "too-slow" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed";
+        Code: "invalid-json" | "invalid-query" | "invalid-header" | "unauthorized" | "forbidden-host" | "forbidden-origin" | "forbidden" | "not-your-agent" | "not-yours" | "not-invited" | "not-found" | "method-not-allowed" | "not-now" | "taken" | "no-model" | "too-large" | "too-slow" | "unsupported-media-type" | "invalid-input" | "idempotency-key-reused" | "busy" | "too-many-tries" | "internal" | "store-failed" | "draining";
         /** @enum {string} */
         ConflictKind: "direct_overlap" | "cascade_collision" | "severity_disagreement";
         ConflictView: {
@@ -3779,6 +3803,37 @@ export interface components {
             /** @description Tools that it may use, by the names that its program knows. */
             tools?: string[] | null;
         };
+        /** @description A process that drives sessions. */
+        Node: {
+            /** @description Where other nodes reach it. */
+            address?: string;
+            /** @description It is the one that answers. */
+            here: boolean;
+            /**
+             * Format: int64
+             * @description How long its lease still holds, unless it is renewed.
+             */
+            leaseLeftMs: number;
+            /** @description Made anew whenever it starts. */
+            name: string;
+            /**
+             * Format: int64
+             * @description The newest change of the store's tables that its program knows.
+             */
+            schema: number;
+            /**
+             * Format: int64
+             * @description How many sessions it drives.
+             */
+            sessions: number;
+            /** Format: date-time */
+            since: string;
+            state: components["schemas"]["NodeState"];
+            /** @description The version of its program. */
+            version?: string;
+        };
+        /** @enum {string} */
+        NodeState: "live" | "draining" | "gone";
         /** @description Nothing to say but that it is done. */
         Nothing: Record<string, never>;
         /** @description What a machine could use: what it has, and what suits it. */
@@ -5101,6 +5156,40 @@ export interface components {
                 provider: string;
                 /** @description How much it takes, where somebody says so. */
                 window?: components["schemas"]["ModelWindow"];
+            }[];
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
+        Reply_Vec_Node: {
+            data: {
+                /** @description Where other nodes reach it. */
+                address?: string;
+                /** @description It is the one that answers. */
+                here: boolean;
+                /**
+                 * Format: int64
+                 * @description How long its lease still holds, unless it is renewed.
+                 */
+                leaseLeftMs: number;
+                /** @description Made anew whenever it starts. */
+                name: string;
+                /**
+                 * Format: int64
+                 * @description The newest change of the store's tables that its program knows.
+                 */
+                schema: number;
+                /**
+                 * Format: int64
+                 * @description How many sessions it drives.
+                 */
+                sessions: number;
+                /** Format: date-time */
+                since: string;
+                state: components["schemas"]["NodeState"];
+                /** @description The version of its program. */
+                version?: string;
             }[];
             meta?: components["schemas"]["Meta"];
             /** @description Always true. */
@@ -13901,6 +13990,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_Vec_ModelView"];
+                };
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    nodes_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Vec_Node"];
                 };
             };
             /** @description The query or a header is wrong. */

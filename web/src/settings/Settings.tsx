@@ -5,6 +5,7 @@ import { Keys } from "./Keys";
 import { Limits } from "./Limits";
 import { Memory } from "./Memory";
 import { Providers, Tiers } from "./Models";
+import { Nodes } from "./Nodes";
 import { Server } from "./Server";
 
 export default function Settings() {
@@ -19,6 +20,7 @@ export default function Settings() {
         <Appearance />
         <Memory />
         <Limits />
+        <Nodes />
         <Server />
       </div>
     </div>

@@ -60,6 +60,10 @@ impl Doctor {
                  `plenary store check` looks through what is stored.",
             ),
         }
+        // Where a server was named, only its operator is told.
+        if let (Some(_), Ok(nodes)) = (&config.database, reach.api.get("/api/nodes").await) {
+            good("nodes", &counted(nodes));
+        }
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         reach.close().await;
         let mut models = 0;
@@ -79,6 +83,14 @@ impl Doctor {
             return Ok(exit::NO_MODEL);
         }
         Ok(exit::DONE)
+    }
+}
+
+fn counted(nodes: Vec<Value>) -> String {
+    match nodes.iter().filter(|node| node["state"] == "live").count() {
+        0 => "none is running; `plenary serve` starts one".to_owned(),
+        1 => "1 is running".to_owned(),
+        many => format!("{many} are running"),
     }
 }
 

@@ -22,12 +22,12 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
-use super::exit;
-use super::serve::{interrupted, start_log};
+use super::serve::interrupted;
+use super::{exit, usage};
 use crate::api::{Api, ApiError, Outgoing};
 use crate::config::Config;
 use crate::reach::Reach;
-use crate::terminal;
+use crate::{log, terminal};
 
 const COMMAND: &str = "plenary mcp";
 
@@ -45,7 +45,7 @@ pub fn ask_to_hand_over(config: &Config) -> bool {
 
 impl Mcp {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
-        start_log();
+        log::start().map_err(usage)?;
         if std::io::stdin().is_terminal() {
             terminal::note(
                 "Speaking MCP on standard input and output. An agent starts this by itself, \

@@ -7,17 +7,15 @@ use clap::Args;
 use plenary_domain::limits;
 use plenary_engine::SystemClock;
 use plenary_engine::ports::Clock;
+use plenary_providers::OtlpConfig;
 use plenary_server::Access;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::{exit, usage};
 use crate::api::{self, ApiError};
 use crate::config::Config;
 use crate::held::Held;
 use crate::signals::Interrupt;
-use crate::{serving, terminal};
+use crate::{log, serving, terminal};
 
 const COMMAND: &str = "plenary serve";
 
@@ -34,7 +32,7 @@ pub struct Serve {
 
 impl Serve {
     pub async fn run(self, mut config: Config) -> Result<u8, ApiError> {
-        start_log();
+        log::start().map_err(usage)?;
         if let Some(listen) = self.listen {
             config.listen = listen;
         }
@@ -42,6 +40,7 @@ impl Serve {
             let given = &self.allow_origin;
             config.origins = crate::config::origins("--allow-origin", given).map_err(usage)?;
         }
+        config.traces = traces();
         let address = config.address().map_err(usage)?;
         let access = Access {
             hosts: hosts(&config, address.ip()),
@@ -54,15 +53,34 @@ impl Serve {
         if let Some(shortage) = config.serving.shortage() {
             terminal::note(&shortage);
         }
+        let drain = config.serving.drain;
         let held = take(&config, address, access).await?;
+        log::of_node(held.own.app.engine.node());
+        tracing::info!(address = %held.address, version = env!("CARGO_PKG_VERSION"), "listening");
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
             terminal::say(&format!("{} unfinished sessions continue", held.resumed));
         }
         interrupt.recv().await;
+        held.own.app.engine.drain().await;
+        tracing::info!("this node was told to end");
+        // A second signal does not wait.
+        tokio::select! {
+            () = interrupt.recv() => {}
+            () = tokio::time::sleep(drain) => {}
+        }
         held.release().await?;
         Ok(exit::DONE)
     }
+}
+
+/// Where traces go. Variables that are meant for other programs do not keep a server from
+/// starting.
+fn traces() -> Option<OtlpConfig> {
+    OtlpConfig::of(&|name| std::env::var(name).ok()).unwrap_or_else(|problem| {
+        terminal::complain(&problem, Some("No traces are sent."));
+        None
+    })
 }
 
 /// Takes the folder, from an agent's `plenary mcp` too: that one goes through this
@@ -128,16 +146,4 @@ pub async fn interrupted() {
         Ok(mut interrupt) => interrupt.recv().await,
         Err(_) => std::future::pending().await,
     }
-}
-
-/// To standard error: what goes to standard output is for programs.
-pub fn start_log() {
-    // Targets and levels, such as `info` or `warn,plenary_engine=debug`: filters by spans and
-    // their fields would bring a whole engine for regular expressions.
-    let filter = std::env::var("PLENARY_LOG").ok().and_then(|text| text.parse().ok());
-    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
-    let lines = tracing_subscriber::fmt::layer()
-        .with_ansi(terminal::colours(&std::io::stderr()))
-        .with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(lines).with(filter).init();
 }

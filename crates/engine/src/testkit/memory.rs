@@ -11,7 +11,7 @@ use plenary_domain::{CallId, SessionId, Timestamp};
 
 use crate::ports::{
     Append, Appended, AttemptEnd, AttemptRow, AttemptState, Driver, IdempotentAnswer, ListPage,
-    ListQuery, SessionRow, Store, StoreError, StoredEvent, Waiting,
+    ListQuery, NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 
 #[derive(Default)]
@@ -24,9 +24,15 @@ pub struct Memory {
     last_position: u64,
     /// The store's own time, in milliseconds.
     pub now_ms: u64,
-    /// When the lease of each node ends.
-    leases: BTreeMap<String, u64>,
-    addresses: BTreeMap<String, String>,
+    nodes: BTreeMap<String, Node>,
+}
+
+struct Node {
+    since_ms: u64,
+    /// When its lease ends.
+    until_ms: u64,
+    draining: bool,
+    address: Option<String>,
 }
 
 struct Session {
@@ -73,27 +79,52 @@ impl Memory {
 
     /// The nodes that live, but for this one.
     fn others(&self, node: &str) -> BTreeSet<String> {
-        let living = self.leases.iter().filter(|(_, until)| **until > self.now_ms);
+        let living = self.nodes.iter().filter(|(_, node)| node.until_ms > self.now_ms);
         living.map(|(other, _)| other.clone()).filter(|other| other != node).collect()
     }
 
     pub fn renew(&mut self, node: &str, address: Option<&str>, lease: Duration) {
-        match address {
-            Some(address) => self.addresses.insert(node.to_owned(), address.to_owned()),
-            None => self.addresses.remove(node),
-        };
-        self.leases.insert(node.to_owned(), self.now_ms + lease.as_millis() as u64);
+        let (since_ms, until_ms) = (self.now_ms, self.now_ms + lease.as_millis() as u64);
+        let fresh = || Node { since_ms, until_ms, draining: false, address: None };
+        let node = self.nodes.entry(node.to_owned()).or_insert_with(fresh);
+        (node.until_ms, node.address) = (until_ms, address.map(str::to_owned));
+    }
+
+    pub fn drain(&mut self, node: &str) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.draining = true;
+        }
+    }
+
+    pub fn nodes(&self) -> Vec<NodeRow> {
+        let mut rows: Vec<NodeRow> =
+            self.nodes.iter().map(|(name, node)| self.node(name, node)).collect();
+        rows.sort_by(|one, other| (one.since, &one.name).cmp(&(other.since, &other.name)));
+        rows
+    }
+
+    fn node(&self, name: &str, node: &Node) -> NodeRow {
+        let drives = |session: &&Session| session.driver.as_deref() == Some(name);
+        NodeRow {
+            name: name.to_owned(),
+            since: Timestamp::from_millisecond(node.since_ms as i64).unwrap_or_default(),
+            lease_left_ms: node.until_ms.saturating_sub(self.now_ms),
+            driving: self.sessions.values().filter(drives).count() as u64,
+            draining: node.draining,
+            schema: 0,
+            program: None,
+            address: node.address.clone(),
+        }
     }
 
     pub fn driver(&self, id: SessionId) -> Option<Driver> {
         let node = self.sessions.get(&id)?.driver.clone()?;
-        let lives = self.leases.get(&node).is_some_and(|until| *until > self.now_ms);
-        let address = self.addresses.get(&node).cloned();
-        lives.then_some(Driver { node, address })
+        let living = self.nodes.get(&node).filter(|one| one.until_ms > self.now_ms)?;
+        Some(Driver { node, address: living.address.clone() })
     }
 
     pub fn retire(&mut self, node: &str) {
-        self.leases.remove(node);
+        self.nodes.remove(node);
         for session in self.sessions.values_mut() {
             session.driver.take_if(|driver| driver == node);
         }
@@ -491,9 +522,18 @@ impl Store for MemoryStore {
         Ok(self.lock().driver(id))
     }
 
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        self.lock().drain(node);
+        Ok(())
+    }
+
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         self.lock().retire(node);
         Ok(())
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        Ok(self.lock().nodes())
     }
 
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {

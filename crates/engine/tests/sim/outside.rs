@@ -242,8 +242,16 @@ impl Store for SimStore {
         self.read(None, |memory| memory.driver(id)).await
     }
 
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        self.through(None, |inner| inner.memory.drain(node)).await
+    }
+
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         self.through(None, |inner| inner.memory.retire(node)).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        self.read(None, Memory::nodes).await
     }
 
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {

@@ -9,6 +9,8 @@ mod faults;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
+mod otlp;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod streams;

@@ -344,7 +344,7 @@ impl TestApp {
 }
 
 /// Serves on a free port, until what comes back is dropped.
-async fn listen(app: App, access: Access) -> (String, oneshot::Sender<()>) {
+pub async fn listen(app: App, access: Access) -> (String, oneshot::Sender<()>) {
     let capacity = app.capacity;
     let router = plenary_server::router(app, access);
     let socket = tokio::net::TcpSocket::new_v4().unwrap();

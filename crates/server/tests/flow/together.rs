@@ -14,7 +14,8 @@ use plenary_domain::whiteboard::{self, Choice, Content, Phase, PostId, PostKind,
 use plenary_domain::{AgentName, CallId, Reject, SessionId, Timestamp, room};
 use plenary_engine::ports::{
     Append, Appended, AttemptEnd, AttemptRow, Driver, Idempotency, IdempotentAnswer, ListPage,
-    ListQuery, NewEvent, SessionRow, Store, StoreError, StoredEvent, Waiting,
+    ListQuery, NewEvent, NodeRow, SessionRow, Store, StoreError, StoreFigures, StoredEvent,
+    Waiting,
 };
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -109,8 +110,17 @@ impl Store for Held {
     async fn driver(&self, id: SessionId) -> Result<Option<Driver>, StoreError> {
         self.store.driver(id).await
     }
+    async fn drain(&self, node: &str) -> Result<(), StoreError> {
+        self.store.drain(node).await
+    }
     async fn retire(&self, node: &str) -> Result<(), StoreError> {
         self.store.retire(node).await
+    }
+    fn figures(&self) -> StoreFigures {
+        self.store.figures()
+    }
+    async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        self.store.nodes().await
     }
     async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
         self.store.waiting(node, now, limit).await

@@ -126,12 +126,13 @@ create table beat (
 insert into beat select number, 0 from generate_series(0, 15) as number;
 
 -- The nodes that live, or lived lately. `schema` is the newest of these files that the
--- program knows.
+-- program knows. One that is draining will end soon.
 create table node (
     id text collate "C" primary key,
     lease_until timestamptz not null,
     since timestamptz not null default clock_timestamp(),
     schema bigint not null,
+    draining boolean not null default false,
     address text collate "C",
     program text collate "C"
 ) with (fillfactor = 50);

@@ -5,6 +5,7 @@
 //! whoever follows a session looks at versions from time to time.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Once, Weak};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::counts::Counts;
 use super::pool::{CONNECT_WAIT, Pool};
 
 const CHANNEL: &str = "plenary_changes";
@@ -41,14 +43,21 @@ struct Ears {
     heard: broadcast::Sender<SessionId>,
     listening: Once,
     options: PgConnectOptions,
+    counts: Arc<Counts>,
 }
 
 impl Notices {
-    pub(super) fn start(sender: Uuid, pool: Arc<Pool>, options: PgConnectOptions) -> Notices {
+    pub(super) fn start(
+        sender: Uuid,
+        pool: Arc<Pool>,
+        options: PgConnectOptions,
+        counts: Arc<Counts>,
+    ) -> Notices {
         let (changed, to_tell) = mpsc::channel(HEARD);
         tokio::spawn(tell(sender, to_tell, pool));
         let heard = broadcast::channel(HEARD).0;
-        Notices { changed, ears: Arc::new(Ears { sender, heard, listening: Once::new(), options }) }
+        let listening = Once::new();
+        Notices { changed, ears: Arc::new(Ears { sender, heard, listening, options, counts }) }
     }
 
     /// A session has changed. Where too many have, some are not told of.
@@ -59,7 +68,9 @@ impl Notices {
     /// What others tell. Whoever asks first makes the connection.
     pub(super) fn heard(&self) -> BoxStream<'static, SessionId> {
         self.ears.listening.call_once(|| {
-            tokio::spawn(listen(Arc::downgrade(&self.ears), self.ears.options.clone()));
+            let ears = &self.ears;
+            let (options, counts) = (ears.options.clone(), ears.counts.clone());
+            tokio::spawn(listen(Arc::downgrade(ears), options, counts));
         });
         let heard = self.ears.heard.subscribe();
         Box::pin(futures::stream::unfold(heard, |mut heard| async move {
@@ -93,9 +104,11 @@ async fn tell(sender: Uuid, mut to_tell: mpsc::Receiver<SessionId>, pool: Arc<Po
     }
 }
 
-async fn listen(ears: Weak<Ears>, options: PgConnectOptions) {
+async fn listen(ears: Weak<Ears>, options: PgConnectOptions, counts: Arc<Counts>) {
     while ears.strong_count() > 0 {
-        if let Err(error) = hear(&ears, &options).await {
+        let heard = hear(&ears, &options, &counts).await;
+        counts.listening.store(false, Relaxed);
+        if let Err(error) = heard {
             tracing::debug!(%error, "the connection for notices was lost");
         }
         tokio::time::sleep(PAUSE).await;
@@ -103,15 +116,22 @@ async fn listen(ears: Weak<Ears>, options: PgConnectOptions) {
 }
 
 /// Until the connection fails.
-async fn hear(ears: &Weak<Ears>, options: &PgConnectOptions) -> Result<(), sqlx::Error> {
+async fn hear(
+    ears: &Weak<Ears>,
+    options: &PgConnectOptions,
+    counts: &Counts,
+) -> Result<(), sqlx::Error> {
     let pool = PgPoolOptions::new()
         .max_connections(1)
         .acquire_timeout(CONNECT_WAIT)
         .max_lifetime(None)
         .idle_timeout(None)
         .connect_lazy_with(options.clone());
-    let mut listener = PgListener::connect_with(&pool).await?;
+    let listener = PgListener::connect_with(&pool).await;
+    counts.note(listener.is_ok());
+    let mut listener = listener?;
     listener.listen(CHANNEL).await?;
+    counts.listening.store(true, Relaxed);
     loop {
         let notice = timeout(SILENCE, listener.try_recv()).await;
         let Some(ears) = ears.upgrade() else { return Ok(()) };

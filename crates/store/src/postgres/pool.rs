@@ -4,7 +4,7 @@
 //! limit: behind a network that swallows everything all of its places would be taken for
 //! ever. This one gives back what has answered and drops the rest.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -14,6 +14,7 @@ use sqlx::{ConnectOptions, Connection, PgConnection};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
+use super::counts::Counts;
 use super::failure::{failure, is_elsewhere, is_lost};
 
 /// How long a connection may take to come about, and an answer to come.
@@ -24,11 +25,20 @@ pub(super) struct Pool {
     options: PgConnectOptions,
     places: Semaphore,
     idle: Mutex<Vec<PgConnection>>,
+    counts: Arc<Counts>,
 }
 
 impl Pool {
-    pub(super) fn new(options: PgConnectOptions, places: usize) -> Pool {
-        Pool { options, places: Semaphore::new(places), idle: Mutex::default() }
+    pub(super) fn new(options: PgConnectOptions, places: usize, counts: Arc<Counts>) -> Pool {
+        Pool { options, places: Semaphore::new(places), idle: Mutex::default(), counts }
+    }
+
+    pub(super) fn free_places(&self) -> usize {
+        self.places.available_permits()
+    }
+
+    pub(super) fn idle_count(&self) -> usize {
+        self.idle().len()
     }
 
     /// Asks something, again on another connection where one turns out to be dead: what is
@@ -42,7 +52,7 @@ impl Pool {
             let idle = self.idle().pop();
             let (mut connection, is_fresh) = match idle {
                 Some(connection) => (connection, false),
-                None => (connect(&self.options).await.map_err(failure)?, true),
+                None => (self.counts.connect(&self.options).await.map_err(failure)?, true),
             };
             let answer = timeout(ANSWER_WAIT, question(&mut connection)).await;
             match answer.map_err(|_| too_late())? {

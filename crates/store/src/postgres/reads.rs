@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
-    AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery, SessionRow, StoreError, StoredEvent,
-    Waiting,
+    AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery, NodeRow, SessionRow, StoreError,
+    StoredEvent, Waiting,
 };
 use sqlx::{Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
@@ -16,6 +16,9 @@ use super::schema;
 use super::text::{given, kept};
 use crate::rows::{self, EventTuple, SessionTuple, signed, unsigned};
 use crate::words;
+
+/// What a node says of itself while versions are mixed.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// No living node but `$1` drives it.
 const FREE: &str = "(owner is null or owner = $1 or not exists (
@@ -190,7 +193,7 @@ pub(super) async fn renew(
         .bind(lease_ms)
         .bind(schema::KNOWN)
         .bind(address.clone())
-        .bind(env!("CARGO_PKG_VERSION"))
+        .bind(PROGRAM)
         .execute(connection)
         .boxed()
     })
@@ -211,6 +214,49 @@ pub(super) async fn driver(pool: &Pool, id: SessionId) -> Result<Option<Driver>,
         })
         .await?;
     Ok(found.map(|(node, address)| Driver { node, address }))
+}
+
+pub(super) async fn drain(pool: &Pool, node: &str) -> Result<(), StoreError> {
+    let node = node.to_owned();
+    pool.ask(|connection| {
+        let drain = sqlx::query("update node set draining = true where id = $1");
+        drain.bind(node.clone()).execute(connection).boxed()
+    })
+    .await
+    .map(drop)
+}
+
+/// Name, since when, lease left, sessions, whether it drains, schema, program, address.
+type NodeTuple = (String, i64, i64, i64, bool, i64, Option<String>, Option<String>);
+
+pub(super) async fn nodes(pool: &Pool) -> Result<Vec<NodeRow>, StoreError> {
+    let rows: Vec<NodeTuple> = pool
+        .ask(|connection| {
+            sqlx::query_as(
+                "select id, (extract(epoch from since) * 1000)::bigint,
+                     greatest(0, extract(epoch from lease_until - clock_timestamp()) * 1000)::bigint,
+                     (select count(*) from stream where owner = node.id),
+                     draining, schema, program, address
+                 from node order by since, id",
+            )
+            .fetch_all(connection)
+            .boxed()
+        })
+        .await?;
+    let row =
+        |(name, since_ms, left_ms, driving, draining, schema, program, address): NodeTuple| {
+            NodeRow {
+                name,
+                since: Timestamp::from_millisecond(since_ms).unwrap_or_default(),
+                lease_left_ms: unsigned(left_ms),
+                driving: unsigned(driving),
+                draining,
+                schema: unsigned(schema),
+                program,
+                address,
+            }
+        };
+    Ok(rows.into_iter().map(row).collect())
 }
 
 pub(super) async fn retire(pool: &Pool, node: &str) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 //! transaction. Sessions are spread over a few lanes, each with a connection of its own, so
 //! that one commit need not wait for the other; one session's writes keep their order.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plenary_domain::{SessionId, limits};
@@ -12,10 +13,11 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::counts::Counts;
 use super::failure::{failure, failure_before, is_collision, is_elsewhere, is_lost};
 use super::jobs::{Answer, Job, Op};
 use super::notices::Notices;
-use super::pool::{ANSWER_WAIT, CONNECT_WAIT, connect, too_late};
+use super::pool::{ANSWER_WAIT, CONNECT_WAIT, too_late};
 
 const LANES: usize = 3;
 /// Bytes that one statement takes, beside a write that has more by itself.
@@ -39,7 +41,11 @@ struct Waiting {
 }
 
 impl Writer {
-    pub(super) fn start(options: &PgConnectOptions, notices: &Notices) -> Writer {
+    pub(super) fn start(
+        options: &PgConnectOptions,
+        notices: &Notices,
+        counts: &Arc<Counts>,
+    ) -> Writer {
         let lanes = (0..LANES).map(|_| {
             let (queue, waiting) = mpsc::channel(limits::WRITES_WAITING);
             let lane = Lane {
@@ -47,6 +53,7 @@ impl Writer {
                 connection: None,
                 used_at: Instant::now(),
                 notices: notices.clone(),
+                counts: counts.clone(),
             };
             (queue, tokio::spawn(lane.work(waiting)))
         });
@@ -101,6 +108,7 @@ struct Lane {
     connection: Option<PgConnection>,
     used_at: Instant,
     notices: Notices,
+    counts: Arc<Counts>,
 }
 
 impl Lane {
@@ -228,7 +236,7 @@ impl Lane {
                 return Ok(connection);
             }
         }
-        connect(&self.options).await
+        self.counts.connect(&self.options).await
     }
 }
 

@@ -1,6 +1,8 @@
 //! Reading the log. Readers have connections of their own and never wait for
 //! the writer.
 
+use std::collections::HashMap;
+
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
     AttemptRow, ListPage, ListQuery, SessionRow, StoreError, StoredEvent, Waiting,
@@ -47,6 +49,17 @@ pub(super) async fn owner(pool: &SqlitePool, id: SessionId) -> Result<Option<Str
     let owner = sqlx::query_scalar("select owner from stream where id = ?").bind(id.0);
     let owner: Option<Option<String>> = owner.fetch_optional(pool).await.map_err(failure)?;
     Ok(owner.flatten())
+}
+
+/// How many sessions each node drives.
+pub(super) async fn driving(readers: &SqlitePool) -> Result<HashMap<String, u64>, StoreError> {
+    let counted: Vec<(String, i64)> = sqlx::query_as(
+        "select owner, count(*) from stream where active = 1 and owner is not null group by owner",
+    )
+    .fetch_all(readers)
+    .await
+    .map_err(failure)?;
+    Ok(counted.into_iter().map(|(owner, count)| (owner, unsigned(count))).collect())
 }
 
 pub(super) async fn versions(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plenary_domain::Usage;
 use plenary_engine::ports::{
-    Append, Appended, AttemptRow, AttemptState, Driver, Store, StoreError, Waiting,
+    Append, Appended, AttemptRow, AttemptState, Driver, NodeRow, Store, StoreError, Waiting,
 };
 
 use crate::Fixture;
@@ -122,6 +122,36 @@ pub async fn says_what_waits(fixture: impl Fixture) {
     assert_eq!(waiting(0, 10).await.unwrap(), expected(&[2, 6, 1], Some(50)));
     let known = store.versions(&[id(9), id(6)]).await.unwrap();
     assert_eq!(known, [(id(6), 1)]);
+}
+
+pub async fn tells_of_nodes(fixture: impl Fixture) {
+    let store = fixture.store();
+    assert_eq!(store.nodes().await.unwrap(), []);
+    let long = Duration::from_secs(3_600);
+    store.drain("nobody").await.unwrap();
+    store.renew("driver", None, long).await.unwrap();
+    store.renew("me", None, Duration::ZERO).await.unwrap();
+    for number in [1, 2] {
+        write(&*store, owned(id(number))).await;
+    }
+    write(&*store, opening(id(3))).await;
+    store.drain("driver").await.unwrap();
+    // What it has said of itself stays when its lease is renewed.
+    store.renew("driver", None, long).await.unwrap();
+    let told = async || {
+        let mut nodes = store.nodes().await.unwrap();
+        nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        let short =
+            |node: NodeRow| (node.name, node.lease_left_ms > 0, node.driving, node.draining);
+        nodes.into_iter().map(short).collect::<Vec<_>>()
+    };
+    let both = [("driver".into(), true, 2, true), ("me".into(), false, 0, false)];
+    assert_eq!(told().await, both);
+    store.claim("me", &[id(3)]).await.unwrap();
+    store.retire("driver").await.unwrap();
+    assert_eq!(told().await, [("me".into(), false, 1, false)]);
+    let left = store.nodes().await.unwrap();
+    assert!(left[0].lease_left_ms <= 3_600_000);
 }
 
 fn row(

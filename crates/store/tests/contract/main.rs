@@ -52,8 +52,9 @@ macro_rules! contract {
                 pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,
                 takes_any_text_for_words);
             contract!(@ $fixture, drive:
-                claims_what_is_free, leaves_to_the_living_what_they_drive, says_who_drives,
-                gives_a_free_session_to_whoever_adds_to_it, says_what_waits, numbers_attempts, ends_attempts,
+                claims_what_is_free, leaves_to_the_living_what_they_drive,
+                gives_a_free_session_to_whoever_adds_to_it, says_who_drives, tells_of_nodes,
+                says_what_waits, numbers_attempts, ends_attempts,
                 keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
             contract!(@ $fixture, keep:
                 reads_in_pieces, knows_nothing_of_strangers, removes_everything,
@@ -95,8 +96,9 @@ mod memory {
     contract!(@ InMemory, list:
         pages_from_the_newest, filters, finds_words_of_the_present_title);
     contract!(@ InMemory, drive:
-        claims_what_is_free, leaves_to_the_living_what_they_drive, says_who_drives,
-        gives_a_free_session_to_whoever_adds_to_it, says_what_waits, numbers_attempts,
+        claims_what_is_free, leaves_to_the_living_what_they_drive,
+        gives_a_free_session_to_whoever_adds_to_it, says_who_drives, tells_of_nodes,
+        says_what_waits, numbers_attempts,
         ends_attempts, keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
     contract!(@ InMemory, keep:
         reads_in_pieces, knows_nothing_of_strangers, removes_everything, is_well);

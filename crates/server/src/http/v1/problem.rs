@@ -137,14 +137,14 @@ impl From<&Problem> for Fault {
                 (StatusCode::TOO_MANY_REQUESTS, "requests", Some("rate_limit_exceeded"))
             }
             Code::Internal => (StatusCode::INTERNAL_SERVER_ERROR, SERVER, None),
-            Code::StoreFailed => (StatusCode::SERVICE_UNAVAILABLE, SERVER, None),
+            Code::StoreFailed | Code::Draining => (StatusCode::SERVICE_UNAVAILABLE, SERVER, None),
         };
         let param = said.fields.first().map(|(field, _)| (*field).to_owned());
         let code = code.map_or_else(|| said.code.name().replace('-', "_"), str::to_owned);
         let view = FaultView { message: message(problem), r#type: kind, param, code: Some(code) };
         let again = matches!(
             said.code,
-            Code::Busy | Code::TooManyTries | Code::StoreFailed | Code::TooSlow
+            Code::Busy | Code::TooManyTries | Code::StoreFailed | Code::Draining | Code::TooSlow
         );
         Fault { status, view, again, retry_after_s: said.retry_after_s }
     }

@@ -55,6 +55,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         get("GET /api/pulls/{id}", &[""]),
         Entry { route: "DELETE /api/pulls/{id}", how: How::Delete },
         get("GET /api/settings", &[""]),
+        get("GET /api/nodes", &[""]),
         post("PUT /api/settings/keys/{provider}", vec![json!({}), json!({ "key": 7 })]),
         Entry { route: "DELETE /api/settings/keys/{provider}", how: How::Delete },
         post("PUT /api/settings/tiers", vec![json!({ "fast": 7 })]),
