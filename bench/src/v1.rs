@@ -168,14 +168,17 @@ fn is_said(data: &str) -> bool {
     !said.trim().is_empty() && !said.trim().starts_with("**")
 }
 
+type Moment = fn(&Board) -> Duration;
+
+const MOMENTS: [(&str, Moment); 3] = [
+    ("first piece", |board| board.piece),
+    ("first word", |board| board.word),
+    ("end", |board| board.end),
+];
+
 fn row(kind: &str, boards: &[Board], peer: Option<&[Board]>) {
-    let parts: [(&str, fn(&Board) -> Duration); 3] = [
-        ("first piece", |board| board.piece),
-        ("first word", |board| board.word),
-        ("end", |board| board.end),
-    ];
     println!("  {kind}");
-    for (part, of) in parts {
+    for (part, of) in MOMENTS {
         let samples =
             |boards: &[Board]| Samples::of_millis(&boards.iter().map(of).collect::<Vec<_>>());
         let own = samples(boards);

@@ -788,7 +788,7 @@ async fn pdfs_and_images_are_attached() {
 async fn pages_of_a_pdf_stand_apart() {
     let (home, scripted) = canned().await;
     let said = |words: &str| format!("BT /F 12 Tf 20 200 Td ({words}) Tj ET");
-    let file = pdf(&[&said("One."), "BT (never closed Tj", &said("Three.")]);
+    let file = pdf(&[&said("One."), "BT Tf ET", &said("Three.")]);
     std::fs::write(home.path().join("three.pdf"), file).unwrap();
     let ran = ask(&home, &["--file", "three.pdf"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.shown());

@@ -55,7 +55,8 @@ async fn add(
     State(app): State<App>,
     Change { by, body }: Change<NewSavedBoard>,
 ) -> Result<impl IntoResponse, Problem> {
-    created(&app, &boards::add(&app.clerk, by, body).await?).await
+    let board = boards::add(&app.clerk, by, body).await?;
+    created(&app, &board).await
 }
 
 /// Saves a board from the text of its file. Every fault of the file is named.
@@ -66,7 +67,8 @@ async fn import(
     State(app): State<App>,
     Change { by, body }: Change<BoardImport>,
 ) -> Result<impl IntoResponse, Problem> {
-    created(&app, &boards::import(&app.clerk, by, body).await?).await
+    let board = boards::import(&app.clerk, by, body).await?;
+    created(&app, &board).await
 }
 
 async fn created(app: &App, board: &Board) -> Result<impl IntoResponse + use<>, Problem> {
