@@ -1,3 +1,4 @@
+import { Whiteboard } from "../arrange";
 import type { Locator, Page } from "playwright-core";
 import type { Person } from "../person";
 import { expect, story } from "../stage";
