@@ -65,7 +65,7 @@ export function Ask({ boards, roles, samples }: Props) {
               onChange={(event) => write(event.target.value)}
               onKeyDown={press}
               autoFocus={hasKeyboard()}
-              placeholder="Ask what several minds should weigh"
+              placeholder="Ask a question worth several opinions"
               aria-keyshortcuts="Enter"
             />
           )}
