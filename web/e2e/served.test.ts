@@ -44,7 +44,7 @@ story("a page is guarded by its headers, whatever its address", async ({ server 
   }
 });
 
-const FIRST_LOAD_BYTES = 250_000;
+const FIRST_LOAD_BYTES = 160_000;
 
 story("what the first page loads stays within its budget", async ({ server }) => {
   const files = await loaded(await theBrowser(), server.url);

@@ -1,4 +1,4 @@
-// What this browser remembers: theme, shortcuts, the last board, who I am on a whiteboard.
+// Stored in this browser: theme, shortcuts, the last board, who I am on a whiteboard.
 
 import { useCallback, useSyncExternalStore } from "react";
 

@@ -165,8 +165,9 @@ story("a failed advisor says why and is asked again", async ({ models, server, p
   await theVerdict(page).getByText("With the critic.").waitFor();
   expect(await page.getByRole("main").getByText("failed", { exact: true }).count()).toBe(0);
   // What it said the first time can still be read.
-  await answer(page, "Critic").getByText("Earlier answer 1").click();
-  await answer(page, "Critic").getByText("Cut off").waitFor();
+  await page.getByRole("button", { name: "Compare answers of Critic" }).click();
+  const answers = page.getByRole("dialog", { name: "Critic: 2 answers" });
+  await answers.getByText("Cut off").waitFor();
   const view = await boardView(server, id);
   expect(view.syntheses.map((one) => one.number)).toEqual([1, 2]);
 });

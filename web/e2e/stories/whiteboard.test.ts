@@ -1,3 +1,4 @@
+import { Whiteboard } from "../arrange";
 import type { Locator, Page } from "playwright-core";
 import type { Person } from "../person";
 import { expect, story } from "../stage";
@@ -186,7 +187,7 @@ story("somebody comes by a link, and posts are found by their words", async (sta
   await ada.page.getByText("1 post of 2 shown").waitFor();
 
   await ada.page.getByRole("button", { name: "Invite…" }).click();
-  const dialog = ada.page.getByRole("dialog", { name: "Invite somebody" });
+  const dialog = ada.page.getByRole("dialog", { name: "Invite someone" });
   await dialog.getByRole("textbox", { name: "Their name here" }).fill("bob");
   await dialog.getByRole("combobox", { name: "As" }).selectOption("operator");
   await dialog.getByRole("button", { name: "Create link" }).click();

@@ -42,7 +42,7 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
       </p>
       <TextArea
         label="Summary (optional)"
-        hint="What came of it, in Markdown. Shown at the end of the thread and in the export."
+        hint="The outcome, in Markdown. Shown at the end of the thread and in the export."
         rows={6}
         value={summary}
         wrong={field}

@@ -7,6 +7,7 @@ import { Button } from "../ui/Button";
 import { Field, GrowingArea } from "../ui/Field";
 import type { AttachedFile } from "../ui/files";
 import { isSending } from "../ui/keys";
+import { useNarrow } from "../ui/narrow";
 import { Wrong } from "../ui/Notice";
 import { BoardCards } from "./BoardCards";
 import type { Board, Sample } from "./boards";
@@ -26,6 +27,7 @@ export function Ask({ boards, roles, samples }: Props) {
   const [chosen, setChosen] = useState(() => remembered(LAST_BOARD, FIRST_BOARD));
   const [files, setFiles] = useState<AttachedFile[]>([]);
   const attachments = useAttachments(files, setFiles);
+  const isNarrow = useNarrow();
   const area = useRef<HTMLDivElement>(null);
   const { convene, isConvening, error } = useConvene();
   // A board that was remembered may not be there any more.
@@ -65,14 +67,14 @@ export function Ask({ boards, roles, samples }: Props) {
               onChange={(event) => write(event.target.value)}
               onKeyDown={press}
               autoFocus={hasKeyboard()}
-              placeholder="Ask what several minds should weigh"
+              placeholder="Ask a question worth several opinions"
               aria-keyshortcuts="Enter"
             />
           )}
         </Field>
         <Attached of={attachments} />
         <div className="ask-foot">
-          <AttachButton of={attachments} />
+          <AttachButton of={attachments} isShort={isNarrow} />
           <Link href={`/boardrooms?${more}`} className="button quiet">
             More choices
           </Link>

@@ -38,7 +38,7 @@ export function NoModel({ providers, onLook }: Props) {
           title="Use Ollama"
           facts={{
             "Good for": "Private work: open models, as good as your hardware allows.",
-            Costs: "Nothing but time and power",
+            Costs: "Only electricity",
             "Leaves this machine": "Nothing",
           }}
         >
@@ -104,7 +104,7 @@ function Download() {
       icon="download"
       title="Download a model"
       facts={{
-        "Good for": offer.goodFor,
+        "Good for": offer.goodFor.charAt(0).toUpperCase() + offer.goodFor.slice(1),
         Costs: "Nothing",
         "Leaves this machine": "Nothing",
       }}
@@ -164,7 +164,7 @@ function PasteKey() {
       title="Paste an API key"
       facts={{
         "Good for": "Decisions that matter: the strongest models, several families at once.",
-        Costs: "By the provider’s prices, shown beforehand",
+        Costs: "The provider’s prices, estimated up front",
         "Leaves this machine": "Your question and its files",
       }}
     >

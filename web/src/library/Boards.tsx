@@ -94,7 +94,7 @@ export function Boards() {
             changes.remove.mutate(removing.name, { onSuccess: () => setRemoving(undefined) })
           }
         >
-          <p>Sessions that were convened from it keep what it said.</p>
+          <p>Past sessions keep their own copy.</p>
         </Confirm>
       )}
     </>

@@ -34,7 +34,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
       </summary>
       <div className="stack">
         <SpeaksBy draft={draft} problem={problem} onChange={onChange} />
-        <div className="stack tight" role="group" aria-label="Formats that it suits">
+        <div className="stack tight" role="group" aria-label="Best formats">
           <p className="legend">Best for</p>
           <div className="row">
             {FORMATS.map((format) => (

@@ -60,7 +60,9 @@ export function Sheet({ run, place }: { run: RunView; place: string }) {
           <div className="sheet-main">
             <h2 className="label">To be decided</h2>
             {approval.show === undefined ? (
-              <p className="muted">The workflow shows nothing here. The run has the whole story.</p>
+              <p className="muted">
+                This workflow has nothing to show here. Open the run for details.
+              </p>
             ) : (
               <div className="sheet-show">
                 <Value value={approval.show} label="To be decided" under={2} />

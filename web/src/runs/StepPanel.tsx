@@ -194,7 +194,7 @@ function ForkFrom({ run, step }: { run: RunView; step: string }) {
       <Button icon="fork" onClick={() => setAsked(true)}>
         Fork from here
       </Button>
-      <span className="muted small">A new run; what came before is not paid twice.</span>
+      <span className="muted small">Starts a new run. Earlier steps are reused at no cost.</span>
       {isAsked && (
         <Confirm
           title={`Fork from ${step}?`}

@@ -53,7 +53,9 @@ export function Times({ run, onChoose }: { run: RunView; onChoose: (place: strin
     <section className="card run-times" aria-labelledby="run-times">
       <div className="run-card-head">
         <h2 id="run-times">Time</h2>
-        <span className="muted small">Waits for people are folded, and cost no time worked.</span>
+        <span className="muted small">
+          Time spent waiting for people is collapsed and not counted as work.
+        </span>
         <Segmented
           label="Lanes"
           options={[

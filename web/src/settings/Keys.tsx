@@ -21,7 +21,9 @@ export function Keys() {
   return (
     <section className="card" aria-labelledby="settings-keys">
       <h2 id="settings-keys">Keys</h2>
-      <p className="muted">For everyone who uses this server. They can be replaced, never read.</p>
+      <p className="muted">
+        For everyone who uses this server. Keys can be replaced but never viewed.
+      </p>
       <ul className="list settings-list">
         {settings.data.keys.map((one) => (
           <li key={one.provider}>

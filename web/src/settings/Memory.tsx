@@ -15,7 +15,7 @@ export function Memory() {
   };
   return (
     <section className="card" aria-labelledby="settings-memory">
-      <h2 id="settings-memory">What this browser remembers</h2>
+      <h2 id="settings-memory">Stored in this browser</h2>
       <p className="muted">Stored only here. The server does not have it.</p>
       {groups.length === 0 && <p>Nothing yet.</p>}
       <ul className="list settings-list">

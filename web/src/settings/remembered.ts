@@ -1,4 +1,4 @@
-// What this browser remembers, in groups that mean something to whoever made it do so.
+// Stored in this browser, in groups that mean something to whoever made it do so.
 
 import { remembered } from "../stored";
 import { some } from "../ui/time";

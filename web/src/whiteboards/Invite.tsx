@@ -37,7 +37,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog
-      title="Invite somebody"
+      title="Invite someone"
       onClose={onClose}
       onSubmit={() => (link ? void copy(link) : invite.mutate({ invite: name, role }))}
       foot={
@@ -77,7 +77,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
         {link && (
           <TextField
             label="Link"
-            hint="Whoever has it can join under this name. Send it to nobody else."
+            hint="Whoever has it can join under this name. Share it only with them."
             readOnly
             value={link}
             onFocus={(event) => event.target.select()}

@@ -135,7 +135,7 @@ function Brings({ from, to }: { from: Phase; to: Phase }) {
         <p>{words(to, view.debateVisibility).does}</p>
       </section>
       <section>
-        <h3>Ends for good</h3>
+        <h3>No longer possible</h3>
         {gone.length === 0 ? (
           <p>Nothing.</p>
         ) : (

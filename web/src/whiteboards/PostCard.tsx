@@ -130,7 +130,7 @@ function Fields({ post }: { post: Post }) {
       )}
       {cascadeTargets.length > 0 && (
         <div>
-          <dt>Would change too</dt>
+          <dt>Also affects</dt>
           <dd>
             {cascadeTargets.map((one) => (
               <code key={one}>{one}</code>

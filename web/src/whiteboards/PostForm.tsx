@@ -258,7 +258,7 @@ function MoreFields({ draft, problem, onChange }: MoreProps) {
           onChange={(event) => onChange({ findingRefs: event.target.value })}
         />
         <TextArea
-          label="Files that would change too, one per line"
+          label="Other affected files, one per line"
           rows={2}
           placeholder="src/main.rs"
           spellCheck={false}

@@ -77,7 +77,7 @@ export function StartRun({ workflow, onClose }: Props) {
         ))}
         <TextField
           label="Your name (optional)"
-          hint="Whoever starts a run may not approve it, unless the workflow says so."
+          hint="You can’t approve a run you started unless the workflow allows it."
           value={starter}
           onChange={(event) => setStarter(event.target.value)}
         />
