@@ -26,8 +26,8 @@ impl Offer {
 }
 
 /// From small to large. Instruct models whose files their makers or the makers of llama.cpp
-/// publish, where there are any. Each repository has been seen to hold a file of that kind, of that
-/// size and under that licence; of the smaller Qwen3 their makers publish Q8_0 alone.
+/// publish, where there are any. Sizes and licences are as copies of the repositories' pages
+/// and other projects tell them; of the smaller Qwen3 their makers publish Q8_0 alone.
 pub const OFFERS: [Offer; 9] = [
     Offer {
         name: "smollm2-360m",
