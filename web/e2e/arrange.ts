@@ -53,10 +53,15 @@ export class Whiteboard {
     readonly id: string,
   ) {}
 
-  static async open(server: Server, id: string, topic: string, by = "ada"): Promise<Whiteboard> {
-    const opened = await got(
-      server.api.POST("/api/whiteboards", { body: { boardId: id, topic, openedBy: by } }),
-    );
+  static async open(
+    server: Server,
+    id: string,
+    topic: string,
+    by = "ada",
+    more: Partial<Schemas["NewWhiteboard"]> = {},
+  ): Promise<Whiteboard> {
+    const body = { boardId: id, topic, openedBy: by, ...more };
+    const opened = await got(server.api.POST("/api/whiteboards", { body }));
     const whiteboard = new Whiteboard(server, id);
     whiteboard.tokens.set(by, opened.agentToken);
     return whiteboard;

@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { board, boardView, got, settled } from "../arrange";
 import { advisor, anyAdvisor, sections, verdict } from "../cast";
 import { expect, story } from "../stage";
@@ -50,7 +53,7 @@ story("a board of one's own is added, convened, changed and removed", async (sta
   await page.goto("/");
   await page.getByRole("radio", { name: /Security board/ }).check({ force: true });
   await page.getByRole("textbox", { name: "Your question" }).fill("May we log addresses?");
-  await page.getByRole("button", { name: "Convene" }).click();
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
   await page.waitForURL(/\/boardrooms\/./);
   const id = page.url().split("/").at(-1) ?? "";
   await settled(server, id);
@@ -86,7 +89,8 @@ story("a board goes out as a file and comes back", async ({ server, person }) =>
   await mine.getByRole("button", { name: /^More for/ }).click();
   const download = page.waitForEvent("download");
   await page.getByRole("menuitem", { name: "Export as TOML" }).click();
-  const path = await (await download).path();
+  const path = join(mkdtempSync(join(tmpdir(), "plenary-board-")), "board.toml");
+  await (await download).saveAs(path);
 
   await page.getByLabel("Board file").setInputFiles(path);
   await page.getByRole("dialog", { name: "Replace the board?" }).getByText("Cancel").click();
@@ -163,7 +167,7 @@ story("files come by button and by paste, and can be opened", async (stage) => {
   await page.getByRole("dialog", { name: "plan.png" }).getByRole("img").waitFor();
   await page.keyboard.press("Escape");
 
-  await page.getByRole("button", { name: "Convene" }).click();
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
   await page.waitForURL(/\/boardrooms\/./);
   const id = page.url().split("/").at(-1) ?? "";
   await settled(server, id);

@@ -170,7 +170,9 @@ story("two people on a blind board, through all phases to the record", async ({ 
 
 story("somebody comes by a link, and posts are found by their words", async (stage) => {
   const { server, person } = stage;
-  const wall = await Whiteboard.open(server, "outage", "What went wrong?");
+  const wall = await Whiteboard.open(server, "outage", "What went wrong?", "ada", {
+    admission: "invited",
+  });
   await wall.post("ada", { type: "claim", title: "The disk was full", body: "At 3 a.m." });
   await wall.post("ada", { type: "claim", title: "Nobody was called", body: "No rota." });
   const ada = await person();

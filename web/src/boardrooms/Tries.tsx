@@ -52,12 +52,13 @@ export function Tries({ board, advisor, canPick }: Props) {
                     canPick &&
                     one.status === "done" && (
                       <Button
+                        aria-label={`Pick this one: answer ${one.try}`}
                         disabled={command.isPending}
                         onClick={() =>
                           command.mutate({ do: "pick", advisor: advisor.id, try: one.try })
                         }
                       >
-                        Pick this one<span className="unseen">: answer {one.try}</span>
+                        Pick this one
                       </Button>
                     )
                   )}

@@ -41,8 +41,12 @@ const PEOPLE_SHOWN = 12;
 export function People() {
   const { view } = useBoardPage();
   const [isInviting, setInviting] = useState(false);
+  // Where anybody may come in, the board's own address is enough.
   const canInvite =
-    view.you !== undefined && view.you.role !== "specialist" && view.phase !== "archived";
+    view.admission !== "open" &&
+    view.you !== undefined &&
+    view.you.role !== "specialist" &&
+    view.phase !== "archived";
   const isPartial = view.phase === "blind" && view.hasPosted === undefined;
   return (
     <section className="card side-card" aria-labelledby="people-heading" id="people">
