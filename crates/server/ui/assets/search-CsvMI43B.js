@@ -1,1 +1,0 @@
-import{$ as e,Et as t,Ot as n}from"./title-CoIpUzM3.js";var r=n(t(),1);function i(){let t=e()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(t),[t])}export{i as t};
