@@ -250,7 +250,10 @@ interface ProblemProps {
 
 /** A board of the same name can be replaced; a file with faults has to be mended first. */
 function ImportProblem({ error, isBusy, onClose, onReplace }: ProblemProps) {
-  if (error instanceof Problem && error.code === "taken") {
+  const faults = error instanceof Problem ? (error.fields ?? []) : [];
+  const isTaken = ({ field, problem }: (typeof faults)[number]) =>
+    field === "name" && problem === "is the name of another board";
+  if (faults.length === 1 && faults.every(isTaken)) {
     return (
       <Confirm
         title="Replace the board?"
@@ -259,7 +262,9 @@ function ImportProblem({ error, isBusy, onClose, onReplace }: ProblemProps) {
         onClose={onClose}
         onSure={onReplace}
       >
-        <p>{error.message}</p>
+        <p>
+          There is a board of this name already. Its seats and terms are replaced by the file’s.
+        </p>
       </Confirm>
     );
   }
