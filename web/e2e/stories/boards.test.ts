@@ -80,7 +80,9 @@ story("a board of one's own is added, convened, changed and removed", async (sta
 });
 
 story("a board goes out as a file and comes back", async ({ server, person }) => {
-  const { page } = await person();
+  const somebody = await person();
+  somebody.forgive(/status of 422/);
+  const { page } = somebody;
   await page.goto("/library/boards");
   const builtIn = page.getByRole("region", { name: "Built-in" });
   await builtIn.getByRole("button", { name: "More for Classic Triad" }).click();
