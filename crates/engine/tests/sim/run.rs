@@ -50,6 +50,8 @@ pub struct Run {
     /// Nodes are neither killed nor paused, nor lose their lease: that would heal much of
     /// what else goes wrong.
     is_calm: bool,
+    /// Nodes reach each other. That takes time, so that some runs do without.
+    is_near: bool,
     /// Somebody writes much at once.
     pub is_flooded: bool,
     born: u64,
@@ -69,6 +71,7 @@ impl Run {
             nodes: vec![],
             wanted: nodes,
             is_calm: seed.is_multiple_of(3),
+            is_near: seed % 4 == 1,
             is_flooded: nodes > 1 && theme == Theme::Rooms && seed % 8 == 5,
             born: 0,
             asked: 0,
@@ -115,7 +118,9 @@ impl Run {
         engine.send(Arc::new(SimErrands { world, node, engine: Arc::downgrade(&engine) }));
         let address = number.to_string();
         self.world.lock().engines.insert(address.clone(), Arc::downgrade(&engine));
-        engine.join(Arc::new(SimPeers { world: self.world.clone() }), Some(address));
+        if self.is_near {
+            engine.join(Arc::new(SimPeers { world: self.world.clone() }), Some(address));
+        }
         self.world.note(format!("n{number} starts"));
         self.world.lock().stir(number);
         let resuming = engine.clone();

@@ -308,10 +308,18 @@ async fn the_document_lists_every_route() {
         let pointer = part.split('"').next().unwrap();
         assert!(document.pointer(pointer).is_some(), "{pointer}");
     }
-    // Whatever the sources route is in the document, but for these pages, and MCP,
-    // which describes itself: its answers are JSON-RPC and not in our envelope.
-    let pages =
-        ["/docs", "/docs/", "/docs/style.css", "/docs/{*page}", "/api/openapi.json", "/mcp"];
+    // Whatever the sources route is in the document, but for these pages; MCP, which
+    // describes itself: its answers are JSON-RPC and not in our envelope; and what only
+    // nodes ask of each other.
+    let pages = [
+        "/docs",
+        "/docs/",
+        "/docs/style.css",
+        "/docs/{*page}",
+        "/api/openapi.json",
+        "/mcp",
+        "/node/words/{id}",
+    ];
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let routed = routed(&sources);
     assert!(!routed.is_empty());
