@@ -18,7 +18,7 @@ story("the operator chooses the model of a tier, and sets a key", async ({ serve
 
   // A key is kept on the server and never comes back.
   const keys = page.getByRole("region", { name: "Keys" });
-  await keys.getByRole("button", { name: "Set the key of OpenRouter" }).click();
+  await keys.getByRole("button", { name: "Add a key for OpenRouter" }).click();
   await keys.getByLabel("Key of OpenRouter").fill("sk-or-v1-not-a-real-key");
   await keys.getByRole("button", { name: "Save key" }).click();
   await expect

@@ -57,7 +57,7 @@ function OneKey({ of: { provider, variable, from } }: { of: Schemas["ProviderKey
         </div>
         <span className="row spread">
           {!isOpen && (
-            <Button onClick={() => setOpen(true)} aria-label={`Set the key of ${name}`}>
+            <Button onClick={() => setOpen(true)} aria-label={`Add a key for ${name}`}>
               {from === undefined ? "Add a key" : "Replace"}
             </Button>
           )}
