@@ -37,6 +37,7 @@ export function Keys() {
 
 function OneKey({ of: { provider, variable, from } }: { of: Schemas["ProviderKey"] }) {
   const [isOpen, setOpen] = useState(false);
+  const action = from === undefined ? "Add a key" : "Replace key";
   const [key, setText] = useState("");
   const save = useSet(setKey);
   const remove = useSet(removeKey);
@@ -57,8 +58,8 @@ function OneKey({ of: { provider, variable, from } }: { of: Schemas["ProviderKey
         </div>
         <span className="row spread">
           {!isOpen && (
-            <Button onClick={() => setOpen(true)} aria-label={`Add a key for ${name}`}>
-              {from === undefined ? "Add a key" : "Replace"}
+            <Button onClick={() => setOpen(true)} aria-label={`${action} for ${name}`}>
+              {action}
             </Button>
           )}
           {isOurs && (
