@@ -170,6 +170,8 @@ fn plain(text: &str) -> String {
     let text = values(&text, "\"leaseLeftMs\":");
     // Connections to a database come and go.
     let text = figures(&text, "\nplenary_database_");
+    // In how many pieces a text is told goes by how soon its readers take it.
+    let text = figures(&text, "\nplenary_deltas_total ");
     // How many digits such a figure has changes the length.
     let text = match text.contains("<value>") {
         true => figures(&text, "\ncontent-length:"),
