@@ -327,8 +327,13 @@ pub fn set_tiers(clerk: &Clerk, standing: &Standing, new: NewTiers) -> Result<Sh
     for (field, model) in
         [("fast", &new.fast), ("balanced", &new.balanced), ("strong", &new.strong)]
     {
-        if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
-            return Err(ClerkError::wrong(field, "name a model, or leave it out"));
+        let fits = |model: &String| {
+            !model.trim().is_empty() && model.chars().count() <= limits::TIER_MODEL_CHARS
+        };
+        if model.as_ref().is_some_and(|model| !fits(model)) {
+            let most = limits::TIER_MODEL_CHARS;
+            let problem = format!("name a model in up to {most} characters, or leave it out");
+            return Err(ClerkError::wrong(field, problem));
         }
     }
     counts(clerk, port.tiers(new)?);

@@ -60,6 +60,8 @@ pub const POINT_BYTES: usize = 1_000;
 pub const VOTE_REASON_BYTES: usize = 1_000;
 /// Bytes of one model's name.
 pub const MODEL_NAME_BYTES: usize = 200;
+/// The model that is set for a tier, with its provider.
+pub const TIER_MODEL_CHARS: usize = 300;
 /// Bytes of a council's or a whiteboard's name, and of the name of who speaks there.
 pub const ROOM_NAME_BYTES: usize = 80;
 pub const AGENT_NAME_BYTES: usize = 80;
