@@ -842,8 +842,15 @@ export const SCENES: Scene[] = [
       return `/boardrooms/${id}`;
     },
     ready: async (page) => {
-      await page.getByRole("button", { name: "Compare answers of Critic" }).click();
-      await page.getByRole("dialog").getByText("Pick this one").first().waitFor();
+      // A narrow page is laid out once more when it has its board, and a dialog that was opened
+      // before that is gone.
+      const compare = page.getByRole("button", { name: "Compare answers of Critic" });
+      const pick = page.getByRole("dialog").getByText("Pick this one").first();
+      for (let nth = 0; nth < 5 && !(await pick.isVisible()); nth += 1) {
+        await compare.click({ timeout: 2_000 }).catch(() => undefined);
+        await pick.waitFor({ timeout: 2_000 }).catch(() => undefined);
+      }
+      await pick.waitFor();
     },
   },
   { name: "library-models", prepare: at("/library/models"), ready: text("alpha") },
