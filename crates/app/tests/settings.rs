@@ -171,8 +171,9 @@ async fn tiers_and_prices_are_set_and_kept() {
         let mut all = tiers.as_array().unwrap().iter();
         all.find(|tier| tier["tier"] == name).unwrap()["model"].clone()
     };
-    let long = json!({ "fast": "m".repeat(301) });
-    assert_eq!(client.put("/api/settings/tiers", long).await.0, 422);
+    for wrong in [json!({ "fast": "m".repeat(301) }), json!({ "fast": null })] {
+        assert_eq!(client.put("/api/settings/tiers", wrong).await.0, 422);
+    }
     let (status, set) = client.put("/api/settings/tiers", json!({ "fast": "ollama/b" })).await;
     assert_eq!(status, 200, "{set}");
     assert_eq!(tier("fast").await, "ollama/b");

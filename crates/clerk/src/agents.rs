@@ -163,7 +163,7 @@ pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 /// What an agent cannot be without is not cleared.
-fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)

@@ -9,6 +9,7 @@ use plenary_domain::{Reject, limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::agents::not_null;
 use crate::identity::Standing;
 use crate::{Clerk, ClerkError, Prices, Result, Tiers};
 
@@ -136,13 +137,13 @@ pub struct NewKey {
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTiers {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, min_length = 1, max_length = 300)]
     pub fast: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, min_length = 1, max_length = 300)]
     pub balanced: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, min_length = 1, max_length = 300)]
     pub strong: Option<String>,
 }
