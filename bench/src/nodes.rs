@@ -235,6 +235,8 @@ impl Work {
         if let Work::Post = self {
             open(api, "councils", &json!({ "name": council, "charter": "Posts." })).await?;
         }
+        // The first post brings the token by which its sender posts again.
+        let mut token = None;
         for nth in 0.. {
             if over.load(Relaxed) {
                 break;
@@ -244,7 +246,9 @@ impl Work {
                 Work::Discussion => discuss(api, client, nth).await?,
                 Work::Post => {
                     let post = json!({ "sender": "bench", "body": format!("Post {nth}.") });
-                    open(api, &format!("councils/{council}/posts"), &post).await?;
+                    let path = format!("councils/{council}/posts");
+                    let told = open_as(api, &path, &post, token.as_deref()).await?;
+                    token = token.or_else(|| told["agentToken"].as_str().map(str::to_owned));
                 }
             }
             done.fetch_add(1, Relaxed);
@@ -254,8 +258,17 @@ impl Work {
 }
 
 async fn open(api: &Api, path: &str, body: &Value) -> Outcome<Value> {
+    open_as(api, path, body, None).await
+}
+
+async fn open_as(api: &Api, path: &str, body: &Value, token: Option<&str>) -> Outcome<Value> {
     let url = format!("{}/api/{path}", api.url);
-    let response = api.client.post(url).json(body).send().await?;
+    let request = api.client.post(url).json(body);
+    let request = match token {
+        Some(token) => request.header("agent-token", token),
+        None => request,
+    };
+    let response = request.send().await?;
     let status = response.status();
     let mut reply: Value = response.json().await?;
     match reply["data"].take() {
