@@ -108,24 +108,22 @@ impl Proven {
 impl Caller {
     /// Makes sure that the caller opened the session, or is the operator.
     pub(crate) fn owns(&self, snapshot: &Snapshot, verb: &'static str) -> Result<()> {
-        let (by_token, has_shown) = match &*snapshot.room {
-            Room::Whiteboard(board) => {
-                (true, self.proven == Proven::Agent(board.opened_by().clone()))
-            }
-            Room::Council(_) => (true, self.proven == Proven::Opener),
-            // What somebody's agent has begun is theirs, and that of all their agents.
-            Room::Workflow(_) => (false, *snapshot.opened_by == self.standing.agents()),
+        let by_token = match &*snapshot.room {
+            Room::Whiteboard(board) => Some(Proven::Agent(board.opened_by().clone())),
+            Room::Council(_) => Some(Proven::Opener),
             // Nobody has a token for having opened one of these.
-            Room::Boardroom(_)
+            Room::Workflow(_)
+            | Room::Boardroom(_)
             | Room::Discussion(_)
             | Room::Library(_)
             | Room::Signals(_)
             | Room::Shelf(_)
-            | Room::Boards(_) => (false, false),
+            | Room::Boards(_) => None,
         };
-        if self.may(snapshot, has_shown) {
+        if self.standing.owns(snapshot, by_token.as_ref() == Some(&self.proven)) {
             return Ok(());
         }
+        let by_token = by_token.is_some();
         Err(ClerkError::NotYours { kind: snapshot.room.summary().kind, verb, by_token })
     }
 
@@ -231,6 +229,15 @@ impl Standing {
     /// Makes sure that the operator of the server asks.
     pub fn operates(&self, what: &'static str) -> Result<()> {
         if self.is_operator() { Ok(()) } else { Err(ClerkError::NotOperator(what)) }
+    }
+
+    /// Whether a session is the caller's, who may have shown the token of its opener, or the
+    /// caller the operator.
+    pub(crate) fn owns(&self, snapshot: &Snapshot, has_shown: bool) -> bool {
+        // What somebody's agent has begun is theirs, and that of all their agents.
+        let is_run = matches!(&*snapshot.room, Room::Workflow(_));
+        let is_theirs = is_run && *snapshot.opened_by == self.agents();
+        self.may(opener(snapshot), has_shown || is_theirs)
     }
 
     /// As whom the caller's agents open what is not to be taken for the caller's own.

@@ -1,10 +1,13 @@
 //! Runs of workflows: begin, decide, cancel, go on from a step.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use plenary_domain::budget::Allowance;
 use plenary_domain::workflow::{
     self, Again, Begin, Checked, Command, Definition, Forked, OnFailure, Place, State, Step, gives,
 };
-use plenary_domain::{Reject, SessionId, Wrong, limits, names, room};
+use plenary_domain::{Reject, Room, SessionId, Wrong, limits, names, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::identity::{Caller, Proven, Standing};
 use crate::shelves::{self, Started};
-use crate::{Clerk, ClerkError, Result, mirror};
+use crate::{Clerk, ClerkError, Result, mirror, whiteboards};
 
 pub const KIND: &str = "workflow";
 /// Characters of the name of whoever starts a run.
@@ -104,6 +107,49 @@ pub struct NewDecision {
 pub struct Cancelling {
     #[schema(max_length = 65536)]
     pub reason: Option<String>,
+}
+
+/// A run as the caller sees it. Whoever does not own it sees nothing of what happens in it
+/// as long as a board is blind on which it posts: what its seats write there is on its log
+/// before it is on the board. Sessions of other forms are as they are.
+pub async fn seen(
+    clerk: &Clerk,
+    snapshot: Snapshot,
+    (standing, proven): (&Standing, &Proven),
+) -> Result<Snapshot> {
+    let Some(run) = snapshot.room.workflow() else { return Ok(snapshot) };
+    let is_asked = matches!(proven, Proven::Seat(_));
+    if is_asked || standing.owns(&snapshot, false) || !keeps_secrets(clerk, &snapshot).await? {
+        return Ok(snapshot);
+    }
+    let room = Arc::new(Room::Workflow(Box::new(run.veiled())));
+    Ok(Snapshot { room, version: 0, ..snapshot })
+}
+
+/// Whether a run may know something of a board that is blind now: by its own posts, by the
+/// runs that it has opened, or by the one that it goes on from.
+async fn keeps_secrets(clerk: &Clerk, snapshot: &Snapshot) -> Result<bool> {
+    let mut seen = BTreeSet::new();
+    let mut left = vec![snapshot.id];
+    while let Some(id) = left.pop() {
+        let run = match clerk.engine.get(id).await {
+            // It was removed; what it has done cannot be told.
+            Err(EngineError::NotFound(_)) => continue,
+            run => run?,
+        };
+        let Some(state) = run.room.workflow().filter(|_| seen.insert(id)) else { continue };
+        if state.has_yet_to_post() {
+            return Ok(true);
+        }
+        for board in state.unopened_boards() {
+            if whiteboards::is_blind(clerk, board).await? {
+                return Ok(true);
+            }
+        }
+        left.extend(state.runs().filter_map(|run| run.parse::<SessionId>().ok()));
+        left.extend(state.forked.iter().map(|(earlier, _)| *earlier));
+    }
+    Ok(false)
 }
 
 /// Begins a run of a file or of a stored workflow.

@@ -412,6 +412,23 @@ pub async fn submit(clerk: &Clerk, id: SessionId, by: By, command: Command) -> R
     Ok(clerk.engine.submit(id, by, room::Command::Whiteboard(command)).await?)
 }
 
+/// Whether a board is blind, by its name or its id. One that is not there hides nothing.
+pub(crate) async fn is_blind(clerk: &Clerk, written: &str) -> Result<bool> {
+    let id = match written.parse::<SessionId>() {
+        Ok(id) => Ok(id),
+        Err(_) => clerk.engine.named(KIND, written).await,
+    };
+    let room = match id {
+        Ok(id) => clerk.engine.get(id).await.map(|snapshot| snapshot.room),
+        Err(error) => Err(error),
+    };
+    match room {
+        Ok(room) => Ok(room.whiteboard().is_some_and(|board| board.phase() == Phase::Blind)),
+        Err(EngineError::NotFound(_) | EngineError::Unnamed { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// A session of another form is no whiteboard.
 pub fn board(snapshot: &Snapshot) -> Result<&State> {
     let board = snapshot.room.whiteboard();

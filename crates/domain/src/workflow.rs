@@ -32,6 +32,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod time;
+mod veil;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,6 +104,8 @@ pub struct State {
     pub ledger: Ledger,
     /// The code around quotations.
     code: Nonce,
+    /// What has happened in it is left out, because whoever looks may not know of it yet.
+    pub is_veiled: bool,
     pub stage: Stage,
 }
 
@@ -321,8 +324,12 @@ impl Form for State {
         Claim { seat: self.seat_of(call), ..Claim::default() }
     }
 
+    fn is_listed(&self, event: &Event) -> bool {
+        self.is_open_about(event)
+    }
+
     fn searchable(&self, event: &Event) -> String {
-        event.searchable()
+        if self.is_open_about(event) { event.searchable() } else { String::new() }
     }
 }
 

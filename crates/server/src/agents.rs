@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use futures::future::BoxFuture;
 use plenary_clerk::ClerkError;
 use plenary_clerk::identity::{self, Caller, PersonsSeat, Proofs, Proven, Standing};
-use plenary_clerk::{boardrooms, whiteboards};
+use plenary_clerk::{boardrooms, runs, whiteboards};
 use plenary_domain::whiteboard::{Role, Shown};
 use plenary_domain::{AgentName, SessionId};
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -40,6 +40,7 @@ pub struct AgentHeader {
 }
 
 /// Who asks, with the token that they show, not yet compared.
+#[derive(Clone)]
 pub struct Asking {
     standing: Standing,
     token: Option<String>,
@@ -84,7 +85,8 @@ impl Asking {
         seat: Option<u8>,
     ) -> Result<Snapshot, Problem> {
         let proven = self.proven(app, session).await?;
-        Ok(boardrooms::seen(app.engine.get(session).await?, &proven, seat)?)
+        let seen = boardrooms::seen(app.engine.get(session).await?, &proven, seat)?;
+        Ok(runs::seen(&app.clerk, seen, (&self.standing, &proven)).await?)
     }
 
     /// The one who asks for a change of this session.

@@ -80,6 +80,7 @@ impl State {
             cut: BTreeMap::new(),
             ledger: budgeted(definition.budget, *at),
             code: nonce.clone(),
+            is_veiled: false,
             stage: Stage::Running,
         })
     }

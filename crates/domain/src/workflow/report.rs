@@ -9,6 +9,9 @@ use crate::form::{Happened, Progress, Report};
 use crate::ledger::Ledger;
 use crate::record::{Code, Document, Saying, Words, line};
 
+/// What is said of a run to whoever may not know yet what happens in it.
+const VEILED: &str = "not shown while a board that it posts on is blind";
+
 impl Report for State {
     fn status(&self) -> &'static str {
         match &self.stage {
@@ -47,6 +50,7 @@ impl Report for State {
         let (done, total) = (all.iter().filter(ended).count() as u32, all.len() as u32);
         let people = self.waits_for();
         let message = match (&self.stage, people.as_slice()) {
+            (Stage::Running | Stage::Finally { .. }, _) if self.is_veiled => VEILED.to_owned(),
             (Stage::Ended { ending, .. }, _) if ending.reason.is_empty() => {
                 ending.status.name().to_owned()
             }
@@ -104,12 +108,15 @@ impl Report for State {
 
     fn next(&self) -> Vec<String> {
         let mut next = vec![];
+        if self.is_veiled {
+            next.push("Look again when the board that it posts on has been opened.".into());
+        }
         for (place, people) in self.steps.keys().map(|place| (place, self.asked(place))) {
             if !people.is_empty() {
                 next.push(format!("Approve or reject `{place}`, as {}.", people.join(" or ")));
             }
         }
-        if self.stage == Stage::Running {
+        if self.stage == Stage::Running && !self.is_veiled {
             next.push("Cancel it.".into());
         }
         next

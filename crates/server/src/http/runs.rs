@@ -1,5 +1,7 @@
 //! Runs of workflows: begin, follow, decide, cancel, fork.
 
+use std::future::ready;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -59,15 +61,17 @@ async fn begin(
 
 /// A run with all its steps: what each does, how far it is and what came of it.
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "runs",
-    params(("id" = uuid::Uuid, Path, description = "The run."), TagHeader),
+    params(("id" = uuid::Uuid, Path, description = "The run."), AgentHeader, TagHeader),
     responses((status = 200, body = Reply<RunView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
         Unchanged, ReadProblems))]
 async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
+    asking: Asking,
     has: Has,
 ) -> Result<Response, Problem> {
-    has.or(view(&app, &look(&app, &id).await?).await?)
+    let seen = asking.sees(&app, run_id(&app, &id).await?, None).await?;
+    has.or(view(&app, &seen).await?)
 }
 
 /// Cancels a run: nothing but `finally` is done from now on, and the sessions that it has
@@ -130,7 +134,7 @@ pub struct Seats {
 
 /// A run's record, as JSON or as Markdown to read.
 #[utoipa::path(get, path = "/api/runs/{id}/export", tag = "runs",
-    params(("id" = uuid::Uuid, Path, description = "The run."), Format),
+    params(("id" = uuid::Uuid, Path, description = "The run."), AgentHeader, Format),
     responses(
         (status = 200, description = "The record.", content(
             (ExportedRun = "application/json"), (String = "text/markdown"))),
@@ -139,8 +143,9 @@ async fn export(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(query): Query<Format>,
+    asking: Asking,
 ) -> Result<Response, Problem> {
-    let snapshot = look(&app, &id).await?;
+    let snapshot = asking.sees(&app, run_id(&app, &id).await?, None).await?;
     let (state, id) = (runs::run(&snapshot)?, snapshot.id);
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => Ok(document(MARKDOWN, &format!("{id}.md"), state.report(true))),
@@ -170,17 +175,38 @@ pub struct ExportedRun {
 /// Everything that happens in a run, live: each event with an `id`, and between them
 /// answers as they are written (`delta`).
 #[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs",
-    params(("id" = uuid::Uuid, Path, description = "The run."), After),
+    params(("id" = uuid::Uuid, Path, description = "The run."), AgentHeader, After),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
 async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(query): Query<After>,
+    asking: Asking,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let after = live::after(&headers, query.after)?.unwrap_or(0);
-    let frames = app.engine.watch(run_id(&app, &id).await?, after).await?;
-    Ok(live::respond(frames.map(live::frame)))
+    let id = run_id(&app, &id).await?;
+    let was_veiled = is_veiled(&app, &asking, id).await?;
+    let frames = app.engine.watch(id, after).await?;
+    let told = frames.then(move |frame| {
+        let (app, asking) = (app.clone(), asking.clone());
+        async move {
+            // Whoever was told nothing comes back and is told all; whoever must not be told
+            // any more comes back and is told nothing.
+            let is_veiled = is_veiled(&app, &asking, id).await.unwrap_or(true);
+            match (was_veiled, is_veiled) {
+                (false, false) => Some(live::frame(frame)),
+                (true, true) => Some(vec![]),
+                (true, false) | (false, true) => None,
+            }
+        }
+    });
+    let told = told.take_while(|pieces| ready(pieces.is_some())).filter_map(ready);
+    Ok(live::respond(told))
+}
+
+async fn is_veiled(app: &App, asking: &Asking, id: SessionId) -> Result<bool, Problem> {
+    Ok(runs::run(&asking.sees(app, id, None).await?)?.is_veiled)
 }
 
 /// The id of a run. A session of another form is no run: what it hides must not be had by

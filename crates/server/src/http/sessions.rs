@@ -5,9 +5,11 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use plenary_clerk::budgets::{self, NewBudget};
-use plenary_clerk::identity;
+use plenary_clerk::identity::{self, Proven, Standing};
+use plenary_clerk::runs;
 use plenary_domain::room;
 use plenary_domain::{SessionId, limits};
+use plenary_engine::Snapshot;
 use plenary_engine::ports::{ListPage, ListQuery};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -81,12 +83,19 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
         let id = row.id;
         let mut view = SessionView::from(row);
         // One that was removed meanwhile has no facts.
-        if with_facts && let Ok(snapshot) = app.engine.get(id).await {
+        if with_facts && let Ok(snapshot) = seen_by_all(app, id).await {
             view.facts = Some(facts(&app.clerk, &snapshot.room, words.as_deref()));
         }
         rows.push(view);
     }
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
+}
+
+/// A session as everybody may see it.
+async fn seen_by_all(app: &App, id: SessionId) -> Result<Snapshot, Problem> {
+    let nobody = Standing { principal: String::new(), is_agent: true };
+    let snapshot = app.engine.get(id).await?;
+    Ok(runs::seen(&app.clerk, snapshot, (&nobody, &Proven::Nothing)).await?)
 }
 
 /// A page, and how many rows it may have.

@@ -9,6 +9,7 @@ mod prevented;
 mod signals;
 mod stored;
 mod tools;
+mod veiled;
 
 use plenary_scripted::{Reply, Script, When};
 use serde_json::{Value, json};
