@@ -8,13 +8,11 @@ mod tries;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use axum::body::HttpBody as _;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use plenary_clerk::identity::Standing;
 
@@ -75,16 +73,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Stands {
     }
 }
 
-pub async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let foreign = origin::allowed(&access, request.headers()).cloned();
-    let mut response = answer(&access, request, next).await;
+pub async fn check(
+    access: &Access,
+    request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
+    let foreign = origin::allowed(access, request.headers()).cloned();
+    let mut response = answer(access, request, next).await;
     if let Some(origin) = foreign {
         origin::let_read(&mut response, origin);
     }
     response
 }
 
-async fn answer(access: &Access, mut request: Request, next: Next) -> Response {
+async fn answer(
+    access: &Access,
+    mut request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     if origin::is_preflight(&request) && origin::allowed(access, request.headers()).is_some() {
         return match check_host(access, request.headers()) {
             Ok(()) => origin::preflight(request.headers()),
@@ -100,7 +106,7 @@ async fn answer(access: &Access, mut request: Request, next: Next) -> Response {
         Ok(None) => {}
         Err(problem) => return problem.into_response(),
     }
-    next.run(request).await
+    next(request).await
 }
 
 /// Whether the caller keeps its connection where there are too many: with a token, or

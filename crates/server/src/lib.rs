@@ -19,12 +19,16 @@ mod socket;
 mod views;
 mod web;
 
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::{Extension, Router};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures::FutureExt;
 use plenary_engine::Engine;
-use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 
 pub use auth::Access;
@@ -66,21 +70,36 @@ pub fn router(app: App, access: Access) -> Router {
         .merge(node::routes())
         .fallback(web::fallback)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .with_state(app)
-        .layer(Extension(access.clone()))
-        .layer(Extension(Arc::new(auth::Tries::default())))
-        .layer(CatchPanicLayer::custom(error::panicked));
+        .with_state(app);
     let door: Arc<dyn mcp::Door> = Arc::new(mcp::http::Inside::new(rest.clone(), engine.clone()));
     let mcp = mcp::http::routes(door.clone(), &access, capacity.mcp_sessions);
-    let timed = (engine.clone(), access.clone());
-    let socket = socket::routes(door, engine, access.clone(), capacity.socket_clients);
-    rest.merge(mcp)
-        .merge(socket)
-        .layer(axum::middleware::from_fn_with_state(timed, pace::keep))
-        .layer(axum::middleware::from_fn_with_state(access, auth::check))
-        .layer(axum::middleware::map_response(web::as_told))
-        .layer(CatchPanicLayer::custom(error::panicked))
-        .layer(axum::middleware::from_fn(http::v1::in_shape))
+    let socket = socket::routes(door, engine.clone(), access.clone(), capacity.socket_clients);
+    let gate = Gate { engine, access, tries: Arc::default() };
+    rest.merge(mcp).merge(socket).layer(axum::middleware::from_fn_with_state(gate, enter))
+}
+
+/// What stands before every route.
+#[derive(Clone)]
+struct Gate {
+    engine: Arc<Engine>,
+    access: Arc<Access>,
+    tries: Arc<auth::Tries>,
+}
+
+/// Every request comes in by this. It is one layer, because the router copies all layers for
+/// each request, and those inside of another once more.
+async fn enter(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let Gate { engine, access, tries } = gate;
+    request.extensions_mut().insert(access.clone());
+    request.extensions_mut().insert(tries);
+    http::v1::in_shape(request, async |request| {
+        let answered = auth::check(&access, request, async |request| {
+            pace::keep(engine, &access, request, next).await
+        });
+        let answered = AssertUnwindSafe(answered).catch_unwind().await;
+        web::as_told(answered.unwrap_or_else(error::panicked))
+    })
+    .await
 }
 
 /// The OpenAPI document, as `/api/openapi.json` serves it.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -21,7 +21,8 @@ use crate::error::{Code, Problem};
 use crate::listen::Peer;
 
 pub async fn keep(
-    State((engine, access)): State<(Arc<Engine>, Arc<Access>)>,
+    engine: Arc<Engine>,
+    access: &Access,
     mut request: Request,
     next: Next,
 ) -> Response {

@@ -183,7 +183,7 @@ fn guard(mut response: Response) -> Response {
 
 /// What we call JSON or Markdown must not be taken for a page, and what a session says
 /// must not stay in the store of a browser or of a proxy.
-pub async fn as_told(mut response: Response) -> Response {
+pub fn as_told(mut response: Response) -> Response {
     let (name, value) = GUARDS[0].clone();
     response.headers_mut().insert(name, value);
     let stored = response.headers_mut().entry(header::CACHE_CONTROL);

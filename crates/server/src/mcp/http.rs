@@ -2,6 +2,7 @@
 
 mod held;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use axum::extract::Request;
 use axum::http::header;
 use axum::middleware::{self, Next};
 use axum::routing::any_service;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use plenary_domain::limits;
 use plenary_engine::Engine;
@@ -21,6 +23,7 @@ use tower::ServiceExt;
 
 use super::{Door, Reply, Server};
 use crate::auth::{Access, Principal};
+use crate::error;
 use held::Sessions;
 
 pub fn routes(door: Arc<dyn Door>, access: &Access, most_sessions: usize) -> Router {
@@ -84,9 +87,11 @@ impl Door for Inside {
             let body = request.body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
             let mut inner = inner.body(body).map_err(|error| failed(&error.to_string()))?;
             inner.extensions_mut().insert(Principal(request.caller));
-            let response = match self.rest.clone().oneshot(inner).await {
-                Ok(response) => response,
-                Err(never) => match never {},
+            let answered = AssertUnwindSafe(self.rest.clone().oneshot(inner)).catch_unwind().await;
+            let response = match answered {
+                Ok(Ok(response)) => response,
+                Ok(Err(never)) => match never {},
+                Err(panic) => error::panicked(panic),
             };
             let status = response.status().as_u16();
             let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await;

@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use plenary_domain::FailureKind;
 use serde::Serialize;
@@ -12,9 +11,9 @@ use utoipa::{IntoResponses, ToSchema};
 use crate::error::{Code, Problem};
 
 /// Whatever went wrong on the way to `/v1`, in its shape.
-pub async fn in_shape(request: Request, next: Next) -> Response {
+pub async fn in_shape(request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let is_here = request.uri().path().starts_with("/v1/");
-    let response = next.run(request).await;
+    let response = next(request).await;
     let problem = response.extensions().get::<Problem>().filter(|_| is_here);
     let Some(fault) = problem.map(Fault::from) else { return response };
     let mut told = fault.into_response();
