@@ -5,65 +5,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
+import { chromium, type Browser } from "playwright-core";
 import { launch } from "../e2e/browser";
 import { ModelServer, Server } from "../e2e/programs";
 import { page as built } from "./builds";
+import { measured, row, type Measured } from "./frames";
 import { firstLoad } from "./load";
 import { answer } from "./text";
 
 const SECONDS = Number(process.env["BENCH_SECONDS"] ?? 30);
 const TOKENS_PER_SECOND = 100;
 const ROLES = ["advocate", "critic", "analyst", "devils-advocate", "expert", "generalist"] as const;
-const FRAME_MS = 1_000 / 60;
-
-interface Measured {
-  seconds: number;
-  frames: number;
-  /** Of the main thread, per frame. */
-  taskMs: number;
-  scriptMs: number;
-  layoutMs: number;
-  longTasks: number;
-  longestMs: number;
-  blockedMs: number;
-  dropped: number;
-}
-
-interface Watch {
-  frames: number[];
-  long: number[];
-  stopped: boolean;
-}
-
-async function metrics(session: CDPSession): Promise<Record<string, number>> {
-  const { metrics } = await session.send("Performance.getMetrics");
-  return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
-}
-
-async function watch(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const watch: Watch = { frames: [], long: [], stopped: false };
-    Object.assign(window, { watch });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) watch.long.push(entry.duration);
-    }).observe({ type: "longtask" });
-    const frame = (at: number) => {
-      watch.frames.push(at);
-      if (!watch.stopped) requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
-  });
-}
-
-async function watched(page: Page): Promise<Watch> {
-  return page.evaluate(() => {
-    const { watch } = window as unknown as { watch: Watch };
-    watch.stopped = true;
-    return watch;
-  });
-}
-
 async function measure(browser: Browser, folder: string): Promise<Measured> {
   const models = await ModelServer.start("--tps", String(TOKENS_PER_SECOND));
   const server = await Server.start(models.url, { PLENARY_WEB_FOLDER: folder });
@@ -85,59 +37,19 @@ async function measure(browser: Browser, folder: string): Promise<Measured> {
       .nth(ROLES.length - 1)
       .waitFor()
       .catch(() => undefined);
-    return await run(page, models, async () => {
+    const isOver = async () => {
       const now = await server.api.GET("/api/boardrooms/{id}", { params: { path: { id } } });
       return now.data?.data.status !== "answering";
+    };
+    return await measured(page, async () => {
+      await models.release("ready");
+      while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 250));
     });
   } finally {
     await context.close();
     await server.end();
     await models.end();
   }
-}
-
-async function run(
-  page: Page,
-  models: ModelServer,
-  isOver: () => Promise<boolean>,
-): Promise<Measured> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  await watch(page);
-  const before = await metrics(session);
-  const began = performance.now();
-  await models.release("ready");
-  while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 250));
-  const after = await metrics(session);
-  const seconds = (performance.now() - began) / 1_000;
-  const { frames, long } = await watched(page);
-  const gaps = frames.slice(1).map((at, index) => at - (frames[index] ?? at));
-  const per = (name: string) =>
-    (((after[name] ?? 0) - (before[name] ?? 0)) * 1_000) / Math.max(1, frames.length);
-  return {
-    seconds,
-    frames: frames.length,
-    taskMs: per("TaskDuration"),
-    scriptMs: per("ScriptDuration"),
-    layoutMs: per("LayoutDuration") + per("RecalcStyleDuration"),
-    longTasks: long.length,
-    longestMs: Math.max(0, ...long),
-    blockedMs: long.reduce((sum, one) => sum + one - 50, 0),
-    dropped: gaps.reduce((sum, gap) => sum + Math.max(0, Math.round(gap / FRAME_MS) - 1), 0),
-  };
-}
-
-function row(name: string, one: Measured): string {
-  const share = (100 * one.dropped) / Math.max(1, one.dropped + one.frames);
-  return [
-    name.padEnd(16),
-    `${one.taskMs.toFixed(1)} ms/frame`.padStart(15),
-    `script ${one.scriptMs.toFixed(1)}`.padStart(13),
-    `layout ${one.layoutMs.toFixed(1)}`.padStart(13),
-    `${(one.frames / one.seconds).toFixed(1)} frames/s`.padStart(15),
-    `${one.dropped} dropped (${share.toFixed(1)} %)`.padStart(20),
-    `${one.longTasks} long tasks, longest ${one.longestMs.toFixed(0)} ms`.padStart(34),
-  ].join("  ");
 }
 
 export default async function main(): Promise<void> {

@@ -83,6 +83,8 @@ const EXPERT =
   "Expire by time, not by event: a TTL of **30 s** keeps stale reads bounded.\n\n```rust\nlet row = self.cache.get(key).await?;\n```\n\n> Invalidation bugs show at failover, not before.";
 const GENERALIST =
   "Write the way back down first.\n\n1. Who is called?\n2. What do they do?\n3. How do they know it worked?";
+const FORMULAS =
+  "It turns on one number, $p_{\\text{fail}}$, and on how often it is asked for:\n\n$$\nE[\\text{cost}] = \\sum_{i=1}^{n} p_i \\cdot \\frac{c_i}{1 + r}\n$$\n\nAt $5 and $6 a call this breaks even at $n \\ge 11$. What is missing is the share that was measured, and who did it.";
 const OPPOSITE =
   "Most will say *cache it*. The cheaper answer is an index.\n\n- [ ] Look at the slowest ten queries\n- [x] Read the plans";
 
@@ -315,6 +317,42 @@ export const SCENES: Scene[] = [
       return `/boardrooms/${id}`;
     },
     ready: text("writing"),
+  },
+  {
+    name: "boardroom-live",
+    prepare: async ({ models, server }) => {
+      await models.say(
+        advisor("advocate", { text: ADVOCATE }),
+        advisor("critic", { text: CRITIC, hold: "half", holdAfter: 20 }),
+        advisor("analyst", { text: FORMULAS, hold: "half", holdAfter: 40 }),
+        advisor("devils-advocate", { text: OPPOSITE }),
+        advisor("expert", {
+          text: EXPERT,
+          fault: { cutAfter: { tokens: 16 } },
+          faults: 1,
+        }),
+        advisor("generalist", { text: GENERALIST, fault: { rateLimited: { retryAfter: 40 } } }),
+      );
+      const budget = { tokens: 60_000, cost: 0.5 };
+      const id = await board(server, { prompt: QUESTION, board: "full-board", budget });
+      await models.reached("half", 2);
+      return `/boardrooms/${id}`;
+    },
+    ready: async (page) => {
+      await page.getByText("retrying").first().waitFor();
+      await page.getByText("finished").nth(2).waitFor();
+    },
+    config: PRICES,
+  },
+  {
+    name: "boardroom-synthesizing",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT, hold: "half", holdAfter: 24 }), ...ANSWERS);
+      const id = await board(server, { prompt: QUESTION, board: "full-board" });
+      await models.reached("half");
+      return `/boardrooms/${id}`;
+    },
+    ready: text("Points of agreement"),
   },
   {
     name: "boardroom-closed",

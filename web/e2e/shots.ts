@@ -1,5 +1,5 @@
 // Pictures of every page and state, light and dark, wide and narrow, into the folder that
-// SHOTS names: SHOTS=DIR npm run shots [PART OF A NAME]
+// SHOTS names: SHOTS=DIR npm run shots [PART OF A NAME]. WIDTHS=900,1920 takes others.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { launch } from "./browser";
 import { ModelServer, Server } from "./programs";
 import { enter, SCENES, type Scene } from "./scenes";
 
-const SIZES = [
-  { width: 1440, height: 900 },
-  { width: 390, height: 844 },
-];
+const SIZES = (process.env["WIDTHS"] ?? "1440,390").split(",").map((width) => ({
+  width: Number(width),
+  height: Number(width) < 600 ? 844 : 900,
+}));
 
 async function take(browser: Browser, scene: Scene, folder: string): Promise<void> {
   const models = await ModelServer.start();

@@ -19,7 +19,7 @@ const thought = (index: number) => `${payloads[index] ?? ""}\n\nthought`;
 /** Elements that Markdown makes; there are no others inside a text. */
 const ALLOWED = (
   "A BLOCKQUOTE BR CODE DEL DIV EM H1 H2 H3 H4 H5 H6 HR LI OL P PRE SPAN STRONG " +
-  "TABLE TBODY TD TH THEAD TR UL"
+  "TABLE TBODY TD TH THEAD TR UL math mfrac mi mn mo mover mrow msqrt msub msup mtext"
 ).split(" ");
 
 /** What on this page should not be there. */

@@ -57,7 +57,7 @@ story("from a question to a verdict", async ({ models, server, person }) => {
   expect(await panel(page, "Advocate").getAttribute("aria-busy")).toBe("true");
   await answer(page, "Critic").getByText("I would wait for a trial.").waitFor();
   await answer(page, "Analyst").getByRole("table").waitFor();
-  await theVerdict(page).getByText("2 of 3 have answered").waitFor();
+  await page.getByRole("region", { name: "Progress" }).getByText("2 finished, 1 writing").waitFor();
   expect(await saidBy(page, "Advocate")).not.toContain("Begin with one team");
 
   await models.release("advocate");
@@ -107,7 +107,7 @@ story(
     await theVerdict(page).getByRole("button", { name: "Synthesize 1 of 3" }).click();
     await theVerdict(page).getByText("Start with a trial of two weeks").waitFor();
     await theVerdict(page)
-      .getByText(/Without the Advocate/)
+      .getByText(/Advocate did not answer/)
       .waitFor();
   },
 );
@@ -154,7 +154,7 @@ story("a failed advisor says why and is asked again", async ({ models, server, p
   await panel(page, "Critic").getByText("failed", { exact: true }).waitFor();
   await theVerdict(page).getByText("Without the critic.").waitFor();
   const absent = await theVerdict(page)
-    .getByText(/Without the Critic:/)
+    .getByText(/Critic did not answer/)
     .boundingBox();
   const headline = await theVerdict(page).getByText("The advisors would begin").boundingBox();
   expect(absent?.y).toBeLessThan(headline?.y ?? 0);
@@ -185,11 +185,68 @@ story("a verdict now, from those who are done", async ({ models, server, person 
   await page.getByRole("button", { name: "Synthesize 2 of 3 now" }).click();
   await theVerdict(page).getByText("Two were enough.").waitFor();
   await theVerdict(page)
-    .getByText(/Without the Analyst/)
+    .getByText(/Analyst did not answer/)
     .waitFor();
   await panel(page, "Analyst").getByText("Stopped here.").waitFor();
   expect(await saidBy(page, "Analyst")).toContain("slow12");
 });
+
+story("an attempt that broke off stays in sight", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("All the same.") }),
+    advisor("critic", {
+      texts: [words(40, "first"), words(40, "second")],
+      fault: { cutAfter: { tokens: 12 } },
+      faults: 1,
+      hold: "again",
+      holdAfter: 5,
+    }),
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Critic").getByText("first5").waitFor();
+  await models.release("again");
+  const before = answer(page, "Critic").getByRole("region", { name: "Attempt 1" });
+  await before.getByText("first12").waitFor();
+  await before.getByText("broke off after 12 words").waitFor();
+  await theVerdict(page).getByText("All the same.").waitFor();
+  expect(await saidBy(page, "Critic")).toContain("second40");
+});
+
+for (const [width, columns] of [
+  [1440, 6],
+  [1100, 6],
+] as const) {
+  story(`while they answer, columns are alike and full at ${width}`, async (stage) => {
+    const { models, server, person } = stage;
+    await models.say(
+      advisor("advocate", { text: words(400, "long") }),
+      advisor("critic", { text: "Short.", fault: "serverError" }),
+      anyAdvisor({ text: words(40, "w"), hold: "rest", holdAfter: 10 }),
+    );
+    const id = await board(server, { prompt: QUESTION, board: "full-board" });
+    const { page } = await person({ width, height: 900 });
+    await page.goto(`/boardrooms/${id}`);
+    await panel(page, "Advocate").getByText("finished").waitFor();
+    const boxes = await page.locator(".panel").evaluateAll((all) =>
+      all.map((one) => {
+        const { top, bottom, width: wide } = one.getBoundingClientRect();
+        return [Math.round(top), Math.round(bottom), Math.round(wide)] as const;
+      }),
+    );
+    expect(boxes).toHaveLength(columns);
+    const [first] = boxes;
+    for (const box of boxes) {
+      expect(box.slice(0, 2)).toEqual(first?.slice(0, 2));
+      expect(Math.abs(box[2] - (first?.[2] ?? 0))).toBeLessThanOrEqual(1);
+      expect(box[2]).toBeGreaterThanOrEqual(220);
+      expect(box[1] - box[0]).toBeGreaterThan(500);
+    }
+    expect(await theVerdict(page).count()).toBe(0);
+  });
+}
 
 story("a second verdict with an instruction stands beside the first", async (stage) => {
   const { models, server, person } = stage;
@@ -213,7 +270,7 @@ story("a second verdict with an instruction stands beside the first", async (sta
   await theVerdict(page).getByText("Instruction: In one sentence").waitFor();
 
   await theVerdict(page)
-    .getByRole("button", { name: /verdict v2/ })
+    .getByRole("button", { name: /version 2 of 2/ })
     .click();
   await page.getByRole("menuitemradio", { name: /^v1/ }).click();
   await theVerdict(page).getByText("The first one.").waitFor();
@@ -324,7 +381,7 @@ story("a person answers without having seen the others", async ({ models, server
       await answer(page, name).getByText("Hidden until you have answered").waitFor();
     }
   }
-  await panel(ada.page, "Advocate").locator(".standing.number").waitFor();
+  await panel(ada.page, "Advocate").getByText("finished").waitFor();
   expect(await ada.page.getByText(/The advocate has spoken|critic10/).count()).toBe(0);
 
   // Whoever only looks on may see it all.
@@ -559,7 +616,8 @@ story("a board keeps to its budget and says so", async ({ models, server, person
   const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
   const spent = (await boardView(server, row?.id ?? "")).budget;
   expect(spent).toMatchObject({ tokens: 20_000, seconds: 900 });
-  await page.getByText(`${spent?.spentTokens.toLocaleString("en")} of 20,000`).waitFor();
+  const facts = page.locator(".session-facts");
+  await facts.getByText(`${spent?.spentTokens.toLocaleString("en")} of 20,000`).waitFor();
 
   // Where somebody's budget has no room for a further question, they say so.
   const id = await board(server, {
@@ -608,7 +666,7 @@ story("whoever has not begun to write is not said to", async ({ models, server, 
   await models.reached("critic");
   const { page } = await person();
   await page.goto(`/boardrooms/${id}`);
-  await page.getByText("Live · 1 writing", { exact: true }).waitFor();
+  await page.getByText("1 writing, 2 asked", { exact: true }).waitFor();
 });
 
 story(

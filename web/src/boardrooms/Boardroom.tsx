@@ -7,9 +7,20 @@ import { useLiveSession, type LiveSession } from "../live/session";
 import { SessionPage } from "../session/SessionPage";
 import { useStored } from "../stored";
 import { announce } from "../ui/announce";
+import { Button } from "../ui/Button";
 import { useNarrow } from "../ui/narrow";
 import { useShortcuts } from "../ui/shortcuts";
-import { boardKey, hidesFrom, isRunning, useBoard, verdictOf, versions, type Board } from "./board";
+import {
+  askedNow,
+  boardKey,
+  finished,
+  hidesFrom,
+  isRunning,
+  useBoard,
+  verdictOf,
+  versions,
+  type Board,
+} from "./board";
 import { BoardMap } from "./BoardMap";
 import { FollowUp } from "./FollowUp";
 import { Head } from "./Head";
@@ -19,6 +30,7 @@ import { closest, pointOf } from "./points";
 import { Rounds } from "./Rounds";
 import { ScrollSync } from "./scrollSync";
 import { markSources } from "./sources";
+import { Strip } from "./Strip";
 import { Verdict } from "./Verdict";
 
 export default function Boardroom({ id }: { id: string }) {
@@ -62,6 +74,7 @@ function Session({ board, live }: SessionProps) {
   useEffect(() => {
     if (runs) setWide(false);
   }, [runs]);
+  const [isOpen, setOpen] = useState(false);
   const [point, setPoint] = useState<string>();
   sync.isOn = isSynced && !isNarrow;
 
@@ -135,6 +148,7 @@ function Session({ board, live }: SessionProps) {
       layout={layout}
       chosen={chosen}
       isNarrow={isNarrow}
+      isOpen={isOpen && isWide}
       onChoose={setChosen}
       onFocus={focus}
     />
@@ -162,25 +176,46 @@ function Session({ board, live }: SessionProps) {
       )}
     </aside>
   );
+  // Before there is a verdict the columns have the whole width.
+  const isBare = board.status === "answering" && newest === undefined;
+  const answersHead = (
+    <div key="answers" className="answers-head no-print">
+      <h2>Answers</h2>
+      <span className="muted small number">
+        {finished(board).length} of {askedNow(board).length}
+      </span>
+      <Button look="quiet" aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
+        Open all
+      </Button>
+      <Button look="quiet" onClick={() => setWide(false)}>
+        Side by side
+      </Button>
+    </div>
+  );
   return (
     <div className="boardroom">
       <Head
         board={board}
-        texts={live.texts}
         layout={layout}
         isSynced={isSynced}
         isMapShown={isMapShown}
         isNarrow={isNarrow}
         connection={live.connection}
         isWide={isWide}
-        onWide={all.length > 0 ? () => setWide(!isWide) : undefined}
         onLayout={choose}
         onSync={() => setSynced(!isSynced)}
         onMap={() => setMapShown(!isMapShown)}
       />
       <Rounds board={board} />
-      <div className={isWide ? "stage wide" : "stage"}>
-        {isWide ? [side, panels] : [panels, side]}
+      {!isWide && (
+        <Strip
+          board={board}
+          live={live}
+          onWide={newest && !isNarrow ? () => setWide(true) : undefined}
+        />
+      )}
+      <div className={["stage", isWide && "wide", isBare && "bare"].filter(Boolean).join(" ")}>
+        {isBare ? panels : isWide ? [side, answersHead, panels] : [panels, side]}
       </div>
       <FollowUp board={board} isNarrow={isNarrow} />
     </div>

@@ -30,6 +30,10 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
       ? []
       : board.advisors.filter((advisor) => handle(advisor).startsWith(start));
   const isAllowed = board.allowed.includes("followUp");
+  const isLater = !isAllowed && isRunning(board);
+  const hint = isLater
+    ? "Write a follow-up now, ask it after the verdict"
+    : "Ask a follow-up… @critic asks one advisor";
   const canAsk = isAllowed && question !== "" && !command.isPending;
 
   const ask = () => {
@@ -71,7 +75,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
         <div className="composer-text">
           <GrowingArea
             aria-label="Follow-up for the board"
-            placeholder={`Ask the board a follow-up…${isNarrow ? "" : "  @critic to address one advisor"}`}
+            placeholder={isNarrow ? "Follow-up…" : hint}
             rows={1}
             value={text}
             onChange={(event) => setText(event.target.value)}

@@ -1,24 +1,15 @@
-import { useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useBoardPresets } from "../api/known";
-import type { Texts } from "../live/texts";
 import type { Connection } from "../live/follow";
 import { exportOf, fileName } from "../session/kinds";
 import { KeptFiles } from "../session/KeptFiles";
 import { SessionHead } from "../session/SessionHead";
-import { Button, IconButton } from "../ui/Button";
+import { Button } from "../ui/Button";
 import type { IconName } from "../ui/icons";
 import type { MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
 import { some, useNow } from "../ui/time";
-import {
-  askedNow,
-  finished,
-  hidesFrom,
-  isRunning,
-  presetName,
-  questionOf,
-  type Board,
-} from "./board";
+import { askedNow, hidesFrom, isRunning, presetName, questionOf, type Board } from "./board";
 import { useCommand } from "./commands";
 import type { Layout } from "./Panels";
 import { workedMs } from "./lanes";
@@ -31,7 +22,6 @@ const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
 
 interface Props {
   board: Board;
-  texts: Texts;
   layout: Layout;
   isSynced: boolean;
   isMapShown: boolean;
@@ -39,7 +29,6 @@ interface Props {
   connection: Connection;
   /** The verdict comes first, over the whole width. */
   isWide: boolean;
-  onWide: (() => void) | undefined;
   onLayout: (layout: Layout) => void;
   onSync: () => void;
   onMap: () => void;
@@ -47,7 +36,6 @@ interface Props {
 
 export function Head(props: Props) {
   const { board, layout, isSynced, isNarrow } = props;
-  const writing = useWriting(board, props.texts);
   const command = useCommand(board.id);
   const presets = useBoardPresets().data;
   const now = useNow(isRunning(board));
@@ -65,13 +53,21 @@ export function Head(props: Props) {
         }
         heading={<Question prompt={questionOf(board)} />}
         status={board.status}
-        word={statusInWords(board, writing)}
+        word={statusInWords(board)}
         imported={board.imported}
         connection={props.connection}
         workedMs={workedMs(board, now)}
         took={board}
         exports={exportItems(board)}
         more={[
+          ...(isNarrow
+            ? []
+            : LAYOUTS.map((one) => ({
+                label: one.label,
+                icon: one.icon,
+                isChosen: layout === one.layout,
+                run: () => props.onLayout(one.layout),
+              }))),
           {
             label: props.isMapShown ? "Hide the map" : "Show the map",
             icon: "map",
@@ -80,36 +76,10 @@ export function Head(props: Props) {
         ]}
         actions={
           <>
-            {isNarrow && can("synthesize") && board.status === "answering" && (
-              <Button
-                disabled={command.isPending}
-                onClick={() => command.mutate({ do: "synthesize" })}
-              >
-                Synthesize {finished(board).length} of {askedNow(board).length} now
+            {!isNarrow && !props.isWide && (
+              <Button shortcut="S" aria-pressed={isSynced} onClick={props.onSync}>
+                Sync scroll
               </Button>
-            )}
-            {!isNarrow && (
-              <>
-                {props.onWide && (
-                  <Button icon="flag" aria-pressed={props.isWide} onClick={props.onWide}>
-                    Verdict first
-                  </Button>
-                )}
-                <Button shortcut="S" aria-pressed={isSynced} onClick={props.onSync}>
-                  Sync scroll
-                </Button>
-                <div className="layouts" role="group" aria-label="Layout">
-                  {LAYOUTS.map((one) => (
-                    <IconButton
-                      key={one.layout}
-                      icon={one.icon}
-                      label={one.label}
-                      aria-pressed={layout === one.layout}
-                      onClick={() => props.onLayout(one.layout)}
-                    />
-                  ))}
-                </div>
-              </>
             )}
             {can("resume") && (
               <Button
@@ -163,27 +133,14 @@ function exportItems(board: Board): MenuItem[] {
   }));
 }
 
-/** How many have begun to write. */
-function useWriting(board: Board, texts: Texts): number {
-  const asked = board.advisors.filter((advisor) => advisor.status === "answering");
-  return useSyncExternalStore(
-    (listener) => {
-      const leave = asked.map(({ callId }) => texts.of(callId).subscribe(listener));
-      return () => leave.forEach((end) => end());
-    },
-    () => asked.filter(({ callId, text }) => text !== "" || texts.of(callId).shown !== "").length,
-  );
-}
-
-function statusInWords(board: Board, writing: number): string | undefined {
+function statusInWords(board: Board): string | undefined {
   const number = (status: string) =>
     askedNow(board).filter((advisor) => advisor.status === status).length;
   if (board.status === "answering") {
-    const asked = number("answering");
     const awaited = board.advisors.filter((advisor) => advisor.status === "waiting");
     const names = awaited.map((advisor) => advisor.person ?? advisor.name);
-    if (asked === 0 && names.length > 0) return `Waiting for ${names.join(", ")}`;
-    return writing > 0 ? `Live · ${writing} writing` : `Live · ${asked} asked`;
+    const isAsking = number("answering") > 0;
+    return !isAsking && names.length > 0 ? `Waiting for ${names.join(", ")}` : undefined;
   }
   if (board.status === "balloting") {
     const ballots = board.syntheses.at(-1)?.ballots ?? [];

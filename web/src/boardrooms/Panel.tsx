@@ -12,12 +12,13 @@ import { Glyph, Icon, inRole } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { Notice, Wrong } from "../ui/Notice";
 import { Cut, Spent } from "../ui/Spent";
-import { duration } from "../ui/time";
+import { duration, some, useNow } from "../ui/time";
 import { AnotherModel } from "./AnotherModel";
 import { failureInWords, isPending, sitter, type Advisor } from "./board";
 import { useCommand, useShowAnyway } from "./commands";
 import { PersonSeat } from "./PersonSeat";
 import type { ScrollSync } from "./scrollSync";
+import { isRetrying, standingOf, wordsIn, type Standing } from "./standing";
 import { Tries } from "./Tries";
 
 export interface PanelProps {
@@ -40,17 +41,14 @@ export interface PanelProps {
   /** `strip`: only the head. `away`: not on screen, but in print. */
   look: "open" | "strip" | "away";
   isFocused: boolean;
-  /** How many columns of the grid it takes. */
-  span?: number | undefined;
   onFocus: (advisor: number) => void;
 }
 
 export const Panel = memo(function Panel(props: PanelProps) {
-  const { board, advisor, look, isFocused, span, onFocus } = props;
+  const { board, advisor, look, isFocused, onFocus } = props;
   const [isChoosing, setChoosing] = useState(false);
   const command = useCommand(board);
   const text = props.texts.of(advisor.callId);
-  const colours = inRole(advisor.role, advisor.ownRole);
   const retry = () => command.mutate({ do: "retry", advisor: advisor.id });
   const isRetriable = props.canRetry && !isPending(advisor);
   return (
@@ -60,8 +58,7 @@ export const Panel = memo(function Panel(props: PanelProps) {
       data-advisor={advisor.id}
       aria-label={advisor.name}
       aria-busy={advisor.status === "answering"}
-      data-role={colours["data-role"]}
-      style={{ ...colours.style, ...(span !== undefined && { gridColumn: `span ${span}` }) }}
+      {...inRole(advisor.role, advisor.ownRole)}
     >
       <header className="panel-head">
         <Glyph role={advisor.role} own={advisor.ownRole} />
@@ -71,7 +68,6 @@ export const Panel = memo(function Panel(props: PanelProps) {
             {sitter(advisor)}
           </span>
         </div>
-        <Standing advisor={advisor} hold={props.hold} text={text} reasonings={props.reasonings} />
         <div className="panel-tools no-print">
           {props.canStop && (isPending(advisor) || props.isVoting) && look === "open" && (
             <IconButton
@@ -98,6 +94,12 @@ export const Panel = memo(function Panel(props: PanelProps) {
             onClick={() => onFocus(advisor.id)}
           />
         </div>
+        <StandingLine
+          advisor={advisor}
+          hold={props.hold}
+          text={text}
+          reasoning={props.reasonings.of(advisor.callId)}
+        />
       </header>
       <Body
         {...props}
@@ -135,32 +137,25 @@ interface ToolsProps {
 }
 
 function Tools({ advisor, isPast, isRetriable, onRetry, onChoose }: ToolsProps) {
-  const items: MenuItem[] = isRetriable
-    ? [
-        { label: isPast ? "Ask too" : "Ask again", icon: "retry", run: onRetry },
-        ...(advisor.person === undefined
-          ? [{ label: "Ask another model", icon: "edit", run: onChoose } as const]
-          : []),
-      ]
-    : [];
+  const items: MenuItem[] = [
+    ...(advisor.text === ""
+      ? []
+      : [{ label: "Copy answer", icon: "copy", run: () => void copy(advisor.text) } as const]),
+    ...(isRetriable
+      ? [{ label: isPast ? "Ask too" : "Ask again", icon: "retry", run: onRetry } as const]
+      : []),
+    ...(isRetriable && advisor.person === undefined
+      ? [{ label: "Ask another model", icon: "edit", run: onChoose } as const]
+      : []),
+  ];
+  if (items.length === 0) return null;
   return (
-    <>
-      {advisor.text !== "" && (
-        <IconButton
-          icon="copy"
-          label={`Copy ${advisor.name}’s answer`}
-          onClick={() => void copy(advisor.text)}
-        />
-      )}
-      {items.length > 0 && (
-        <Menu
-          label={`More for ${advisor.name}`}
-          face={<Icon name="more" />}
-          className="icon-button"
-          items={items}
-        />
-      )}
-    </>
+    <Menu
+      label={`More for ${advisor.name}`}
+      face={<Icon name="more" />}
+      className="icon-button"
+      items={items}
+    />
   );
 }
 
@@ -168,55 +163,75 @@ interface StandingProps {
   advisor: Advisor;
   hold?: Retrying | Waiting | undefined;
   text: GrowingText;
-  reasonings: Texts;
+  reasoning: GrowingText;
 }
 
-/** The advisor's state in a word. */
-function Standing({ advisor, hold, text, reasonings }: StandingProps) {
-  const reasoning = reasonings.of(advisor.callId);
-  const isWriting = useSyncExternalStore(text.subscribe, () => text.shown !== "");
-  const isThinking = useSyncExternalStore(reasoning.subscribe, () => reasoning.shown !== "");
-  switch (advisor.status) {
-    case "answering": {
-      const writing = isWriting || advisor.text !== "";
-      const word = hold
-        ? "waitMs" in hold
-          ? "retrying"
-          : "in line"
-        : writing
-          ? "writing"
-          : isThinking
-            ? "thinking"
-            : "asked";
-      return (
-        <span className="standing">
-          <span className="dot live" />
-          <span className="word">{word}</span>
-        </span>
-      );
-    }
-    case "waiting":
-      return (
-        <span className="standing">
-          <span className="dot waits" /> waiting{" "}
-        </span>
-      );
-    case "done":
-      return (
-        <span className="standing number" title={figures(advisor)}>
-          {advisor.latencyMs === undefined ? "answered" : duration(advisor.latencyMs)}
-        </span>
-      );
+/** What the advisor does, how much of it there is, and how long it took. */
+function StandingLine({ advisor, hold, text, reasoning }: StandingProps) {
+  const hasWords = useSyncExternalStore(text.subscribe, () => text.shown !== "");
+  const hasThoughts = useSyncExternalStore(reasoning.subscribe, () => reasoning.shown !== "");
+  const standing = standingOf(
+    advisor,
+    hold,
+    hasWords ? "words" : hasThoughts ? "thoughts" : undefined,
+  );
+  const isLive = advisor.status === "answering";
+  return (
+    <p className="standing" data-standing={standing} title={figures(advisor)}>
+      <StandingMark standing={standing} />
+      <strong>{standing}</strong>
+      {isLive ? (
+        <Elapsed advisor={advisor} hold={hold} text={text} />
+      ) : (
+        advisor.latencyMs !== undefined && (
+          <span className="number spread">{duration(advisor.latencyMs)}</span>
+        )
+      )}
+    </p>
+  );
+}
+
+function StandingMark({ standing }: { standing: Standing }) {
+  switch (standing) {
+    case "finished":
+      return <Icon name="check" size={12} />;
     case "failed":
-      return (
-        <span className="standing bad">
-          <Icon name="warning" size={12} />
-          failed
-        </span>
-      );
+      return <Icon name="warning" size={12} />;
     case "stopped":
-      return <span className="standing warn">stopped</span>;
+      return <Icon name="stop" size={10} />;
+    case "retrying":
+      return <Icon name="retry" size={12} />;
+    case "in line":
+    case "waiting":
+      return <Icon name="clock" size={12} />;
+    case "asked":
+    case "thinking":
+    case "writing":
+      return <span className="dot live" />;
   }
+}
+
+/** Renewed by the second, whatever is written in between. */
+function Elapsed({ advisor, hold, text }: Omit<StandingProps, "reasoning">) {
+  const now = useNow(true);
+  const words = wordsIn(text.shown || advisor.text);
+  const since = advisor.startedAt === undefined ? undefined : now - Date.parse(advisor.startedAt);
+  return (
+    <>
+      <span className="number">
+        {isRetrying(hold)
+          ? `attempt ${hold.attempt + 1}`
+          : hold
+            ? hold.place > 0 && `number ${hold.place}`
+            : words > 0 && some(words, "word")}
+      </span>
+      <span className="number spread">
+        {isRetrying(hold)
+          ? `in ${Math.max(0, Math.ceil((hold.until - now) / 1_000))} s`
+          : since !== undefined && duration(since)}
+      </span>
+    </>
+  );
 }
 
 function figures(advisor: Advisor): string {
@@ -271,9 +286,8 @@ function Body(props: BodyProps) {
           ) : advisor.hidden ? (
             <Hidden board={props.board} />
           ) : (
-            <Answer text={props.text} advisor={advisor} />
+            <Answer text={props.text} advisor={advisor} hold={isLive ? hold : undefined} />
           )}
-          {isLive && hold && <p className="aside-note">{holdInWords(hold)}</p>}
           <Outcome {...props} />
           <Cut of={advisor} />
           <Tries board={props.board} advisor={advisor} canPick={props.canPick} />
@@ -301,18 +315,46 @@ function Hidden({ board }: { board: string }) {
   );
 }
 
-function Answer({ text, advisor }: { text: GrowingText; advisor: Advisor }) {
+interface AnswerProps {
+  text: GrowingText;
+  advisor: Advisor;
+  hold: Retrying | Waiting | undefined;
+}
+
+function Answer({ text, advisor, hold }: AnswerProps) {
   const shown = useText(text);
   const hasBegunAgain = useBegunAgain(text);
   const isLive = advisor.status === "answering";
   // The board's own copy is older; a second attempt may even have begun anew since.
   const whole = isLive && shown !== "" ? shown : advisor.text;
-  if (whole === "") return null;
+  if (isRetrying(hold)) {
+    return (
+      <>
+        <p className="aside-note">{holdInWords(hold)}</p>
+        <BrokenOff attempt={hold.attempt} text={whole} />
+      </>
+    );
+  }
   return (
     <>
       {isLive && hasBegunAgain && <p className="aside-note">{BEGUN_AGAIN}</p>}
-      <Markdown text={whole} live={isLive} under={2} />
+      {hold && <p className="aside-note">{holdInWords(hold)}</p>}
+      {whole !== "" && <Markdown text={whole} live={isLive} under={2} />}
+      <BrokenOff attempt={text.attempt - 1} text={text.broken} />
     </>
+  );
+}
+
+/** What an attempt had written before it broke off. */
+function BrokenOff({ attempt, text }: { attempt: number; text: string }) {
+  if (text === "") return null;
+  return (
+    <section className="broken-off" aria-label={`Attempt ${attempt}`}>
+      <h3>
+        Attempt {attempt}, broke off after {some(wordsIn(text), "word")}
+      </h3>
+      <Markdown text={text} under={3} />
+    </section>
   );
 }
 
@@ -370,8 +412,8 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
 }
 
 function holdInWords(hold: Retrying | Waiting): string {
-  if ("waitMs" in hold) {
-    return `Attempt ${hold.attempt} failed: ${hold.message} Retrying in ${duration(hold.waitMs)}.`;
+  if (isRetrying(hold)) {
+    return `Attempt ${hold.attempt} failed: ${hold.message}`;
   }
   return hold.place > 0 ? `The model is busy: number ${hold.place} in line.` : "The model is busy.";
 }

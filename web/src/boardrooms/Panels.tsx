@@ -1,13 +1,9 @@
-import { useEffect, useRef, useState, type CSSProperties } from "react";
+import { useEffect, useRef, type CSSProperties } from "react";
 import type { LiveSession } from "../live/session";
 import { Glyph, Icon, inRole } from "../ui/icons";
-import { arrangement, strip } from "./arrangement";
-import { roundNow, type Advisor, type Board } from "./board";
+import { roundNow, versions, type Advisor, type Board } from "./board";
 import { Panel } from "./Panel";
 import type { ScrollSync } from "./scrollSync";
-
-/** More rows than these are scrolled. */
-const ROWS_IN_SIGHT = 3;
 
 export type Layout = "columns" | "tabs" | "focus";
 
@@ -19,17 +15,18 @@ interface Props {
   /** The advisor that is large, chosen, or in sight of the carousel. */
   chosen: number;
   isNarrow: boolean;
+  /** Every answer in full, as long as it is. */
+  isOpen: boolean;
   onChoose: (advisor: number) => void;
   onFocus: (advisor: number) => void;
 }
 
-export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, onFocus }: Props) {
+export function Panels(props: Props) {
+  const { board, live, sync, layout, chosen, isNarrow, isOpen, onChoose, onFocus } = props;
   const grid = useRef<HTMLDivElement>(null);
-  const width = useWidth(grid);
   useInSight(grid, isNarrow, onChoose);
   const { allowed, advisors } = board;
   const shape = isNarrow ? "carousel" : layout;
-  const { rows, tracks, spans } = arrangement(advisors.length, width);
   const voting = new Set(
     (board.status === "balloting" ? (board.syntheses.at(-1)?.ballots ?? []) : [])
       .filter((ballot) => ballot.status === "waiting")
@@ -42,14 +39,20 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
   return (
     <div className="panels-frame">
       {(isNarrow || layout === "tabs") && (
-        <AdvisorBar advisors={advisors} chosen={chosen} isShort={isNarrow} onChoose={choose} />
+        <AdvisorBar
+          advisors={advisors}
+          chosen={chosen}
+          isShort={isNarrow}
+          hasVerdict={versions(board).length > 0}
+          onChoose={choose}
+        />
       )}
       <div
         ref={grid}
-        className={`panels in-${shape}${rows > ROWS_IN_SIGHT ? " tall" : ""}`}
-        style={styleOf(shape, advisors.length, width, tracks)}
+        className={`panels in-${shape}${isOpen ? " whole" : ""}`}
+        style={{ "--columns": advisors.length } as CSSProperties}
       >
-        {advisors.map((advisor, place) => {
+        {advisors.map((advisor) => {
           const isChosen = advisor.id === chosen;
           const isFocused = shape === "focus" && isChosen;
           return (
@@ -70,7 +73,6 @@ export function Panels({ board, live, sync, layout, chosen, isNarrow, onChoose, 
               sync={sync}
               look={lookOf(shape, isChosen)}
               isFocused={isFocused}
-              span={shape === "columns" ? spans[place] : undefined}
               onFocus={onFocus}
             />
           );
@@ -87,34 +89,16 @@ function lookOf(shape: Shape, isChosen: boolean): "open" | "strip" | "away" {
   return shape === "tabs" && !isChosen ? "away" : "open";
 }
 
-function styleOf(
-  shape: Shape,
-  count: number,
-  width: number,
-  tracks: number,
-): CSSProperties | undefined {
-  if (shape === "columns") {
-    return { gridTemplateColumns: `repeat(${tracks}, minmax(0, 1fr))` };
-  }
-  if (shape === "focus") {
-    const { rows, columns } = strip(count - 1, width);
-    return {
-      gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
-      gridTemplateRows: `${rows > 0 ? `repeat(${rows}, auto) ` : ""}minmax(0, 1fr)`,
-    };
-  }
-  return undefined;
-}
-
 interface BarProps {
   advisors: readonly Advisor[];
   chosen: number;
   isShort: boolean;
+  hasVerdict: boolean;
   onChoose: (advisor: number) => void;
 }
 
 /** Goes to one advisor: above the tabs, and above the carousel. */
-function AdvisorBar({ advisors, chosen, isShort, onChoose }: BarProps) {
+function AdvisorBar({ advisors, chosen, isShort, hasVerdict, onChoose }: BarProps) {
   return (
     <div className="advisor-bar no-print" role="group" aria-label="Advisors">
       {advisors.map((advisor) => (
@@ -130,7 +114,7 @@ function AdvisorBar({ advisors, chosen, isShort, onChoose }: BarProps) {
           <Standing advisor={advisor} />
         </button>
       ))}
-      {isShort && (
+      {isShort && hasVerdict && (
         <button type="button" className="to-verdict" onClick={showVerdict}>
           <Icon name="flag" />
           Verdict
@@ -172,20 +156,6 @@ function showVerdict(): void {
   const verdict = document.querySelector<HTMLElement>(".verdict");
   verdict?.scrollIntoView({ block: "start" });
   verdict?.focus({ preventScroll: true });
-}
-
-function useWidth(element: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const box = element.current;
-    if (!box) return undefined;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) setWidth(Math.floor(entry.contentRect.width));
-    });
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }
 
 /** Tells which panel of the carousel is in sight. */

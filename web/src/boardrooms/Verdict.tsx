@@ -12,6 +12,7 @@ import {
   askedNow,
   failureInWords,
   finished,
+  isPending,
   shortModel,
   versions,
   type Board,
@@ -19,6 +20,7 @@ import {
 } from "./board";
 import { useCommand } from "./commands";
 import { Compare } from "./Compare";
+import { Initials } from "./Initials";
 import { itemsOf } from "./points";
 import { Points } from "./Points";
 import { Resynthesize } from "./Resynthesize";
@@ -51,7 +53,7 @@ export const Verdict = memo(function Verdict(props: Props) {
       </div>
       {synthesis ? (
         <>
-          <Absent synthesis={synthesis} />
+          <Absent board={board} synthesis={synthesis} />
           <VerdictText
             board={board}
             synthesis={synthesis}
@@ -114,14 +116,15 @@ interface VersionProps {
 }
 
 function Version({ board, synthesis, onVersion }: VersionProps) {
-  const words = `${shortModel(synthesis.model)} · verdict v${synthesis.number}`;
+  const all = versions(board);
+  const place = all.indexOf(synthesis) + 1;
+  const words = `${shortModel(synthesis.model)} · version ${place} of ${all.length}`;
   const title =
     synthesis.latencyMs === undefined ? undefined : `Written in ${duration(synthesis.latencyMs)}`;
-  const all = versions(board);
   if (all.length < 2) {
     return (
-      <span className="muted small" title={title}>
-        {words}
+      <span className="muted mono" title={title}>
+        {shortModel(synthesis.model)}
       </span>
     );
   }
@@ -228,14 +231,35 @@ export function inSentenceCase(name: string): string {
 }
 
 /** Who was not heard is said before what was concluded without them. */
-function Absent({ synthesis: { absent } }: { synthesis: Synthesis }) {
+function Absent({ board, synthesis: { absent, basis } }: { board: Board; synthesis: Synthesis }) {
+  const command = useCommand(board.id);
+  const who = (id: number) => board.advisors.find((advisor) => advisor.id === id);
+  if (absent.length === 0) return null;
   return (
-    <div className="verdict-notes">
-      {absent.map((one) => (
-        <p key={one.advisor} className="warned">
-          Without the {one.name}: {one.why}
-        </p>
-      ))}
+    <div className="absent">
+      {absent.map((one) => {
+        const advisor = who(one.advisor);
+        return (
+          <p key={one.advisor}>
+            {advisor && <Initials advisor={advisor} among={board.advisors} />}{" "}
+            <strong>{one.name} did not answer:</strong> {one.why}.{" "}
+            {advisor && board.allowed.includes("retry") && !isPending(advisor) && (
+              <button
+                type="button"
+                className="link-button no-print"
+                disabled={command.isPending}
+                onClick={() => command.mutate({ do: "retry", advisor: one.advisor })}
+              >
+                Ask again<span className="unseen">: {one.name}</span>
+              </button>
+            )}
+          </p>
+        );
+      })}
+      <p>
+        The verdict weighs {basis.length} of {basis.length + absent.length} answers.
+      </p>
+      <Wrong error={command.error} />
     </div>
   );
 }
@@ -281,28 +305,6 @@ function Pending({ board }: { board: Board }) {
   const done = finished(board).length;
   const all = askedNow(board).length;
   const synthesize = () => command.mutate({ do: "synthesize" });
-  if (board.status === "answering") {
-    return (
-      <>
-        <div className="segments" aria-hidden="true">
-          {askedNow(board).map((advisor) => (
-            <span key={advisor.id} className={advisor.status === "done" ? "done" : undefined} />
-          ))}
-        </div>
-        <p className="muted">
-          {done} of {all} have answered. {whenItFollows(board)}
-        </p>
-        {board.allowed.includes("synthesize") && (
-          <div className="row no-print synthesize-now">
-            <Button disabled={command.isPending} onClick={synthesize}>
-              Synthesize {done} of {all} now
-            </Button>
-          </div>
-        )}
-        <Wrong error={command.error} />
-      </>
-    );
-  }
   return (
     <>
       <p className="muted">
@@ -320,12 +322,4 @@ function Pending({ board }: { board: Board }) {
       <Wrong error={command.error} />
     </>
   );
-}
-
-function whenItFollows(board: Board): string {
-  const { quorum } = board;
-  if (!quorum) return "The verdict is written once everyone has answered.";
-  return quorum.until === undefined
-    ? `The verdict is written once ${quorum.need} have answered, after waiting up to ${quorum.graceSeconds} s for the rest.`
-    : `Enough have answered; the rest have until ${new Date(quorum.until).toLocaleTimeString("en-GB")}.`;
 }

@@ -46,6 +46,8 @@ const ITEMS_SHOWN = 3;
 const ROUNDS_PX = 12;
 const GAP_PX = 32;
 const MARGIN_PX = 24;
+/** More edges than these are drawn plainly: dashes and arrows would cost frames. */
+const DENSE = 100;
 
 /** As many columns as there is room for, at most `columns`. */
 export function Graph({ label, steps, columns, chosen, onChoose }: Props) {
@@ -71,7 +73,12 @@ export function Graph({ label, steps, columns, chosen, onChoose }: Props) {
   }, [shape, count]);
   const byId = new Map(steps.map((step) => [step.id, step]));
   return (
-    <div className="graph" ref={box} role="group" aria-label={label}>
+    <div
+      className={laid.edges.length > DENSE ? "graph dense" : "graph"}
+      ref={box}
+      role="group"
+      aria-label={label}
+    >
       <div className="graph-inside" style={{ width: laid.width, height: laid.height }}>
         <svg width={laid.width} height={laid.height} aria-hidden="true">
           <defs>

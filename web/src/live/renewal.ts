@@ -7,6 +7,9 @@ export interface Renewal {
   end: () => void;
 }
 
+/** What takes long is asked for less often: the page has other things to do in between. */
+const PAUSE = 2;
+
 /**
  * Events that come close together make one request, and a request under way is never thrown
  * away: else a page on which much happens would not be renewed before it is quiet.
@@ -20,23 +23,26 @@ export function renewal(
   let isAsking = false;
   let isStale = false;
   let hasEnded = false;
+  let tookMs = 0;
 
   async function ask(): Promise<void> {
     timer = undefined;
     isAsking = true;
+    const began = performance.now();
     // What was asked for before may not know of the event yet.
     isStale = keys().some((queryKey) => queries.isFetching({ queryKey }) > 0);
     await Promise.allSettled(
       keys().map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false })),
     );
     isAsking = false;
+    tookMs = performance.now() - began;
     if (isStale) soon();
   }
 
   function soon(): void {
     if (hasEnded) return;
     if (isAsking) isStale = true;
-    else timer ??= setTimeout(() => void ask(), gatherMs);
+    else timer ??= setTimeout(() => void ask(), Math.max(gatherMs, PAUSE * tookMs));
   }
 
   function end(): void {

@@ -22,6 +22,8 @@ export interface Retrying {
   callId: string;
   attempt: number;
   waitMs: number;
+  /** By this browser's clock. */
+  until: number;
   message: string;
 }
 
@@ -97,6 +99,7 @@ export function useLiveSession(options: Options): LiveSession {
         case "retrying":
         case "waiting": {
           const hold = data as Retrying | Waiting;
+          if ("waitMs" in hold) hold.until = Date.now() + hold.waitMs;
           setHeld((now) => new Map(now).set(hold.callId, hold));
           return;
         }

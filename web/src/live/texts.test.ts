@@ -129,4 +129,15 @@ describe("what is on screen", () => {
     texts.flush();
     expect(count).toBe(0);
   });
+
+  it("keeps what an attempt had written when the next one begins", () => {
+    const texts = new Texts();
+    texts.add(delta(0, "From eleven migrations"));
+    texts.add({ ...delta(0, "From"), attempt: 2 });
+    const { text, broken, attempt } = texts.of("advisor/1#1");
+    expect([text, broken, attempt]).toEqual(["From", "From eleven migrations", 2]);
+    // A stream that is read again from its beginning is no new attempt.
+    texts.add({ ...delta(0, "From twelve"), attempt: 2 });
+    expect(texts.of("advisor/1#1").broken).toBe("From eleven migrations");
+  });
 });

@@ -22,6 +22,8 @@ export class GrowingText {
   length = 0;
   /** From 1; more where a request failed, or the server was killed, and it is written again. */
   attempt = 1;
+  /** What the attempt before had written when it broke off. */
+  broken = "";
   private listeners = new Set<() => void>();
 
   subscribe = (listener: () => void): (() => void) => {
@@ -57,6 +59,7 @@ export class Texts {
   add(delta: Delta): boolean {
     const text = this.of(delta.callId);
     if (delta.offset === 0) {
+      if (delta.attempt > text.attempt && text.text !== "") text.broken = text.text;
       text.attempt = delta.attempt;
       text.text = delta.text;
       text.length = bytes.encode(delta.text).length;

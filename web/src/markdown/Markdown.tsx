@@ -8,8 +8,9 @@ import { copy } from "../ui/announce";
 import { IconButton } from "../ui/Button";
 import { highlighted } from "../ui/highlight";
 import { named } from "./entities";
+import { Formula } from "./Formula";
 import { presentable } from "./presentable";
-import { evened, lex, lexLine, Splitter } from "./split";
+import { evened, lex, lexLine, Splitter, type MathToken } from "./split";
 
 interface Props {
   text: string;
@@ -143,6 +144,8 @@ function One({ token, place }: { token: Token; place: Place }): ReactNode {
       return <code>{(token as Tokens.Codespan).text}</code>;
     case "code":
       return <CodeBlock code={token as Tokens.Code} isGrowing={place.isGrowing} />;
+    case "math":
+      return <Formula of={(token as MathToken).formula} />;
     case "br":
       return <br />;
     case "hr":

@@ -86,14 +86,23 @@ const PAYLOADS = [
   "javascript:alert(1)",
   "{{constructor.constructor('alert(1)')()}}",
   "$" + "{alert(1)}",
+  "$\\href{javascript:alert(1)}{x}$",
+  "$$\\url{javascript:alert(1)}$$",
+  "$\\htmlClass{x}{y}$ $\\style{color:red}{x}$ $\\unicode{x}$",
+  "$\\text{<img src=x onerror=alert(1)>}$",
+  "$$<img src=x onerror=alert(1)>$$",
+  "$\\def\\x{\\x\\x}\\x$",
+  "\\(\\require{html}<script>alert(1)</script>\\)",
   "<img\u0000src=x onerror=alert(1)>",
   "\u202e<script>alert(1)</script>",
 ];
 
 const ELEMENTS = new Set(
-  "A BLOCKQUOTE BR CODE DEL DIV EM H3 H4 H5 H6 HR LI OL P PRE SPAN STRONG TABLE TBODY TD TH THEAD TR UL".split(
-    " ",
-  ),
+  (
+    "A BLOCKQUOTE BR CODE DEL DIV EM H3 H4 H5 H6 HR LI OL P PRE SPAN STRONG TABLE TBODY TD TH " +
+    "THEAD TR UL math mfrac mi mn mo mover mroot mrow mspace msqrt msub msubsup msup mtable mtd " +
+    "mtext mtr munder munderover"
+  ).split(" "),
 );
 /** An attribute, and what it may say. */
 const ATTRIBUTES: Record<string, RegExp> = {
@@ -107,6 +116,12 @@ const ATTRIBUTES: Record<string, RegExp> = {
   scope: /^col$/,
   "data-align": /^(?:left|center|right)$/,
   start: /^\d+$/,
+  display: /^block$/,
+  width: /^-?\d[\d.]*em$/,
+  accent: /^true$/,
+  movablelimits: /^true$/,
+  form: /^prefix$/,
+  linethickness: /^0$/,
 };
 
 function wrongIn(container: Element): string[] {

@@ -1,11 +1,41 @@
 // Growing Markdown in blocks: finished ones are sealed and never parsed again.
 
-import { marked, type Token } from "marked";
+import { Lexer, Marked, type Token, type TokenizerAndRendererExtension, type Tokens } from "marked";
+import { formulaAt, type Formula } from "./tex";
+
+export type MathToken = Tokens.Generic & { type: "math"; formula: Formula };
+
+/** Formulas are looked for where their marks stand; what is none is left to the rest. */
+function formulas(level: "block" | "inline", start: RegExp): TokenizerAndRendererExtension {
+  return {
+    name: "math",
+    level,
+    start: (text) => start.exec(text)?.index,
+    tokenizer: (text) => {
+      const formula = formulaAt(text);
+      if (!formula || (level === "block" && !formula.isDisplay)) return undefined;
+      if (level === "inline") return { type: "math", raw: formula.raw, formula };
+      // A formula that a sentence goes on after is part of it.
+      const after = /^[ \t]*(?:\n|$)/.exec(text.slice(formula.raw.length))?.[0];
+      if (after === undefined) return undefined;
+      return { type: "math", raw: formula.raw + after, formula };
+    },
+    renderer: ({ raw }) => raw,
+  };
+}
+
+const marked = new Marked({
+  gfm: true,
+  extensions: [
+    formulas("block", /(?<=^|\n)(?:\$\$|\\\[)/),
+    formulas("inline", /(?<![\p{L}\p{N}$\\])\$|\\[([]/u),
+  ],
+});
 
 /** Never throws: a text that is too deeply nested for the lexer is one plain paragraph. */
 export function lex(text: string): Token[] {
   try {
-    return marked.lexer(text, { gfm: true });
+    return Lexer.lex(text, marked.defaults);
   } catch {
     const plain: Token = { type: "text", raw: text, text };
     return [{ type: "paragraph", raw: text, text, tokens: [plain] }];
@@ -15,7 +45,7 @@ export function lex(text: string): Token[] {
 /** The same for one line, in which nothing is a block. */
 export function lexLine(text: string): Token[] {
   try {
-    return marked.Lexer.lexInline(text, { gfm: true });
+    return Lexer.lexInline(text, marked.defaults);
   } catch {
     return [{ type: "text", raw: text, text }];
   }
@@ -63,6 +93,8 @@ export class Splitter {
       // Where the lexer's words are not the text's own, lengths cannot be trusted, and the
       // rest waits for the end.
       if (!this.text.startsWith(token.raw, this.at)) return;
+      // A formula that has only begun may still take what follows into it.
+      if (token.type === "paragraph" && /^(?:\$\$|\\\[)/m.test(token.raw)) return;
       this.sealed.push(token);
       this.at += token.raw.length;
     }

@@ -123,8 +123,6 @@ const COLUMNS = 5;
 function StepsCard({ run, all, isNarrow, chosen, onChoose }: StepsProps) {
   const [view, setView] = useState<"graph" | "list">(isNarrow ? "list" : "graph");
   const isOver = run.status !== "running";
-  const now = useNow(!isOver);
-  const steps = graphOf(run.steps, isOver, now);
   return (
     <section className="card run-card" aria-labelledby="steps">
       <div className="run-card-head">
@@ -150,17 +148,28 @@ function StepsCard({ run, all, isNarrow, chosen, onChoose }: StepsProps) {
         />
       </div>
       {view === "graph" ? (
-        <Graph
-          label="Steps and what they wait for"
-          steps={steps}
-          columns={COLUMNS}
-          chosen={chosen}
-          onChoose={onChoose}
-        />
+        <LiveGraph run={run} isOver={isOver} chosen={chosen} onChoose={onChoose} />
       ) : (
         <Steps rows={all} isOver={isOver} />
       )}
     </section>
+  );
+}
+
+interface GraphProps extends Pick<StepsProps, "run" | "chosen" | "onChoose"> {
+  isOver: boolean;
+}
+
+/** Renewed by the second as long as something runs. */
+function LiveGraph({ run, isOver, chosen, onChoose }: GraphProps) {
+  return (
+    <Graph
+      label="Steps and what they wait for"
+      steps={graphOf(run.steps, isOver, useNow(!isOver))}
+      columns={COLUMNS}
+      chosen={chosen}
+      onChoose={onChoose}
+    />
   );
 }
 

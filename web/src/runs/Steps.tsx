@@ -106,7 +106,12 @@ const StepRow = memo(
       </li>
     );
   },
-  (before, now) => JSON.stringify(before) === JSON.stringify(now),
+  // What did not change is the same step, also in a view that was asked for again.
+  (before, now) =>
+    before.row.step === now.row.step &&
+    before.row.holds === now.row.holds &&
+    before.isOver === now.isOver &&
+    before.isFolded === now.isFolded,
 );
 
 function Inside({ step }: { step: Step }) {

@@ -8,7 +8,8 @@ export function graphOf(steps: readonly Step[], isOver: boolean, now: number): G
   const inside = new Map<string, Step[]>();
   for (const step of steps) {
     const top = step.place.split("/")[0] ?? "";
-    if (step.place !== top) inside.set(top, [...(inside.get(top) ?? []), step]);
+    if (step.place === top) inside.set(top, []);
+    else inside.get(top)?.push(step);
   }
   return steps
     .filter(({ place }) => !place.includes("/"))
@@ -42,8 +43,15 @@ function aboutOf(step: Step, awaited: Step | undefined): string {
 /** The last step of an item says how far the item is. */
 function itemsOf(step: Step, inner: readonly Step[], isOver: boolean, now: number): Item[] {
   const listed = (step.input as { in?: unknown[] } | undefined)?.in ?? [];
+  const byItem = new Map<string, Step[]>();
+  for (const one of inner) {
+    const at = one.place.split("/")[1] ?? "";
+    const own = byItem.get(at);
+    if (own) own.push(one);
+    else byItem.set(at, [one]);
+  }
   return listed.map((item, at) => {
-    const own = inner.filter(({ place }) => place.startsWith(`${step.place}/${at + 1}/`));
+    const own = byItem.get(String(at + 1)) ?? [];
     const last = own.find(({ status }) => status !== "done" && status !== "skipped") ?? own.at(-1);
     const ms = last && tookMs(last, now);
     return {

@@ -7,9 +7,9 @@ interface Shown {
 }
 
 const STATUSES: Record<string, Shown> = {
-  answering: { word: "Advisors are writing", look: "good", live: true },
+  answering: { word: "Answering", look: "good", live: true },
   synthesizing: { word: "Writing the verdict", look: "good", live: true },
-  balloting: { word: "Advisors are voting", look: "good", live: true },
+  balloting: { word: "Voting", look: "good", live: true },
   closed: { word: "Done", look: "" },
   stopped: { word: "Stopped", look: "warn" },
   failed: { word: "Failed", look: "bad" },

@@ -16,13 +16,21 @@ export function clock(timed: readonly Timed[], now: number): (at: number) => num
         : [{ from: Date.parse(startedAt), to: endedAt === undefined ? now : Date.parse(endedAt) }],
     )
     .sort((a, b) => a.from - b.from);
+  // One after the other, without what overlaps, each with what was worked before it.
+  const merged: { from: number; to: number; before: number }[] = [];
+  for (const { from, to } of spans) {
+    const last = merged.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else merged.push({ from, to, before: last ? last.before + last.to - last.from : 0 });
+  }
   return (at) => {
-    let worked = 0;
-    let until = -Infinity;
-    for (const { from, to } of spans) {
-      worked += Math.max(0, Math.min(to, at) - Math.max(from, until));
-      until = Math.max(until, to);
+    let [low, high] = [0, merged.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((merged[middle]?.from ?? 0) <= at) low = middle + 1;
+      else high = middle;
     }
-    return worked;
+    const span = merged[low - 1];
+    return span ? span.before + Math.max(0, Math.min(span.to, at) - span.from) : 0;
   };
 }

@@ -1,0 +1,103 @@
+// The strip over the columns: how far the advisors are, what of the budget is gone, and the
+// way to a verdict.
+
+import { useMemo, useSyncExternalStore } from "react";
+import type { LiveSession } from "../live/session";
+import { budgetInWords } from "../ui/Budget";
+import { Button } from "../ui/Button";
+import { Wrong } from "../ui/Notice";
+import { some } from "../ui/time";
+import { askedNow, finished, verdictOf, type Board } from "./board";
+import { useCommand } from "./commands";
+import { countsInWords, standingOf, type Standing } from "./standing";
+
+interface Props {
+  board: Board;
+  live: LiveSession;
+  /** Turns to the verdict over the whole width; absent as long as there is none. */
+  onWide: (() => void) | undefined;
+}
+
+export function Strip({ board, live, onWide }: Props) {
+  const command = useCommand(board.id);
+  const standings = useStandings(board, live);
+  const done = finished(board).length;
+  const all = askedNow(board).length;
+  const isAnswering = board.status === "answering";
+  return (
+    <section className="strip no-print" aria-label="Progress">
+      <span className="segments" aria-hidden="true">
+        {standings.map((standing, place) => (
+          <span key={place} data-standing={standing} />
+        ))}
+      </span>
+      <span className="strip-counts number">{countsInWords(standings)}</span>
+      <BudgetBar budget={board.budget} />
+      <span className="strip-when muted small">{isAnswering ? whenItFollows(board) : ""}</span>
+      {isAnswering && board.allowed.includes("synthesize") && (
+        <Button
+          look="primary"
+          icon="flag"
+          title={`Uses the ${some(done, "finished answer")}; the others are left out`}
+          disabled={command.isPending}
+          onClick={() => command.mutate({ do: "synthesize" })}
+        >
+          Synthesize {done} of {all} now
+        </Button>
+      )}
+      {onWide && (
+        <Button icon="flag" look={verdictOf(board) ? "primary" : "plain"} onClick={onWide}>
+          Verdict first
+        </Button>
+      )}
+      <Wrong error={command.error} />
+    </section>
+  );
+}
+
+/** How it stands with each of those who are asked, by what is on screen of them. */
+function useStandings(board: Board, live: LiveSession): Standing[] {
+  const { texts, reasonings, held } = live;
+  const asked = useMemo(() => askedNow(board), [board]);
+  const words = useSyncExternalStore(
+    (listener) => {
+      const leave = asked.flatMap(({ callId }) =>
+        [texts, reasonings].map((one) => one.of(callId).subscribe(listener)),
+      );
+      return () => leave.forEach((end) => end());
+    },
+    () =>
+      asked
+        .map(({ callId }) => (texts.of(callId).shown ? 2 : reasonings.of(callId).shown ? 1 : 0))
+        .join(""),
+  );
+  return asked.map((advisor, place) =>
+    standingOf(
+      advisor,
+      held.get(advisor.callId),
+      ([undefined, "thoughts", "words"] as const)[Number(words[place])],
+    ),
+  );
+}
+
+/** The amounts stand in the header. */
+function BudgetBar({ budget }: { budget: Board["budget"] }) {
+  const { tokens, spentTokens = 0, cost, spentCost = 0 } = budget ?? {};
+  if (!budget || (tokens === undefined && cost === undefined)) return null;
+  const part = Math.max(tokens ? spentTokens / tokens : 0, cost ? spentCost / cost : 0);
+  return (
+    <span className="strip-budget" title={budgetInWords(budget)}>
+      <span className="muted">Budget</span>
+      <progress aria-label="Budget spent" max={1} value={Math.min(1, part)} />
+      <span className="number">{Math.round(100 * part)} % spent</span>
+    </span>
+  );
+}
+
+function whenItFollows(board: Board): string {
+  const { quorum } = board;
+  if (!quorum) return "The verdict follows once all have answered.";
+  return quorum.until === undefined
+    ? `The verdict follows once ${quorum.need} have answered and the rest had ${quorum.graceSeconds} s more.`
+    : `Enough have answered; the rest have until ${new Date(quorum.until).toLocaleTimeString("en-GB")}.`;
+}
