@@ -641,6 +641,7 @@ fn kind_of(reject: &Reject) -> &'static str {
         Reject::Unknown(_) => "unknown",
         Reject::Forbidden(_) => "forbidden",
         Reject::NotInvited(_) => "not invited",
+        Reject::Taken(_) => "taken",
         Reject::Stale => "stale",
     }
 }
