@@ -109,8 +109,9 @@ pub fn read() -> u8 {
     }
 }
 
-/// The pages one after the other. One that cannot be read is told of in its place: the
-/// library panics at some, and the others are none the worse for it.
+/// The pages one after the other, up to what a file may have: a manual of thousands of pages
+/// is refused soon. One that cannot be read is told of in its place: the library panics at
+/// some, and the others are none the worse for it.
 fn pages(bytes: &[u8]) -> Result<String, u8> {
     let locked = |error: pdf_extract::Error| match error {
         pdf_extract::Error::Decryption(_) | pdf_extract::Error::InvalidPassword => LOCKED,
@@ -123,6 +124,9 @@ fn pages(bytes: &[u8]) -> Result<String, u8> {
     let (mut text, mut readable) = (String::new(), 0);
     let numbers: Vec<u32> = document.get_pages().into_keys().collect();
     for number in &numbers {
+        if text.len() > limits::CONTEXT_BYTES {
+            break;
+        }
         let mut page = String::new();
         let read = AssertUnwindSafe(|| {
             output_doc_page(&document, &mut PlainTextOutput::new(&mut page), *number)
@@ -130,7 +134,7 @@ fn pages(bytes: &[u8]) -> Result<String, u8> {
         match catch_unwind(read) {
             Ok(Ok(())) => {
                 readable += 1;
-                text.push_str(&page);
+                text.push_str(&tidy(&page));
             }
             Ok(Err(_)) | Err(_) => text.push_str(&format!("[page {number} could not be read]")),
         }

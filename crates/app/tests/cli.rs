@@ -796,6 +796,23 @@ async fn pages_of_a_pdf_stand_apart() {
     assert!(prompt.contains("One.\n\n[page 2 could not be read]\n\nThree."), "{prompt}");
 }
 
+/// A manual of thousands of pages is refused, and not read to its end before that.
+#[test]
+fn a_pdf_is_read_no_further_than_files_may_go() {
+    let page = format!("BT /F 12 Tf 20 200 Td ({}) Tj ET", "a".repeat(40_000));
+    let file = pdf(&vec![page.as_str(); 60]);
+    let mut reader = std::process::Command::new(env!("CARGO_BIN_EXE_plenary"))
+        .arg("__pdf")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut reader.stdin.take().unwrap(), &file).unwrap();
+    let text = reader.wait_with_output().unwrap().stdout;
+    let (least, most) = (1024 * 1024, 1024 * 1024 + 50_000);
+    assert!((least..most).contains(&text.len()), "{} bytes of 60 × 40,000", text.len());
+}
+
 /// A PDF of pages with these commands on them.
 fn pdf(pages: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|page| format!("{} 0 R", 4 + 2 * page)).collect();

@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use plenary_scripted::{Reply, Script, Scripted};
+use serde_json::{Value, json};
 use support::{Home, NOWHERE, SAFETY, interrupt};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
@@ -23,6 +24,8 @@ async fn help() {
         "register",
         "invite",
         "token",
+        "seat",
+        "stop",
         "post",
         "annotate",
         "vote",
@@ -302,4 +305,46 @@ async fn an_interrupt_ends_the_watch_and_not_the_board() {
     assert_eq!(status.code(), Some(130));
     let ran = home.run(&["whiteboard", "register", "b", "--as", "bob"]).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+/// Whoever serves the folder asks the seats; a watch does.
+#[tokio::test(flavor = "multi_thread")]
+async fn models_take_part_while_somebody_watches() {
+    let post = json!({ "posts": [{ "type": "proposal", "title": "Tea", "body": "Because." }] });
+    let script = Script::new(Reply::text(&post.to_string())).models(&["a"]);
+    let scripted = Scripted::start(script).await.unwrap();
+    let home = Home::new(&scripted.url());
+    let open = ["whiteboard", "open", "b", "Tea?", "--as", "lead", "--seat", "max=ollama/a"];
+    let opened = home.run(&[&open[..], &["--budget", "50ktok", "--budget", "max=20ktok"]].concat());
+    let opened = opened.await;
+    assert_eq!(opened.code, Some(0), "{}", opened.shown());
+    assert!(opened.err.contains("Seats are asked while `plenary serve`"), "{}", opened.shown());
+    let state = ["whiteboard", "state", "b", "--as", "lead"];
+    let seen = home.run(&state).await;
+    assert!(seen.out.contains("ollama/a  is being asked"), "{}", seen.shown());
+    let (mut child, mut lines) = watch(&home, "lead");
+    for line in ["lead opened the board: Tea?", "lead seated max (ollama/a)"] {
+        assert_eq!(next(&mut lines).await, line);
+    }
+    assert_eq!(next(&mut lines).await, "max has posted, unseen");
+    let seen = home.run(&state).await;
+    assert!(seen.out.contains("ollama/a  has answered"), "{}", seen.shown());
+    home.run(&["whiteboard", "transition", "b", "read", "--as", "lead"]).await;
+    for line in [
+        "lead moved the board on to read",
+        "the board has a budget",
+        "max/1 proposal: Tea",
+        "max answered (post)",
+    ] {
+        assert_eq!(next(&mut lines).await, line);
+    }
+    let seat =
+        ["whiteboard", "seat", "b", "con=@the-contrarian", "--domain", "tea", "--as", "lead"];
+    let seated = home.run(&seat).await;
+    assert!(seated.out.contains("@the-contrarian, ollama/a"), "{}", seated.shown());
+    assert_eq!(next(&mut lines).await, "lead seated con (ollama/a)");
+    let stopped = home.run(&["whiteboard", "stop", "b", "--as", "lead"]).await;
+    assert!(stopped.err.contains("Nothing runs on this whiteboard"), "{}", stopped.shown());
+    interrupt(&child);
+    tokio::time::timeout(SAFETY, child.wait()).await.unwrap().unwrap();
 }

@@ -53,6 +53,10 @@ pub struct NewBoardroom {
     pub models: Option<Vec<String>>,
     /// Who writes the synthesis: a model, or `@name` for a stored agent.
     pub synthesizer: Option<String>,
+    /// What the synthesizer is told beside what is always asked of it; the board's own when
+    /// absent, an empty one for none.
+    #[schema(max_length = 8192)]
+    pub synthesis_prompt: Option<String>,
     /// How freely models choose their words, where a seat does not say. Some models take no
     /// such setting, and are asked without it.
     #[schema(minimum = 0, maximum = 2)]

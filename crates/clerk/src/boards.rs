@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use crate::agents::{TierName, given};
 use crate::boardrooms::{NewAdvisor, NewQuorum};
 use crate::budgets::{NewAllowance, NewBudget};
+use crate::models::NoModel;
 use crate::sitters::{Sitters, Wanted};
 use crate::{Clerk, ClerkError, Result};
 
@@ -253,6 +254,14 @@ pub async fn missing(clerk: &Clerk, board: &Board) -> Result<Vec<String>> {
         missing.push(format!("{name}: {problem}"));
     }
     Ok(missing)
+}
+
+/// There is no model at all: what the board would have needed is told beside it.
+pub(crate) async fn lacking(clerk: &Clerk, board: &Board, none: NoModel) -> ClerkError {
+    let missing = missing(clerk, board).await.unwrap_or_default();
+    let told = missing.iter().map(|one| format!(" {one}."));
+    let problem = format!("{}{}", none.problem, told.collect::<String>());
+    ClerkError::NoModel(NoModel { problem, ..none })
 }
 
 fn lacks_model(clerk: &Clerk, tier: Option<Tier>) -> String {

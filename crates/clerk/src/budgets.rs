@@ -1,12 +1,12 @@
 //! What a session and a seat may spend, as it is asked for.
 
 use plenary_domain::budget::{Allowance, Budget, WhenSpent};
-use plenary_domain::{Reject, Wrong, room};
+use plenary_domain::{Reject, Room, Wrong, room};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::identity::Caller;
-use crate::{Clerk, ClerkError, Result, mirror};
+use crate::{Clerk, ClerkError, Result, mirror, whiteboards};
 
 mirror! {
     #[serde(rename_all = "camelCase")]
@@ -80,7 +80,17 @@ pub(crate) fn allowance(
 pub async fn allow(clerk: &Clerk, caller: Caller, new: NewBudget) -> Result {
     let (id, mut wrong) = (caller.session, vec![]);
     let snapshot = clerk.engine.get(id).await?;
-    caller.owns(&snapshot, "change what it may spend of")?;
+    match &*snapshot.room {
+        Room::Whiteboard(_) => whiteboards::leads(&caller, &snapshot)?,
+        Room::Boardroom(_)
+        | Room::Council(_)
+        | Room::Discussion(_)
+        | Room::Workflow(_)
+        | Room::Library(_)
+        | Room::Signals(_)
+        | Room::Shelf(_)
+        | Room::Boards(_) => caller.owns(&snapshot, "change what it may spend of")?,
+    }
     let room = &snapshot.room;
     let here = room.ledger().map_or(clerk.prices.now().currency.clone(), |led| clerk.currency(led));
     let budget = budget(&here, &mut wrong, Some(new)).unwrap_or_default();

@@ -440,9 +440,10 @@ fn of_reject(reject: Reject) -> (FailureKind, String) {
             (FailureKind::Misconfigured, sentence(&all.collect::<Vec<_>>().join("; ")))
         }
         Reject::NotNow { message, .. } => (FailureKind::Refused, message),
-        Reject::Unknown(message) | Reject::Forbidden(message) | Reject::NotInvited(message) => {
-            (FailureKind::Misconfigured, message)
-        }
+        Reject::Unknown(message)
+        | Reject::Forbidden(message)
+        | Reject::NotInvited(message)
+        | Reject::Taken(message) => (FailureKind::Misconfigured, message),
         Reject::Stale => (FailureKind::Refused, "It is too late for that.".to_owned()),
     }
 }

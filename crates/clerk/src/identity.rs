@@ -9,7 +9,7 @@ use plenary_domain::boardroom::Sitter;
 use plenary_domain::{AgentName, Room, SessionId, Viewer, room};
 use plenary_engine::{By, Snapshot};
 
-use crate::{Clerk, ClerkError, Result};
+use crate::{Clerk, ClerkError, Result, whiteboards};
 
 /// Who asks for a change of one session.
 #[derive(Clone, Debug)]
@@ -167,11 +167,20 @@ fn opener(snapshot: &Snapshot) -> Option<&str> {
 }
 
 /// Stops what runs in a session. Anybody may, but for a run of a workflow, which has more
-/// to it than what it says.
+/// to it than what it says, and a whiteboard, of which only those who lead it may know that
+/// something runs.
 pub async fn stop(clerk: &Clerk, caller: Caller) -> Result {
     let snapshot = clerk.engine.get(caller.session).await?;
-    if matches!(&*snapshot.room, Room::Workflow(_)) {
-        caller.owns(&snapshot, "stop")?;
+    match &*snapshot.room {
+        Room::Workflow(_) => caller.owns(&snapshot, "stop")?,
+        Room::Whiteboard(_) => whiteboards::leads(&caller, &snapshot)?,
+        Room::Boardroom(_)
+        | Room::Council(_)
+        | Room::Discussion(_)
+        | Room::Library(_)
+        | Room::Signals(_)
+        | Room::Shelf(_)
+        | Room::Boards(_) => {}
     }
     Ok(clerk.engine.submit(caller.session, caller.by, room::Command::Stop).await?)
 }

@@ -109,6 +109,7 @@ impl Clerk {
                 | Reject::Unknown(_)
                 | Reject::Forbidden(_)
                 | Reject::NotInvited(_)
+                | Reject::Taken(_)
                 | Reject::Stale),
             ) => return reject.into(),
         }

@@ -1,15 +1,18 @@
 //! Whiteboards: open, register, invite, post, annotate, vote, move on.
 
 use plenary_domain::whiteboard::{
-    Admission, AnnotationId, Choice, Command, Content, Deadline, Event, Finding, Note, Open, Phase,
-    PostId, PostKind, Role, Severity, Shown, State, Visibility,
+    Admission, AnnotationId, Choice, Command, Content, Deadline, Event, Finding, NewSeat, Note,
+    Open, Phase, PostId, PostKind, Role, Seat, Severity, Shown, State, Visibility,
 };
-use plenary_domain::{AgentName, Reject, SessionId, Viewer, room};
+use plenary_domain::{AgentName, Reject, SessionId, Viewer, Wrong, limits, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::agents::TierName;
+use crate::budgets::{self, NewAllowance, NewBudget};
 use crate::identity::{self, Caller, Standing};
+use crate::sitters::{Found, Sitters, Wanted};
 use crate::{Clerk, ClerkError, Result, mirror};
 
 pub const KIND: &str = "whiteboard";
@@ -67,6 +70,39 @@ pub struct NewWhiteboard {
     pub debate_visibility: Option<VisibilityName>,
     /// At the end of a phase's time the board goes on by itself.
     pub deadlines: Option<Deadlines>,
+    /// Models and stored agents that take part as specialists.
+    #[serde(default)]
+    #[schema(max_items = 12)]
+    pub seats: Vec<NewBoardSeat>,
+    pub budget: Option<NewBudget>,
+}
+
+/// A model or a stored agent that takes part by itself: it posts in blind, validates, and
+/// in debate challenges, answers challenges and votes.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewBoardSeat {
+    /// Its name on this board.
+    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
+    pub name: String,
+    /// Whichever is there when absent; `@name` means a stored agent.
+    #[schema(min_length = 1)]
+    pub model: Option<String>,
+    /// In place of a model.
+    pub tier: Option<TierName>,
+    /// A stored agent, by id or name: its persona and bounds count, and its model, where
+    /// none is given here.
+    #[schema(min_length = 1)]
+    pub agent: Option<String>,
+    /// What it knows about.
+    #[schema(max_length = 300)]
+    pub domain: Option<String>,
+    #[schema(minimum = 0, maximum = 2)]
+    pub temperature: Option<f64>,
+    /// Tokens of one answer.
+    #[schema(minimum = 16, maximum = 65536)]
+    pub output_tokens: Option<u32>,
+    pub budget: Option<NewAllowance>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -259,6 +295,18 @@ pub async fn open(
     new: NewWhiteboard,
 ) -> Result {
     let opener = AgentName(new.opened_by);
+    let by = identity::opened(by, &opener);
+    if let Some(earlier) = clerk.opened(id, &by).await? {
+        return Ok(earlier);
+    }
+    let (mut sitters, mut wrong, mut seats) = (Sitters::new(clerk, vec![]), vec![], vec![]);
+    // One more than there may be is enough for the rules to refuse them.
+    for (place, seat) in new.seats.into_iter().take(limits::BOARD_SEATS + 1).enumerate() {
+        let at = |field: &str| format!("seats[{place}].{field}");
+        seats.push(sit(&mut sitters, &mut wrong, place, seat, at).await?);
+    }
+    let prices = clerk.noted(seats.iter().map(|new| &new.seat.model));
+    let budget = budgets::budget(&clerk.prices.now().currency, &mut wrong, new.budget);
     let open = Open {
         name: new.board_id,
         topic: new.topic,
@@ -268,9 +316,63 @@ pub async fn open(
         admission: new.admission.unwrap_or(AdmissionName::Open).into(),
         debate: new.debate_visibility.unwrap_or(VisibilityName::Full).into(),
         deadlines: new.deadlines.map(|deadlines| deadlines.list()).unwrap_or_default(),
+        seats,
+        prices,
+        budget,
     };
     let command = room::Command::Whiteboard(Command::Open(open));
-    clerk.open(id, identity::opened(by, &opener), command).await
+    match wrong.is_empty() {
+        true => clerk.open(id, by, command).await,
+        false => Err(clerk.refused(wrong, None, command)),
+    }
+}
+
+/// Who is meant to sit there, and by which model.
+async fn sit(
+    sitters: &mut Sitters<'_>,
+    wrong: &mut Vec<Wrong>,
+    place: usize,
+    new: NewBoardSeat,
+    at: impl Fn(&str) -> String,
+) -> Result<NewSeat> {
+    let wanted = Wanted {
+        model: new.model.as_deref(),
+        tier: new.tier.map(Into::into),
+        agent: new.agent.as_deref(),
+        temperature: new.temperature,
+        output_tokens: new.output_tokens,
+    };
+    let found = match sitters.find(wanted, place, &[]).await? {
+        Ok(found) => found,
+        Err((field, problem)) => {
+            wrong.push(Wrong::new(at(field), problem));
+            Found::nobody()
+        }
+    };
+    let here = sitters.clerk().prices.now().currency.clone();
+    let budget = budgets::allowance(&here, wrong, &at("budget"), new.budget);
+    let Found { model, seated, budget: own } = found;
+    let seat = Seat { model, seated, budget: budget.unwrap_or(own) };
+    Ok(NewSeat { name: AgentName(new.name), domain: new.domain, seat })
+}
+
+/// Seats a model or a stored agent, for those who lead.
+pub async fn seat(clerk: &Clerk, caller: Caller, new: NewBoardSeat) -> Result<(Snapshot, Viewer)> {
+    // Whoever may not do it is told so before anybody is looked up.
+    leads(&caller, &clerk.engine.get(caller.session).await?)?;
+    let (mut sitters, mut wrong) = (Sitters::new(clerk, vec![]), vec![]);
+    let new = sit(&mut sitters, &mut wrong, 0, new, str::to_owned).await?;
+    if !wrong.is_empty() {
+        return Err(Reject::Invalid(wrong).into());
+    }
+    let prices = clerk.noted([&new.seat.model]);
+    act(clerk, caller, |agent| Command::Seat { agent, new, prices }).await
+}
+
+/// Makes sure that the caller is one of those who lead the board. What runs there is
+/// nobody else's to know, also not from a refusal.
+pub(crate) fn leads(caller: &Caller, snapshot: &Snapshot) -> Result<()> {
+    Ok(board(snapshot)?.is_led_by(&caller.proven.agent()?)?)
 }
 
 /// Registers an agent that has shown this.
@@ -392,6 +494,14 @@ fn written(event: &Event) -> (Option<PostId>, Option<AnnotationId>) {
         | Event::InvitationRenewed { .. }
         | Event::Invited { .. }
         | Event::TokenRenewed { .. }
+        | Event::Seated { .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
+        | Event::Answered { .. }
+        | Event::AnswerFailed { .. }
+        | Event::AnswerStopped { .. }
+        | Event::Stopped { .. }
         | Event::Transitioned { .. } => (None, None),
     }
 }

@@ -213,7 +213,7 @@ fn add(
             !missing
         });
     }
-    settled(wrong)?;
+    free(wrong, &board.name)?;
     room_for(state)?;
     Ok(vec![Event::BoardAdded { board: Arc::new(board.filled()) }])
 }
@@ -226,7 +226,7 @@ fn put(state: Option<&State>, all: &[Arc<Board>], board: Board, replace: bool) -
         taken(&mut wrong, &board.name, all);
     }
     board::check(&mut wrong, &board, all);
-    settled(wrong)?;
+    free(wrong, &board.name)?;
     let board = Arc::new(Board { built_in: false, ..board.filled() });
     if replaces {
         return Ok(vec![Event::BoardEdited { board }]);
@@ -239,9 +239,22 @@ fn taken(wrong: &mut Vec<Wrong>, name: &str, all: &[Arc<Board>]) {
     if let Some(other) = all.iter().find(|other| other.name == name) {
         let problem = match other.built_in {
             true => "is the name of a board that ships with Plenary",
-            false => "is the name of another board",
+            false => ANOTHER,
         };
         wrong.push(Wrong::new("name", problem));
+    }
+}
+
+const ANOTHER: &str = "is the name of another board";
+
+/// Nothing is wrong. Where it is the name alone, which another board has that could be
+/// replaced, that is said apart.
+fn free(wrong: Vec<Wrong>, name: &str) -> Result<(), Reject> {
+    match wrong.as_slice() {
+        [one] if one.field == "name" && one.problem == ANOTHER => {
+            Err(Reject::Taken(format!("There is another board called {name}.")))
+        }
+        _ => settled(wrong),
     }
 }
 

@@ -86,6 +86,12 @@ pub trait Form: Report + Sized {
         Err(Reject::Stale)
     }
 
+    /// Whether nobody may know that something runs there, so that nothing tells or counts
+    /// it.
+    fn is_secret(&self) -> bool {
+        false
+    }
+
     /// Whether everybody may know of this event, in lists and in the stream of all
     /// sessions. `self` is the state after it.
     fn is_listed(&self, _event: &Self::Event) -> bool {
@@ -148,6 +154,11 @@ pub trait Report {
     /// What it has spent, where models are asked at all.
     fn ledger(&self) -> Option<&Ledger> {
         None
+    }
+
+    /// The same, as far as anybody may know of it.
+    fn accounts(&self) -> Option<&Ledger> {
+        self.ledger()
     }
 
     /// The models that sit there, where models are asked at all.

@@ -77,6 +77,17 @@ pub const BOARD_AGENTS: usize = 256;
 pub const BOARD_INVITED: usize = 256;
 /// How often one token or invitation may be made anew.
 pub const RENEWALS: u32 = 1_000;
+/// Models and stored agents that sit at one board.
+pub const BOARD_SEATS: usize = 12;
+/// What a seat may bring in one answer: posts, annotations, votes.
+pub const SEAT_POSTS: usize = 4;
+pub const SEAT_NOTES: usize = 24;
+pub const SEAT_VOTES: usize = 100;
+/// Challenges that a seat answers on one board, the first ones.
+pub const SEAT_REBUTTALS: usize = 8;
+/// Bytes of one answer of a seat, and requests made for it, the first included.
+pub const SEAT_ANSWER_BYTES: usize = 256 * 1024;
+pub const SEAT_ATTEMPTS: u32 = 3;
 /// Posts and annotations that one agent may make on a board. They count per agent:
 /// a limit that all share would tell of blind posts.
 pub const BOARD_POSTS: u32 = 2_000;

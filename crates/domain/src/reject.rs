@@ -22,6 +22,8 @@ pub enum Reject {
     Forbidden(String),
     /// It takes an invitation, and none that counts was shown.
     NotInvited(String),
+    /// Something else has this name.
+    Taken(String),
     /// The outcome of a call that is not due any more. Its driver drops it.
     Stale,
 }

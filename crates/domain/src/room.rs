@@ -45,6 +45,10 @@ pub struct Summary {
     pub imported: bool,
 }
 
+/// A kind of sessions and a status in which nobody may know that something runs there: what
+/// `Room::is_secret` says, for lists that have no rooms.
+pub const SECRET: (&str, &str) = ("whiteboard", "blind");
+
 macro_rules! rooms {
     (
         sessions { $($session:ident),* }
@@ -132,6 +136,13 @@ macro_rules! rooms {
             fn claim(&self, call: &CallId) -> Claim {
                 match self {
                     $(Room::$Form(state) => state.claim(call),)*
+                }
+            }
+
+            /// Whether nobody may know that something runs here.
+            pub fn is_secret(&self) -> bool {
+                match self {
+                    $(Room::$Form(state) => state.is_secret(),)*
                 }
             }
 

@@ -9,15 +9,17 @@ mod tests;
 
 use jiff::Timestamp;
 
+use crate::call::{Failure, Usage};
 use crate::ids::AgentName;
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::reject::Reject;
 use crate::room::{Event, is_session};
 use crate::whiteboard::conflict::{Conflict, conflicts};
 pub use crate::whiteboard::line;
 use crate::whiteboard::{
-    self, Action, Admission, Annotation, Content, Member, Note, Phase, Post, Readiness, State,
-    Step, Visibility, Vote, readiness,
+    self, Action, Admission, Annotation, Content, Member, Note, Phase, Post, Readiness,
+    SeatStanding, Sitter, State, Step, Visibility, Vote, readiness,
 };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,8 +64,20 @@ pub struct Board<'a> {
     pub readiness: Option<Readiness>,
     pub allowed: Vec<&'static str>,
     pub next: Vec<String>,
+    /// The models among the members, where the viewer sees those.
+    pub seats: Vec<SeatSeen<'a>>,
+    /// What they have spent, where the viewer may know.
+    pub accounts: Option<&'a Ledger>,
     /// Events that a `Lens` of this viewer has told so far.
     pub told: u64,
+}
+
+/// Who sits there by a model.
+pub struct SeatSeen<'a> {
+    pub sitter: &'a Sitter,
+    /// `None` where it would tell what it does. In the blind phase those who lead know
+    /// whether it was asked and has answered, and not what came of it.
+    pub standing: Option<SeatStanding>,
 }
 
 /// A post with what is seen of its annotations and votes.
@@ -135,9 +149,38 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         known_posts: posts.len() + others,
         posts,
         readiness: (leads || !hides(state)).then(|| readiness(state)),
+        seats: seats(state, agent),
+        accounts: accounts(state, viewer),
         allowed: state.allowed(member),
         next: next(state, member),
     }
+}
+
+fn seats<'a>(state: &'a State, agent: Option<&AgentName>) -> Vec<SeatSeen<'a>> {
+    let seen = state.sitters.iter().filter(|sitter| sees_member(state, agent, &sitter.name));
+    let may = leads(state, agent) || !hides(state);
+    let standing = |sitter: &Sitter| match (state.phase, state.standing_of(sitter)) {
+        (Phase::Blind, SeatStanding::Done { .. }) => SeatStanding::Done { left_out: vec![] },
+        (Phase::Blind, SeatStanding::Failed(failure)) => SeatStanding::Failed(Failure {
+            message: format!("The answer is {}.", failure.kind.words()),
+            attempts: 1,
+            usage: Usage::default(),
+            ..failure
+        }),
+        (_, standing) => standing,
+    };
+    seen.map(|sitter| SeatSeen { sitter, standing: may.then(|| standing(sitter)) }).collect()
+}
+
+/// What seats have spent, unless that would tell what they do.
+pub fn accounts<'a>(state: &'a State, viewer: &Viewer) -> Option<&'a Ledger> {
+    let sees = sees_accounts(state, viewer.name()) && !state.sitters.is_empty();
+    sees.then_some(&state.ledger)
+}
+
+/// In the blind phase nobody: what an answer costs tells how long it is.
+fn sees_accounts(state: &State, agent: Option<&AgentName>) -> bool {
+    state.phase != Phase::Blind && (leads(state, agent) || !hides(state))
 }
 
 /// Each of these came with an event; whoever opened the board came with the board.
@@ -147,11 +190,26 @@ fn told(state: &State, agent: Option<&AgentName>, members: &[&Member], posts: &[
     let invited = state.invited.iter().filter(|one| sees_member(state, agent, &one.name)).count();
     let renewed = members.iter().map(|member| u64::from(member.renewals)).sum::<u64>();
     let renewed = renewed + u64::from(state.invitation);
+    let seats = state.sitters.iter().filter(|one| sees_member(state, agent, &one.name));
+    let renewed = renewed + seats.map(|sitter| sitter.again).sum::<u64>();
+    let renewed = renewed + accounts_told(state, agent);
     let on_post = |seen: &Seen<'_>| {
         let votes = if seen.whole { seen.post.votes_given } else { 0 };
         1 + seen.annotations.len() as u64 + votes
     };
     (moves + newcomers + invited) as u64 + renewed + posts.iter().map(on_post).sum::<u64>()
+}
+
+/// What happened before a debate in which things are hidden has been seen.
+fn accounts_told(state: &State, agent: Option<&AgentName>) -> u64 {
+    match (sees_accounts(state, agent), state.phase) {
+        (true, _) => state.accounts,
+        (false, Phase::Blind) => 0,
+        (
+            false,
+            Phase::Read | Phase::Validate | Phase::Debate | Phase::Resolve | Phase::Archived,
+        ) => state.accounts_before,
+    }
 }
 
 /// Conflicts between posts that everybody sees; there are none to see before that.
@@ -237,7 +295,15 @@ fn sees_event(state: &State, viewer: &Viewer, event: &whiteboard::Event) -> bool
     };
     match event {
         Event::Opened { .. } | Event::InvitationRenewed { .. } | Event::Transitioned { .. } => true,
+        Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
+        | Event::Answered { .. }
+        | Event::AnswerFailed { .. }
+        | Event::AnswerStopped { .. }
+        | Event::Stopped { .. } => sees_accounts(state, agent),
         Event::Registered { agent: other, .. }
+        | Event::Seated { agent: other, .. }
         | Event::Invited { agent: other, .. }
         | Event::TokenRenewed { agent: other, .. } => sees_member(state, agent, other),
         Event::Posted { author, .. } => sees_post(state, agent, author),
@@ -318,10 +384,19 @@ pub(crate) fn words_for_all(state: &State, event: &whiteboard::Event) -> String 
         Event::Posted { content, .. } => post_words(content),
         Event::Annotated { body, .. } => body.clone(),
         Event::Voted { reason, .. } => reason.clone().unwrap_or_default(),
-        Event::Registered { agent, domain, .. } => agent_words(agent, domain.as_deref()),
-        Event::InvitationRenewed { .. } | Event::Invited { .. } | Event::TokenRenewed { .. } => {
-            String::new()
+        Event::Registered { agent, domain, .. } | Event::Seated { agent, domain, .. } => {
+            agent_words(agent, domain.as_deref())
         }
+        Event::InvitationRenewed { .. }
+        | Event::Invited { .. }
+        | Event::TokenRenewed { .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
+        | Event::Answered { .. }
+        | Event::AnswerFailed { .. }
+        | Event::AnswerStopped { .. }
+        | Event::Stopped { .. } => String::new(),
         Event::Transitioned { to: Phase::Read, note, .. } => {
             let others = state.members.iter().filter(|member| member.name != state.opened_by);
             let agents = others.map(|member| agent_words(&member.name, member.domain.as_deref()));

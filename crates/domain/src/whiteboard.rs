@@ -6,6 +6,7 @@
 //! a board by another way.
 
 mod admission;
+pub(crate) mod answers;
 mod apply;
 mod check;
 pub mod conflict;
@@ -13,9 +14,11 @@ mod event;
 mod gate;
 mod madr;
 mod report;
+mod seats;
 mod summary;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod told;
 
 use std::sync::Arc;
 
@@ -26,14 +29,18 @@ pub use admission::{Admission, Invited, Shown};
 pub use event::Event;
 pub use gate::Action;
 pub use madr::madr;
+pub use seats::{Answered, NewSeat, Seat, SeatStanding, Sitter, Task, Turn};
 pub(crate) use summary::readiness;
 pub use summary::{Line, Outcome, Readiness, Standing, Summary, Tally, line, summarize};
 
-use crate::call::{self, Call, Work};
+use crate::budget::{Budget, Claim};
+use crate::call::{self, Ask, Call, Work};
 use crate::form::{Form, Moment, Ruling};
-use crate::ids::{AgentName, CallId};
+use crate::ids::{AgentName, CallId, Nonce};
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::names;
+use crate::prices::Noted;
 use crate::reject::{Reject, Wrong};
 use crate::view;
 
@@ -62,6 +69,18 @@ pub struct State {
     /// Shared, because a state is copied for every decision.
     pub(crate) posts: Vec<Arc<Post>>,
     pub(crate) steps: Vec<Step>,
+    /// Models and stored agents among the members, in the order in which they were seated.
+    pub(crate) sitters: Vec<Sitter>,
+    /// What they were asked and is over.
+    pub(crate) turns: Vec<Arc<Turn>>,
+    pub(crate) ledger: Ledger,
+    /// The code around quotations: the nonce of the first seat.
+    pub(crate) code: Option<Nonce>,
+    /// Somebody has stopped what was asked, and the board has not gone on since.
+    pub(crate) halted: bool,
+    /// Events about calls and what they cost, in all and when the phase began.
+    pub(crate) accounts: u64,
+    pub(crate) accounts_before: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -287,6 +306,12 @@ pub enum Command {
         choice: Choice,
         reason: Option<String>,
     },
+    /// A leader seats a model or a stored agent as a specialist.
+    Seat {
+        agent: AgentName,
+        new: NewSeat,
+        prices: Noted,
+    },
     Transition {
         agent: AgentName,
         to: Phase,
@@ -304,6 +329,11 @@ pub struct Open {
     pub admission: Admission,
     pub debate: Visibility,
     pub deadlines: Vec<Deadline>,
+    pub seats: Vec<NewSeat>,
+    /// Of the models that sit there, as far as they are known.
+    pub prices: Noted,
+    /// What they may spend.
+    pub budget: Option<Budget>,
 }
 
 // ---------------------------------------------------------------------------
@@ -318,72 +348,86 @@ impl Form for State {
     type Event = Event;
 
     fn decide(state: Option<&Self>, command: Command, moment: &Moment) -> Ruling<Event> {
-        let at = moment.at;
         let Some(state) = state else {
             return match command {
-                Command::Open(open) => check::open(open, at),
+                Command::Open(open) => check::open(open, moment),
                 Command::Register { .. }
                 | Command::Invite { .. }
                 | Command::RenewToken { .. }
                 | Command::Post { .. }
                 | Command::Annotate { .. }
                 | Command::Vote { .. }
+                | Command::Seat { .. }
                 | Command::Transition { .. } => {
                     Err(Reject::Unknown("There is no such whiteboard.".into()))
                 }
             };
         };
-        match command {
-            Command::Open(_) => Err(Reject::NotNow {
-                state: state.phase.name(),
-                message: "This whiteboard has been opened already.".into(),
-                allowed: vec![],
-            }),
-            Command::Register { agent, role, domain, shown } => {
-                state.register(agent, role, domain, shown, at)
-            }
-            Command::Invite { agent, newcomer } => state.invite(agent, newcomer, at),
-            Command::RenewToken { agent } => state.renew_token(agent, at),
-            Command::Post { agent, content } => state.post(agent, content, at),
-            Command::Annotate { agent, post, note, body } => {
-                state.annotate(agent, &post, note, body, at)
-            }
-            Command::Vote { agent, post, choice, reason } => {
-                state.vote(agent, &post, choice, reason, at)
-            }
-            Command::Transition { agent, to, note } => state.transition(agent, to, note, at),
-        }
+        state.carry_out(command, moment)
     }
 
-    /// The clock moves a board on in the ordinary order.
+    /// The clock moves a board on in the ordinary order; all else is of seats.
     fn settle(&self, call: &CallId, outcome: call::Outcome, moment: &Moment) -> Ruling<Event> {
-        let is_due = self.due().iter().any(|due| due.id == *call);
-        match (is_due, outcome, self.phase.next().first()) {
+        let is_deadline = self.deadline().is_some() && *call == deadline_call(self.phase);
+        match (is_deadline, outcome, self.phase.next().first()) {
             (true, call::Outcome::Elapsed, Some(to)) => {
                 Ok(vec![Event::Transitioned { to: *to, by: None, note: None, at: moment.at }])
             }
+            (false, outcome, _) => self.answered(call, outcome, moment),
             _ => Err(Reject::Stale),
         }
     }
 
-    /// Agents act by themselves: there is nothing of ours to stop.
-    fn stop(&self, _: &Moment) -> Ruling<Event> {
-        let message = "Nothing runs on a whiteboard that could be stopped.".to_owned();
-        Err(self.not_now(None, message))
+    /// Breaks off what seats are asked. Agents act by themselves: there is nothing of
+    /// theirs to stop.
+    fn stop(&self, moment: &Moment) -> Ruling<Event> {
+        if self.asked().is_empty() {
+            let message = "Nothing runs on this whiteboard that could be stopped.".to_owned();
+            return Err(self.not_now(None, message));
+        }
+        Ok(vec![Event::Stopped { at: moment.at }])
     }
 
     fn open(event: &Event, _: Timestamp) -> Option<State> {
         State::opened(event)
     }
 
-    fn take(&mut self, event: &Event, _: Timestamp) {
-        self.follow(event);
+    fn take(&mut self, event: &Event, at: Timestamp) {
+        self.take_event(event, at);
     }
 
-    /// The one call of a board: its phase's deadline.
+    /// What its seats are asked, and its phase's deadline.
     fn due(&self) -> Vec<Call> {
         let sleep = |until| Call { id: deadline_call(self.phase), work: Work::Sleep { until } };
-        self.deadline().map(sleep).into_iter().collect()
+        self.seat_calls().chain(self.deadline().map(sleep)).collect()
+    }
+
+    fn ask(&self, call: &CallId) -> Option<Ask> {
+        self.question(call)
+    }
+
+    fn claim(&self, call: &CallId) -> Claim {
+        self.claim_of(call)
+    }
+
+    fn allow(&self, budget: Budget, prices: Noted) -> Ruling<Event> {
+        if self.phase == Phase::Archived {
+            return Err(self.not_now(None, "Nothing is spent here any more.".to_owned()));
+        }
+        let noted = self.ledger.unnoted(prices).map(Event::Priced);
+        Ok(noted.into_iter().chain([Event::Budgeted(budget.checked()?)]).collect())
+    }
+
+    /// What is asked is broken off. The next phase has the whole time again.
+    fn out_of_time(&self, moment: &Moment) -> Ruling<Event> {
+        let at = moment.at;
+        let stopped = (!self.asked().is_empty()).then_some(Event::Stopped { at });
+        Ok([Event::TimeOver { at }].into_iter().chain(stopped).collect())
+    }
+
+    /// Whoever sees that a model is asked would know who has posted.
+    fn is_secret(&self) -> bool {
+        self.phase == Phase::Blind
     }
 
     fn is_listed(&self, event: &Event) -> bool {
@@ -465,6 +509,32 @@ impl Annotation {
 }
 
 impl State {
+    /// What an agent does.
+    fn carry_out(&self, command: Command, moment: &Moment) -> Ruling<Event> {
+        let at = moment.at;
+        match command {
+            Command::Open(_) => Err(Reject::NotNow {
+                state: self.phase.name(),
+                message: "This whiteboard has been opened already.".into(),
+                allowed: vec![],
+            }),
+            Command::Register { agent, role, domain, shown } => {
+                self.register(agent, role, domain, shown, at)
+            }
+            Command::Invite { agent, newcomer } => self.invite(agent, newcomer, at),
+            Command::RenewToken { agent } => self.renew_token(agent, at),
+            Command::Post { agent, content } => self.post(agent, content, at),
+            Command::Annotate { agent, post, note, body } => {
+                self.annotate(agent, &post, note, body, at)
+            }
+            Command::Vote { agent, post, choice, reason } => {
+                self.vote(agent, &post, choice, reason, at)
+            }
+            Command::Transition { agent, to, note } => self.transition(agent, to, note, at),
+            Command::Seat { agent, new, prices } => self.seat(agent, new, prices, moment),
+        }
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

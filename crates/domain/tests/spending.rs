@@ -10,9 +10,10 @@ use plenary_domain::boardroom::{self, Convene, Quorum, Role, Seat, SeatId, Sitte
 use plenary_domain::call::Life;
 use plenary_domain::council::{self, Member, Open};
 use plenary_domain::discussion::{self, Create, Said, Spoken};
+use plenary_domain::whiteboard;
 use plenary_domain::{
-    Allowance, Answer, Budget, CallId, Command, Event, Failure, FailureKind, Input, ModelName,
-    Nonce, Noted, Outcome, Room, Timestamp, Timing, Usage, WhenSpent, Work, room,
+    AgentName, Allowance, Answer, Budget, CallId, Command, Event, Failure, FailureKind, Input,
+    ModelName, Nonce, Noted, Outcome, Room, Timestamp, Timing, Usage, WhenSpent, Work, room,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -36,6 +37,7 @@ enum Form {
     Boardroom { advisors: u8, ballot: bool, quorum: bool },
     Discussion { rounds: u32 },
     Council,
+    Whiteboard,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +91,7 @@ fn forms() -> impl Strategy<Value = Form> {
             .prop_map(|(advisors, ballot, quorum)| Form::Boardroom { advisors, ballot, quorum }),
         1 => (1..=4_u32).prop_map(|rounds| Form::Discussion { rounds }),
         1 => Just(Form::Council),
+        1 => Just(Form::Whiteboard),
     ]
 }
 
@@ -192,6 +195,30 @@ fn opening(form: Form, budget: Option<Budget>) -> Command {
                 budget,
             }))
         }
+        Form::Whiteboard => {
+            let seat = |name: &str| whiteboard::NewSeat {
+                name: AgentName(name.into()),
+                domain: None,
+                seat: whiteboard::Seat {
+                    model: model(name),
+                    seated: Default::default(),
+                    budget: Allowance::default(),
+                },
+            };
+            Command::Whiteboard(whiteboard::Command::Open(whiteboard::Open {
+                name: "tea".into(),
+                topic: "Tea or coffee?".into(),
+                project: None,
+                by: AgentName("fay".into()),
+                principal: None,
+                admission: Default::default(),
+                debate: Default::default(),
+                deadlines: vec![],
+                seats: vec![seat("ann"), seat("bob")],
+                prices: Noted::default(),
+                budget,
+            }))
+        }
     }
 }
 
@@ -235,6 +262,7 @@ fn wanted(form: Form, wants: usize, seat: u8) -> Command {
             Command::Discussion(Talk::Conclude),
             Command::Discussion(Talk::Interject { by: "Eve".into(), text: "Milk?".into() }),
         ],
+        Form::Whiteboard => return on_whiteboard(wants, seat),
         Form::Council => {
             let (sender, body) = ("eve".to_owned(), "@ann @bob Which?".to_owned());
             let post = council::Command::Post { sender, proved: true, body, reply_to: None };
@@ -246,6 +274,34 @@ fn wanted(form: Form, wants: usize, seat: u8) -> Command {
         }
     };
     all[wants % all.len()].clone()
+}
+
+/// What somebody may want on a whiteboard. Most of it is refused in most phases.
+fn on_whiteboard(wants: usize, seat: SeatId) -> Command {
+    use whiteboard::{Command as Board, Note, Phase, PostId};
+    let name = ["ann", "bob", "cyd", "dan"][usize::from(seat.0 % 4)];
+    let (agent, post) = (AgentName("fay".into()), PostId(format!("{name}/1")));
+    let moves = |to| Board::Transition { agent: agent.clone(), to, note: None };
+    let seated = whiteboard::Seat {
+        model: model(name),
+        seated: Default::default(),
+        budget: Allowance::default(),
+    };
+    let new = whiteboard::NewSeat { name: AgentName(name.into()), domain: None, seat: seated };
+    let body = "No.".to_owned();
+    Command::Whiteboard(match wants % 9 {
+        0 => return Command::Stop,
+        1 | 2 => Board::Seat { agent, new, prices: Noted::default() },
+        3 => moves(Phase::Read),
+        4 => moves(Phase::Validate),
+        5 => moves(Phase::Debate),
+        6 => moves(Phase::Resolve),
+        7 => Board::Annotate { agent, post, note: Note::Challenge, body },
+        _ => {
+            let challenge = Some(whiteboard::AnnotationId("fay/a1".into()));
+            Board::Annotate { agent, post, note: Note::Withdrawal { challenge }, body }
+        }
+    })
 }
 
 // ---------------------------------------------------------------------------
@@ -384,6 +440,17 @@ fn outcome(call: &CallId, ending: Ending, usage: Usage) -> Outcome {
                 json!({ "decision": "continue", "nextParticipantId": "ann", "question": "Well?", "reasoning": "So." })
                     .to_string()
             }
+            "post" => {
+                json!({ "posts": [{ "type": "proposal", "title": "Tea", "body": "So." }] }).to_string()
+            }
+            "validate" | "debate" => json!({ "annotations": [
+                { "post": "ann/1", "type": "validation", "result": "refuted", "body": "No." },
+                { "post": "ann/1", "type": "challenge", "body": "No." },
+                { "post": "bob/1", "type": "challenge", "body": "No." },
+            ] })
+            .to_string(),
+            "rebut" => json!({ "body": "Yes." }).to_string(),
+            "vote" => json!({ "votes": [{ "post": "ann/1", "vote": "accept" }] }).to_string(),
             _ => "Tea, @bob.".to_owned(),
         },
         Ending::Malformed => "Prose.".to_owned(),
@@ -447,6 +514,9 @@ fn by_call(room: &Room) -> Usage {
     if let Some(council) = room.council() {
         all.extend(council.posts.iter().map(|post| post.usage));
         all.extend(council.silences.iter().map(|silence| silence.usage));
+    }
+    if let Some(board) = room.whiteboard() {
+        all.extend(board.turns().map(|turn| of_life(&turn.life, |done| done.usage)));
     }
     all.into_iter().fold(Usage::default(), Usage::plus)
 }

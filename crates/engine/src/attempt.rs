@@ -15,7 +15,7 @@ use plenary_domain::{
 use crate::engine::Engine;
 use crate::gather::Gathered;
 use crate::live::{Retrying, Spent, Waiting};
-use crate::meter::Counted;
+use crate::meter::{Counted, Meter};
 use crate::ports::{AttemptEnd, AttemptState, Ending, ModelError, Piece, StoreError};
 use crate::session::Session as Room;
 use crate::trace::Traced;
@@ -25,6 +25,8 @@ pub(crate) struct Asking<'a> {
     pub room: &'a Arc<Room>,
     pub id: SessionId,
     pub epoch: u64,
+    /// Nobody may know that it is asked: it is neither traced nor counted.
+    pub is_secret: bool,
 }
 
 impl Asking<'_> {
@@ -35,7 +37,10 @@ impl Asking<'_> {
         ask: Ask,
         before: &mut Before,
     ) -> Result<(Outcome, Option<AttemptEnd>), StoreError> {
-        let traced = Traced::begin(self.engine, self.id, call, &ask.model);
+        let traced = match self.is_secret {
+            true => None,
+            false => Traced::begin(self.engine, self.id, call, &ask.model),
+        };
         let ended = self.requests(call, ask, before).await;
         if let (Some(traced), Ok((outcome, _))) = (traced, &ended) {
             traced.end(outcome);
@@ -52,13 +57,14 @@ impl Asking<'_> {
         ask: Ask,
         before: &mut Before,
     ) -> Result<(Outcome, Option<AttemptEnd>), StoreError> {
-        let meter = &self.engine.meter;
+        let uncounted = Meter::default();
+        let meter = if self.is_secret { &uncounted } else { &self.engine.meter };
         let _running = Counted::new(&meter.calls_running);
         let started = self.engine.clock.ticks();
         for tried in 1.. {
             let (number, earlier) = self.begin(call, before).await?;
             meter.attempts.fetch_add(1, Relaxed);
-            self.room.live.begin(call, number);
+            self.room.live.begin(call, number, self.is_secret);
             let spent = Spent { earlier, ..Spent::default() };
             self.room.live.spend(call, spent);
             let mut heard = Heard { spent, ..Heard::default() };

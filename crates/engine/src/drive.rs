@@ -140,7 +140,9 @@ impl Engine {
         let mut pause = FIRST_PAUSE;
         let mut before = attempt::Before::default();
         loop {
-            let asking = attempt::Asking { engine: self, room: session, id: *id, epoch: *epoch };
+            let is_secret = session.shown().is_some_and(|shown| shown.room.is_secret());
+            let (id, epoch) = (*id, *epoch);
+            let asking = attempt::Asking { engine: self, room: session, id, epoch, is_secret };
             match asking.run(call, ask.clone(), &mut before).await {
                 Ok(outcome) => return Some(outcome),
                 Err(StoreError::Fenced) => {

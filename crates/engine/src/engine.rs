@@ -256,7 +256,14 @@ impl Engine {
     /// Sessions that are in use: somebody works on them, reads along, or they have
     /// calls under way.
     pub fn loaded(&self) -> usize {
-        self.sessions().values().filter(|session| Arc::strong_count(session) > 1).count()
+        // That somebody is asked there must not show; that somebody reads along may.
+        let is_secret = |session: &Arc<Session>| {
+            let is_secret = session.shown().is_some_and(|shown| shown.room.is_secret());
+            is_secret && !session.live.is_read()
+        };
+        let is_held =
+            |session: &&Arc<Session>| Arc::strong_count(session) > 1 && !is_secret(session);
+        self.sessions().values().filter(is_held).count()
     }
 
     /// As many sessions ask models as may. Whoever only waits, sends for something or is

@@ -98,6 +98,8 @@ struct Running {
     spent: Spent,
     /// It runs at another node.
     is_elsewhere: bool,
+    /// Readers are told nothing of it.
+    is_secret: bool,
 }
 
 /// What a running call has taken so far, where its provider says.
@@ -206,9 +208,10 @@ impl Live {
         self.changed.send_replace(());
     }
 
-    /// A new attempt at a call: its text begins anew.
-    pub fn begin(&self, call: &CallId, attempt: u32) {
-        let running = Running { attempt, ..Running::default() };
+    /// A new attempt at a call: its text begins anew. Of a secret one readers are told
+    /// nothing.
+    pub fn begin(&self, call: &CallId, attempt: u32, is_secret: bool) {
+        let running = Running { attempt, is_secret, ..Running::default() };
         self.lock().calls.insert(call.clone(), running);
         self.said.fetch_add(1, Release);
     }
@@ -218,6 +221,9 @@ impl Live {
         let mut inner = self.lock();
         inner.tell(&self.frames);
         if let Some(running) = inner.calls.get_mut(&retrying.call) {
+            if running.is_secret {
+                return;
+            }
             running.retrying = Some(retrying.clone());
         }
         self.said.fetch_add(1, Release);
@@ -225,7 +231,10 @@ impl Live {
     }
 
     pub fn waiting(&self, waiting: Waiting) {
-        self.lock().send(&self.frames, Frame::Waiting(Arc::new(waiting)));
+        let mut inner = self.lock();
+        if !inner.calls.get(&waiting.call).is_some_and(|running| running.is_secret) {
+            inner.send(&self.frames, Frame::Waiting(Arc::new(waiting)));
+        }
     }
 
     /// Takes in a piece, for readers to tell. Much at a time is not left to them: one
@@ -234,8 +243,12 @@ impl Live {
         let mut inner = self.lock();
         let Some(running) = inner.calls.get_mut(call) else { return };
         running.retrying = None;
+        let is_secret = running.is_secret;
         let told = running.told(reasoning);
         told.text.push_str(piece);
+        if is_secret {
+            return;
+        }
         self.said.fetch_add(1, Release);
         let much = told.text.len() - told.bytes > limits::DELTA_BYTES;
         let first = !std::mem::replace(&mut inner.untold, true);
@@ -372,8 +385,12 @@ impl Inner {
             return;
         }
         self.untold = false;
-        let news: Vec<Delta> =
-            self.calls.iter_mut().flat_map(|(call, one)| one.news(call)).collect();
+        let news: Vec<Delta> = self
+            .calls
+            .iter_mut()
+            .filter(|(_, one)| !one.is_secret)
+            .flat_map(|(call, one)| one.news(call))
+            .collect();
         for delta in news {
             self.send(frames, Frame::Delta(Arc::new(delta)));
         }
@@ -476,7 +493,7 @@ mod tests {
     fn words_are_gathered_until_a_reader_takes_them_or_something_happens() {
         let live = Live::new();
         let mut frames = live.subscribe();
-        live.begin(&call(), 1);
+        live.begin(&call(), 1, false);
         live.push(&call(), "one ", false);
         live.push(&call(), "two ", false);
         assert_eq!(told(&mut frames), [""; 0]);
@@ -495,7 +512,7 @@ mod tests {
     fn much_is_told_whether_or_not_a_reader_asks() {
         let live = Live::new();
         let mut frames = live.subscribe();
-        live.begin(&call(), 1);
+        live.begin(&call(), 1, false);
         live.push(&call(), &"x".repeat(limits::DELTA_BYTES), true);
         assert_eq!(told(&mut frames), [""; 0]);
         live.push(&call(), "x", true);
@@ -505,7 +522,7 @@ mod tests {
     #[test]
     fn a_late_reader_gets_all_of_the_text_so_far_in_pieces_that_all_share() {
         let live = Live::new();
-        live.begin(&call(), 1);
+        live.begin(&call(), 1, false);
         let text = "é".repeat(limits::SO_FAR_BYTES);
         live.push(&call(), &format!("x{text}"), false);
         let _first = live.subscribe();
@@ -526,7 +543,7 @@ mod tests {
         let live = Live::new();
         let mut changes = live.changes();
         let _reader = live.subscribe();
-        live.begin(&call(), 1);
+        live.begin(&call(), 1, false);
         live.push(&call(), "one", false);
         live.tell();
         live.end(&call());
@@ -536,5 +553,22 @@ mod tests {
         changes.mark_unchanged();
         live.removed();
         assert!(changes.has_changed().unwrap());
+    }
+
+    #[test]
+    fn of_a_secret_call_readers_are_told_nothing() {
+        let live = Live::new();
+        let mut frames = live.subscribe();
+        live.begin(&call(), 1, true);
+        live.push(&call(), "Ssh.", false);
+        live.waiting(Waiting { call: call(), attempt: 1, place: 2 });
+        let message = "again".to_owned();
+        live.retrying(Retrying { call: call(), attempt: 1, wait_ms: 5, message });
+        live.tell();
+        assert!(frames.try_recv().is_err());
+        assert!(live.join().so_far.is_empty());
+        let ended = Some((1, "Ssh.".to_owned(), String::new()));
+        assert_eq!(live.end(&call()), ended, "it is kept for whoever asked");
+        assert!(frames.try_recv().is_err());
     }
 }

@@ -316,7 +316,10 @@ impl Engine {
 
     /// Sessions that this node drives at this moment.
     pub fn driving(&self) -> usize {
+        let is_secret =
+            |session: &Session| session.shown().is_some_and(|shown| shown.room.is_secret());
         let is_driven = |session: &&Arc<Session>| match session.work.try_lock() {
+            _ if is_secret(session) => false,
             Ok(work) => work.role != Role::Following,
             // Somebody is at it. That alone must not show: it may be a blind post.
             Err(_) => session.shown().is_some_and(|shown| !shown.room.due().is_empty()),

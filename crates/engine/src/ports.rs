@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use plenary_domain::{
     Ask, CallId, Errand, Failure, FailureKind, ModelName, Quote, SessionId, Source, Timestamp,
-    Usage,
+    Usage, room,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -343,6 +343,18 @@ pub struct SessionRow {
     pub updated_at: Timestamp,
 }
 
+impl SessionRow {
+    /// Nobody may know whether something runs there.
+    pub fn is_secret(&self) -> bool {
+        (self.kind.as_str(), self.status.as_str()) == room::SECRET
+    }
+
+    /// Something is due, as far as anybody may know.
+    pub fn is_seen_active(&self) -> bool {
+        self.active && !self.is_secret()
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredEvent {
     pub session: SessionId,
@@ -363,6 +375,7 @@ pub struct ListQuery {
     pub without: Vec<String>,
     pub project: Option<String>,
     pub status: Option<String>,
+    /// As far as anybody may know.
     pub active: Option<bool>,
     /// Those that wait for a person, or those that do not.
     pub waiting: Option<bool>,

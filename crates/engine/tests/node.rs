@@ -333,6 +333,9 @@ fn waits(number: usize) -> room::Command {
         admission: whiteboard::Admission::Open,
         debate: whiteboard::Visibility::Full,
         deadlines: vec![whiteboard::Deadline { phase: whiteboard::Phase::Blind, after_ms }],
+        seats: vec![],
+        prices: Default::default(),
+        budget: None,
     }))
 }
 

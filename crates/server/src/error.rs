@@ -229,7 +229,11 @@ impl Problem {
                 "Copy it with POST /api/agents and its id as `copyOf`."
             }
             Reject::NotNow { .. } => "Make room with DELETE /api/agents/{id}.",
-            Reject::Invalid(_) | Reject::Forbidden(_) | Reject::NotInvited(_) | Reject::Stale => {
+            Reject::Invalid(_)
+            | Reject::Forbidden(_)
+            | Reject::NotInvited(_)
+            | Reject::Taken(_)
+            | Reject::Stale => {
                 return reject.into();
             }
         };
@@ -244,6 +248,10 @@ impl Problem {
                 "Copy it with POST /api/boards and its name as `copyOf`."
             }
             Reject::NotNow { .. } => "Make room with DELETE /api/boards/{name}.",
+            Reject::Taken(_) => {
+                "Choose another name, or replace that board: a file with `replace`, any other with \
+                 PATCH /api/boards/{name}."
+            }
             Reject::Invalid(_) | Reject::Forbidden(_) | Reject::NotInvited(_) | Reject::Stale => {
                 return reject.into();
             }
@@ -382,6 +390,7 @@ impl From<Reject> for Problem {
             }
             Reject::Unknown(message) => Problem::new(Code::NotFound, message),
             Reject::Forbidden(message) => Problem::new(Code::Forbidden, message),
+            Reject::Taken(message) => Problem::new(Code::Taken, message),
             Reject::NotInvited(message) => Problem::new(Code::NotInvited, message)
                 .hint("Send the code that you were given as `invitation`."),
             Reject::Stale => Problem::new(Code::NotNow, "This call has ended already."),

@@ -83,9 +83,9 @@ pub fn seen(
                 seen.unwrap_or_default().into_iter().filter(move |(number, _)| *number > after);
             stream::iter(new.map(|told| Told::Event(event.clone(), told)).collect::<Vec<_>>())
         }
-        Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) | Frame::Removed => {
-            stream::iter(vec![Told::Live(self::frame(frame))])
-        }
+        // What a seat is about to say is nobody's before it is said.
+        Frame::Delta(_) | Frame::Retrying(_) | Frame::Waiting(_) => stream::iter(vec![]),
+        Frame::Removed => stream::iter(vec![Told::Live(self::frame(frame))]),
     });
     let pieces = told.then(move |told| {
         let engine = engine.clone();

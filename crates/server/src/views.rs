@@ -105,6 +105,7 @@ pub struct SessionView {
 
 impl From<SessionRow> for SessionView {
     fn from(row: SessionRow) -> Self {
+        let active = row.is_seen_active();
         SessionView {
             id: row.id.0,
             kind: row.kind,
@@ -112,7 +113,7 @@ impl From<SessionRow> for SessionView {
             project: row.project,
             title: row.title,
             status: row.status,
-            active: row.active,
+            active,
             waits_for: row.waits_for,
             imported: row.imported,
             created_at: row.created_at,
@@ -167,7 +168,8 @@ pub struct ProgressView {
 impl SessionReport {
     pub fn new(clerk: &Clerk, row: SessionRow, snapshot: &Snapshot, full: bool) -> Self {
         let (room, summary) = (&snapshot.room, snapshot.room.summary());
-        let (cost, currency) = room.ledger().map(|ledger| spent(clerk, ledger)).unwrap_or_default();
+        let (cost, currency) =
+            room.accounts().map(|ledger| spent(clerk, ledger)).unwrap_or_default();
         let progress = room.progress();
         let step = digest(&(summary.status, room.is_over(), &progress));
         let happened = digest(&room.happened());
@@ -178,10 +180,10 @@ impl SessionReport {
             session: SessionView::from(SessionRow { status, active, waits_for, ..row }),
             over: room.is_over(),
             seen: format!("{step:016x}.{happened:016x}"),
-            usage: room.ledger().map(|ledger| usage(ledger.total())),
+            usage: room.accounts().map(|ledger| usage(ledger.total())),
             cost,
             currency,
-            budget: room.ledger().and_then(BudgetView::of),
+            budget: room.accounts().and_then(BudgetView::of),
             result: room.report(full),
             next: room.next(),
             progress: ProgressView {
@@ -930,7 +932,7 @@ pub fn usage(usage: Usage) -> UsageView {
     }
 }
 
-fn failure_view(failure: &Failure) -> FailureView {
+pub(super) fn failure_view(failure: &Failure) -> FailureView {
     let kind = failure.kind.into();
     FailureView { kind, message: failure.message.clone() }
 }

@@ -123,6 +123,7 @@ describe("a saved board", () => {
         budget: { tokens: 50_000 },
         language: "German",
         synthesizer: "ollama/big",
+        synthesisPrompt: "Write for engineers.",
       },
     ));
   it("is saved as it was", () => {

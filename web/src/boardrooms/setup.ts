@@ -181,6 +181,15 @@ function terms(setup: Setup) {
   };
 }
 
+/** Who writes the synthesis, and what they are told besides. */
+function synthesisOf({ synthesizer, instruction }: Setup) {
+  const prompt = instruction?.trim() ?? "";
+  return {
+    ...(synthesizer !== "" && { synthesizer }),
+    ...(prompt !== "" && { synthesisPrompt: prompt }),
+  };
+}
+
 /** What is sent to convene this board. */
 export function request(
   prompt: string,
@@ -189,15 +198,10 @@ export function request(
   boards: readonly SavedBoard[] = [],
   tiers: readonly Schemas["TierView"][] = [],
 ): NewBoardroom {
-  const own = {
-    ...terms(setup),
-    ...(setup.synthesizer !== "" && { synthesizer: setup.synthesizer }),
-  };
+  const own = { ...terms(setup), ...synthesisOf(setup) };
   const board = boardOf(setup, boards);
   const begun = board && setupFrom(board);
-  const said: object = begun
-    ? { ...terms(begun), ...(begun.synthesizer !== "" && { synthesizer: begun.synthesizer }) }
-    : {};
+  const said: object = begun ? { ...terms(begun), ...synthesisOf(begun) } : {};
   // What a board says can be replaced, but not taken away.
   const isByName = begun && Object.keys(said).every((part) => part in own);
   const differs = ([part, value]: [string, unknown]) =>

@@ -250,10 +250,7 @@ interface ProblemProps {
 
 /** A board of the same name can be replaced; a file with faults has to be mended first. */
 function ImportProblem({ error, isBusy, onClose, onReplace }: ProblemProps) {
-  const faults = error instanceof Problem ? (error.fields ?? []) : [];
-  const isTaken = ({ field, problem }: (typeof faults)[number]) =>
-    field === "name" && problem === "is the name of another board";
-  if (faults.length === 1 && faults.every(isTaken)) {
+  if (error instanceof Problem && error.code === "taken") {
     return (
       <Confirm
         title="Replace the board?"

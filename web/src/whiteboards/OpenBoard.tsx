@@ -12,6 +12,7 @@ import { Wrong } from "../ui/Notice";
 import { keepIdentity, usualName } from "./identity";
 import { BOARD_ID_RULE, boardIdFrom, nameProblem, roomName, roomNameHint } from "./names";
 import { PHASES, phaseName, type Phase } from "./phases";
+import { isSeated, SeatsEditor, seatsOf, type NewSeat } from "./Seats";
 
 type Timed = Exclude<Phase, "archived">;
 const TIMED = PHASES.filter((phase): phase is Timed => phase !== "archived");
@@ -30,6 +31,8 @@ interface Draft {
   project: string;
   visibility: Schemas["VisibilityName"];
   deadlines: Partial<Record<Timed, Time>>;
+  /** Absent in drafts of earlier versions. */
+  seats?: NewSeat[];
 }
 
 const EMPTY: Draft = {
@@ -70,6 +73,7 @@ function request(draft: Draft, boardId: string, openedBy: string): Schemas["NewW
     debateVisibility: draft.visibility,
     ...(draft.project.trim() !== "" && { project: draft.project }),
     ...(given.length > 0 && { deadlines: Object.fromEntries(given) }),
+    ...(draft.seats && draft.seats.length > 0 && { seats: seatsOf(draft.seats) }),
   };
 }
 
@@ -107,6 +111,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
     roomName(boardId) !== "" &&
     openedBy !== "" &&
     nameProblem(openedBy) === undefined &&
+    isSeated(draft.seats ?? []) &&
     Object.values(draft.deadlines).every((time) => timeProblem(time) === undefined);
 
   return (
@@ -157,6 +162,11 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
             You see those on your own posts, and where you took part
           </option>
         </SelectField>
+        <SeatsEditor
+          seats={draft.seats ?? []}
+          problem={problem}
+          onChange={(seats) => change({ seats })}
+        />
         <Deadlines draft={draft} problem={problem} onChange={change} />
         {!isFieldsOnly(problem) && <Wrong error={open.error} />}
         <div className="dialog-foot">

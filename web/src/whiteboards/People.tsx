@@ -8,6 +8,7 @@ import { useBoardPage, type Agent } from "./board";
 import { Invite } from "./Invite";
 import { phaseName } from "./phases";
 import { Shortened } from "./Shortened";
+import { SeatLine } from "./Seats";
 import type { Role } from "./identity";
 
 const ROLE_NAMES: Record<Role, string> = {
@@ -82,6 +83,7 @@ export function People() {
 function Person({ agent }: { agent: Agent }) {
   const { view } = useBoardPage();
   const hasPosted = view.hasPosted?.includes(agent.agentName);
+  const seat = view.seats?.find((one) => one.agentName === agent.agentName);
   return (
     <li data-role={agent.role} title={`Joined ${moment(agent.since)}`}>
       <Glyph role={agent.role} />
@@ -94,6 +96,7 @@ function Person({ agent }: { agent: Agent }) {
           {roleName(agent.role)}
           {agent.domain && ` · ${agent.domain}`}
         </span>
+        {seat && <SeatLine seat={seat} />}
       </div>
       {hasPosted !== undefined && (
         <span className={hasPosted ? "badge good" : "badge"}>

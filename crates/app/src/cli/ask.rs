@@ -23,13 +23,14 @@ use crate::way::Way;
 use crate::{context, terminal, weights};
 
 /// What a board has from when it was convened.
-const SETUP: [&str; 17] = [
+const SETUP: [&str; 18] = [
     "preset",
     "board",
     "advisors",
     "models",
     "systems",
     "synthesizer",
+    "synthesis_prompt",
     "temperatures",
     "output_tokens",
     "tries",
@@ -72,6 +73,9 @@ pub struct Ask {
     /// Who writes the synthesis
     #[arg(long, value_name = "MODEL")]
     synthesizer: Option<String>,
+    /// What the synthesizer is told besides, instead of the board's own; @FILE reads a file
+    #[arg(long, value_name = "TEXT")]
+    synthesis_prompt: Option<String>,
     /// How freely models choose their words, from 0 to 2; ROLE=T for one of them (repeat)
     #[arg(long = "temperature", value_name = "[ROLE=]T")]
     temperatures: Vec<String>,
@@ -204,6 +208,9 @@ impl Ask {
         if let Some(synthesizer) = &self.synthesizer {
             body.insert("synthesizer".into(), json!(synthesizer));
         }
+        if let Some(prompt) = &self.synthesis_prompt {
+            body.insert("synthesisPrompt".into(), json!(text_or_file(prompt)?));
+        }
         if let Some(need) = self.quorum {
             let mut quorum = json!({ "need": need });
             if let Some(grace) = &self.grace {
@@ -331,14 +338,18 @@ pub fn systems(written: &[String]) -> Result<Vec<(String, String)>, ApiError> {
         let (role, text) = written
             .split_once('=')
             .ok_or_else(|| usage(format!("--system {written}: write ROLE=TEXT")))?;
-        let text = match text.strip_prefix('@') {
-            Some(path) => std::fs::read_to_string(path)
-                .map_err(|error| usage(format!("{path} cannot be read: {error}")))?,
-            None => text.to_owned(),
-        };
-        Ok((role_id(role), text))
+        Ok((role_id(role), text_or_file(text)?))
     };
     written.iter().map(read).collect()
+}
+
+/// A text as it is written, or that of `@FILE`.
+fn text_or_file(written: &str) -> Result<String, ApiError> {
+    match written.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| usage(format!("{path} cannot be read: {error}"))),
+        None => Ok(written.to_owned()),
+    }
 }
 
 /// One value of a flag that is for all models, or for those of one role.

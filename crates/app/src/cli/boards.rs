@@ -277,10 +277,7 @@ impl Which {
 
 /// A file whose board is here already can be taken in all the same.
 fn replace_or_rename(error: ApiError) -> ApiError {
-    let is_taken = |(field, problem): &(String, String)| {
-        field == "name" && problem == "is the name of another board"
-    };
-    match error.fields.iter().any(is_taken) {
+    match error.code == "taken" {
         true => {
             let hint = "Add --replace to replace it, or --name NAME to save it under another.";
             ApiError { hint: Some(hint.to_owned()), ..error }

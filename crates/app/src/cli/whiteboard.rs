@@ -10,7 +10,8 @@ use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use self::view::{Archived, Conflict, Registered, Summary, Written};
+use self::view::{Archived, Conflict, Registered, Seat, Summary, Written};
+use super::budget::Limit;
 use super::list::Listing;
 use super::me::{self, Me};
 use super::{ask, exit, given, print_json, text, time, usage};
@@ -74,6 +75,22 @@ enum Command {
         /// Print JSON, and nothing else
         #[arg(long)]
         json: bool,
+    },
+    /// Seat a model or a stored agent as a specialist, which then takes part automatically
+    Seat {
+        #[command(flatten)]
+        on: On,
+        /// Its name, and a model or @agent; without one, whichever model is there
+        #[arg(value_name = "NAME[=MODEL|@AGENT]")]
+        seat: String,
+        /// What it knows about
+        #[arg(long, value_name = "TEXT")]
+        domain: Option<String>,
+    },
+    /// Stop what the seats are being asked; they go on in the next phase
+    Stop {
+        #[command(flatten)]
+        on: On,
     },
     /// Post what you think; others see it when the blind phase is over
     Post(Post),
@@ -171,6 +188,11 @@ struct Open {
     /// What you see of the debate on others' posts
     #[arg(long, value_parser = ["full", "own-and-related"])]
     debate: Option<String>,
+    /// A model or a stored agent that takes part automatically as a specialist (repeat)
+    #[arg(long = "seat", value_name = "NAME[=MODEL|@AGENT]")]
+    seats: Vec<String>,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 #[derive(Args)]
@@ -241,13 +263,14 @@ impl Command {
         let api = &reach.api;
         match self {
             Command::Open(open) => {
-                let has_deadlines = !open.deadlines.is_empty();
+                let goes_on = match (open.seats.is_empty(), open.deadlines.is_empty()) {
+                    (true, true) => None,
+                    (true, false) => Some("Deadlines pass"),
+                    (false, true) => Some("Seats are asked"),
+                    (false, false) => Some("Seats are asked and deadlines pass"),
+                };
                 open.run(api, kept).await?;
-                if has_deadlines && reach.is_here() {
-                    terminal::note(
-                        "(Deadlines pass while `plenary serve` or `plenary whiteboard watch` runs.)",
-                    );
-                }
+                note_goes_on(goes_on.filter(|_| reach.is_here()));
             }
             Command::Register { on, role, domain, invitation } => {
                 let name = on.me.named()?.to_owned();
@@ -273,6 +296,24 @@ impl Command {
                 let path = format!("/api/whiteboards/{room}/agents/{agent}/token");
                 let reply: Value = api.post(&path, &json!({})).await?;
                 me::renewed(&reply, kept, Place { kind: KIND, room: &board }, &name, json)?;
+            }
+            Command::Seat { on, seat, domain } => {
+                let api = on.me.acting(api, kept, on.place()).await?;
+                let mut body = self::seat(&seat);
+                if let Some(domain) = domain {
+                    body["domain"] = json!(domain);
+                }
+                let reply: Value = api.post(&on.path("/seats"), &body).await?;
+                on.print(&reply, |seat: &Seat, ink| show::seat(seat, ink))?;
+                note_goes_on(reach.is_here().then_some("Seats are asked"));
+            }
+            Command::Stop { on } => {
+                let api = on.me.acting(api, kept, on.place()).await?;
+                let board: Value = api.get(&on.path("?limit=1")).await?;
+                let id = board["sessionId"].as_str().unwrap_or_default();
+                let path = format!("/api/sessions/{}/stop", encode(id));
+                let reply: Value = api.post(&path, &json!({})).await?;
+                on.print(&reply, |_: &Value, _| "Stopped.".to_owned())?;
             }
             Command::Post(post) => post.run(api, kept).await?,
             Command::Annotate(annotate) => annotate.run(api, kept).await?,
@@ -326,6 +367,23 @@ impl Command {
     }
 }
 
+/// A seat as it is written: `NAME`, `NAME=MODEL` or `NAME=@AGENT`.
+fn seat(written: &str) -> Value {
+    match written.split_once('=') {
+        Some((name, model)) => json!({ "name": name, "model": model }),
+        None => json!({ "name": written }),
+    }
+}
+
+/// What only goes on while somebody serves the folder.
+fn note_goes_on(what: Option<&str>) {
+    if let Some(what) = what {
+        terminal::note(&format!(
+            "({what} while `plenary serve` or `plenary whiteboard watch` runs.)"
+        ));
+    }
+}
+
 impl Open {
     async fn run(self, api: &Api, kept: &Kept) -> Result<(), ApiError> {
         let mut deadlines = Map::new();
@@ -342,6 +400,8 @@ impl Open {
                 return Err(usage(format!("--deadline {phase}=… is given twice")));
             }
         }
+        let mut seats: Vec<Value> = self.seats.iter().map(|written| seat(written)).collect();
+        self.limit.sit(&mut seats, |seat, name| seat["name"] == name)?;
         let body = given([
             ("boardId", json!(self.on.board)),
             ("topic", json!(text(&self.topic)?)),
@@ -350,6 +410,8 @@ impl Open {
             ("admission", json!(self.admission)),
             ("debateVisibility", json!(self.debate)),
             ("deadlines", if deadlines.is_empty() { Value::Null } else { json!(deadlines) }),
+            ("seats", if seats.is_empty() { Value::Null } else { json!(seats) }),
+            ("budget", json!(self.limit.body()?)),
         ]);
         let reply: Value = api.post("/api/whiteboards", &body).await?;
         let you = self.on.registered(&reply, kept)?;

@@ -37,6 +37,16 @@ RULES = [
 ]
 # What the advisors take leaves nothing for the verdict.
 SPENDING = [{**rule, "usage": [30_000, 10]} for rule in ADVISORS]
+# The first try does not follow the schema.
+DECIDING = [
+    {
+        "when": {"contains": ["JSON schema"]},
+        "texts": ['{"ship": "perhaps"}', '{"ship": true, "why": "It is ready."}'],
+    },
+    *ADVISORS,
+]
+# All advisors wait after their first words.
+HELD = [{"text": "For it, as it were.", "hold": "gate", "holdAfter": 2}]
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -78,8 +88,11 @@ class Story(unittest.TestCase):
                 return found.group(0)
         raise RuntimeError(f"{program} printed no address")
 
-    def send(self, url, body):
-        request = urllib.request.Request(url, data=json.dumps(body).encode(), method="POST")
+    def send(self, url, body, token=None):
+        head = {"authorization": f"Bearer {token}"} if token else {}
+        head["content-type"] = "application/json"
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(url, data=data, headers=head, method="POST")
         return urllib.request.urlopen(request).read()
 
     def get(self, url):
@@ -90,6 +103,14 @@ class Story(unittest.TestCase):
 
     def view(self, session):
         return self.get(f"{self.url}/api/boardrooms/{session}")["data"]
+
+    def check_stopped(self, session):
+        """The calls have ended with the stream, and the board says so."""
+        while not all(one["ended"] for one in self.asked()):
+            pass
+        self.assertEqual([one["dropped"] for one in self.asked()], [True] * 3)
+        self.get(f"{self.url}/api/sessions/{session}/wait?seconds=20")
+        self.assertEqual(self.view(session)["status"], "stopped")
 
 
 def user(text):
@@ -149,15 +170,7 @@ class Official(Story):
         self.assertEqual(len(self.view(sessions.pop())["rounds"]), 3)
 
     def test_the_verdict_follows_a_schema(self):
-        client = self.start(
-            [
-                {
-                    "when": {"contains": ["JSON schema"]},
-                    "texts": ['{"ship": "perhaps"}', '{"ship": true, "why": "It is ready."}'],
-                },
-                *ADVISORS,
-            ]
-        )
+        client = self.start(DECIDING)
         completion = client.chat.completions.parse(
             model=BOARD, messages=user("Should we ship?"), response_format=Decision
         )
@@ -167,7 +180,7 @@ class Official(Story):
         self.assertEqual(len(self.asked()), 5)
 
     def test_a_cancelled_stream_ends_the_calls(self):
-        client = self.start([{"text": "For it, as it were.", "hold": "gate", "holdAfter": 2}])
+        client = self.start(HELD)
         stream = client.chat.completions.create(
             model=BOARD, messages=user("Never mind?"), stream=True
         )
@@ -177,11 +190,7 @@ class Official(Story):
                 break
         self.send(f"{self.models}/__reached", {"name": "gate", "answers": 3})
         stream.close()
-        while not all(one["ended"] for one in self.asked()):
-            pass
-        self.assertEqual([one["dropped"] for one in self.asked()], [True] * 3)
-        self.get(f"{self.url}/api/sessions/{session}/wait?seconds=20")
-        self.assertEqual(self.view(session)["status"], "stopped")
+        self.check_stopped(session)
 
     def test_errors_are_told_as_openai_tells_them(self):
         client = self.start(token="sesame")
@@ -239,7 +248,7 @@ class Official(Story):
 class LiteLlm(Story):
     def ask(self, messages, **more):
         return litellm.completion(
-            model=f"openai/{BOARD}",
+            model=more.pop("model", f"openai/{BOARD}"),
             api_base=self.base,
             api_key=more.pop("api_key", "none"),
             messages=messages,
@@ -269,10 +278,28 @@ class LiteLlm(Story):
         boards = self.get(f"{self.url}/api/boardrooms")
         self.assertEqual(boards["meta"]["total"], 1)
 
+    def test_the_verdict_follows_a_schema(self):
+        self.start(DECIDING)
+        answer = self.ask(user("Should we ship?"), response_format=Decision)
+        decision = Decision.model_validate_json(answer.choices[0].message.content)
+        self.assertEqual(decision, Decision(ship=True, why="It is ready."))
+
+    def test_a_cancelled_stream_ends_the_calls(self):
+        self.start(HELD)
+        stream = self.ask(user("Never mind?"), stream=True)
+        for chunk in stream:
+            if "For" in (getattr(chunk.choices[0].delta, "reasoning_content", None) or ""):
+                break
+        self.send(f"{self.models}/__reached", {"name": "gate", "answers": 3})
+        stream.completion_stream.response.close()
+        self.check_stopped(self.get(f"{self.url}/api/boardrooms")["data"][0]["id"])
+
     def test_errors_have_their_classes(self):
         self.start(SPENDING, token="sesame")
         with self.assertRaises(litellm.AuthenticationError):
             self.ask(user("Hello?"), api_key="guess")
+        with self.assertRaises(litellm.NotFoundError):
+            self.ask(user("Hello?"), api_key="sesame", model="openai/plenary/round-table")
         with self.assertRaises(litellm.RateLimitError):
             self.ask(
                 user("Hello?"),
@@ -285,21 +312,59 @@ class LiteLlm(Story):
 class CommandLine(Story):
     """`llm`, with a board among its models."""
 
-    def llm(self, *args):
+    def program(self, args, key):
         folder = os.path.join(self.folder, "llm")
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, "extra-openai-models.yaml"), "w") as file:
-            file.write(f"- model_id: board\n  model_name: {BOARD}\n  api_base: {self.base}\n")
-        env = {"LLM_USER_PATH": folder, "OPENAI_API_KEY": "none", "PATH": os.environ["PATH"]}
-        program = [os.environ["LLM_BIN"], *args]
-        return subprocess.run(program, env=env, capture_output=True, text=True, check=True).stdout
+            for name in ["classic-triad", "frugal", "round-table"]:
+                file.write(f"- model_id: {name}\n  model_name: plenary/{name}\n")
+                file.write(f"  api_base: {self.base}\n  supports_schema: true\n")
+        env = {"LLM_USER_PATH": folder, "OPENAI_API_KEY": key, "PATH": os.environ["PATH"]}
+        return [os.environ["LLM_BIN"], *args], env
+
+    def llm(self, *args, key="none"):
+        program, env = self.program(args, key)
+        return subprocess.run(program, env=env, capture_output=True, text=True)
+
+    def says(self, *args):
+        ended = self.llm(*args)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout.strip()
 
     def test_it_asks_streams_and_goes_on(self):
         self.start()
-        self.assertEqual(self.llm("-m", "board", "Should we ship?").strip(), FOUR)
-        self.assertEqual(self.llm("-c", "--no-stream", "And when?").strip(), FOUR)
+        self.assertEqual(self.says("-m", "classic-triad", "Should we ship?"), FOUR)
+        self.assertEqual(self.says("-c", "--no-stream", "And the risks?"), FOUR)
+        self.assertEqual(self.says("-c", "And when?"), FOUR)
         boards = self.get(f"{self.url}/api/boardrooms")
         self.assertEqual(boards["meta"]["total"], 1)
+        self.assertEqual(len(self.view(boards["data"][0]["id"])["rounds"]), 3)
+
+    def test_the_verdict_follows_a_schema(self):
+        self.start(DECIDING)
+        said = self.says("-m", "classic-triad", "--schema", "ship bool, why", "Should we ship?")
+        self.assertEqual(json.loads(said), {"ship": True, "why": "It is ready."})
+
+    def test_a_cancelled_stream_ends_the_calls(self):
+        self.start(HELD)
+        program, env = self.program(["-m", "classic-triad", "Never mind?"], "none")
+        child = subprocess.Popen(program, env=env, stdout=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.send(f"{self.models}/__reached", {"name": "gate", "answers": 3})
+        child.kill()
+        self.check_stopped(self.get(f"{self.url}/api/boardrooms")["data"][0]["id"])
+
+    def test_it_tells_what_is_wrong(self):
+        self.start(SPENDING, token="sesame")
+        ended = self.llm("-m", "classic-triad", "Hello?", key="guess")
+        self.assertIn("invalid_api_key", ended.stderr)
+        ended = self.llm("-m", "round-table", "Hello?", key="sesame")
+        self.assertIn("model_not_found", ended.stderr)
+        frugal = {"name": "frugal", "copyOf": "classic-triad", "budget": {"tokens": 40_000}}
+        self.send(f"{self.url}/api/boards", frugal, token="sesame")
+        ended = self.llm("-m", "frugal", "Hello?", key="sesame")
+        self.assertIn("insufficient_quota", ended.stderr)
+        self.assertNotEqual(ended.returncode, 0)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,28 @@ use plenary_domain::{Budget, ModelName, Seated, Wrong, limits, room};
 use super::{NewAdvisor, NewBoardroom};
 use crate::models::{self, Names, NoModel};
 use crate::sitters::{Fault, Found, Sitters, Wanted};
-use crate::{Clerk, Result, attachments, boards, budgets};
+use crate::{Clerk, ClerkError, Result, attachments, boards, budgets};
 
 /// Fills in what was left open. Providers are only asked for their models when
 /// that is needed: a board whose models are all named in full starts at once.
 pub(super) async fn seat(clerk: &Clerk, mut new: NewBoardroom) -> Result<Convene> {
     let mut wrong: Vec<Wrong> = vec![];
     let board = chosen(clerk, &mut wrong, &mut new).await?;
+    match fill(clerk, new, board.clone(), wrong).await {
+        Err(ClerkError::NoModel(none)) => Err(match &board {
+            Some(board) => boards::lacking(clerk, board, none).await,
+            None => none.into(),
+        }),
+        filled => filled,
+    }
+}
+
+async fn fill(
+    clerk: &Clerk,
+    mut new: NewBoardroom,
+    board: Option<Arc<Board>>,
+    mut wrong: Vec<Wrong>,
+) -> Result<Convene> {
     let advisors = match (&board, new.advisors.take()) {
         (_, Some(advisors)) => advisors,
         (Some(board), None) => board.seats.iter().map(NewAdvisor::from).collect(),
@@ -64,7 +79,7 @@ pub(super) async fn seat(clerk: &Clerk, mut new: NewBoardroom) -> Result<Convene
         });
     }
     let (chosen, synthesizer) =
-        synthesizer(&mut sitters, &mut wrong, new.synthesizer.as_deref(), board.as_deref()).await?;
+        synthesizer(&mut sitters, &mut wrong, &new, board.as_deref()).await?;
     let synthesizers = synthesizers(&mut sitters.names, chosen, &pool, &seats).await?;
     let seated = seats.iter().filter_map(|seat| match &seat.sitter {
         Sitter::Model(model) => Some(model),
@@ -183,10 +198,11 @@ pub(crate) fn role(
 async fn synthesizer(
     sitters: &mut Sitters<'_>,
     wrong: &mut Vec<Wrong>,
-    written: Option<&str>,
+    new: &NewBoardroom,
     board: Option<&Board>,
 ) -> Result<(Option<ModelName>, Seated)> {
     let synthesis = board.map(|board| board.synthesis.clone()).unwrap_or_default();
+    let written = new.synthesizer.as_deref();
     let (model, tier) = boards::choice(&synthesis.model);
     let wanted = Wanted {
         model: written.or(model.as_deref()),
@@ -195,7 +211,12 @@ async fn synthesizer(
         output_tokens: synthesis.output_tokens,
         ..Wanted::default()
     };
-    let prompt = synthesis.prompt.unwrap_or_default();
+    let prompt = new.synthesis_prompt.clone().or(synthesis.prompt).unwrap_or_default();
+    if prompt.len() > limits::INSTRUCTION_BYTES {
+        let (len, most) = (prompt.len(), limits::INSTRUCTION_BYTES);
+        let problem = format!("is {len} bytes long; at most {most} are allowed");
+        wrong.push(Wrong::new("synthesisPrompt", problem));
+    }
     let own = |seated: Seated| Seated { persona: Arc::from(seated.system(&prompt)), ..seated };
     if wanted.model.is_none() && wanted.tier.is_none() {
         let seated = Seated::default().with(synthesis.temperature, synthesis.output_tokens);

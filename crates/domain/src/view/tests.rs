@@ -158,6 +158,8 @@ fn page(board: &Board<'_>) -> String {
         readiness,
         allowed,
         next,
+        seats,
+        accounts,
         told,
     } = board;
     let member = |member: &Member| {
@@ -173,7 +175,8 @@ fn page(board: &Board<'_>) -> String {
     let posts: Vec<String> = posts.iter().map(seen).collect();
     let head = (name, topic, project, phase, since, deadline, opened_by, opened_at, debate, steps);
     let body = (admission, viewer, members, has_posted, posts, known_posts, readiness);
-    let rest = (allowed, next, told);
+    let seats: Vec<_> = seats.iter().map(|seat| (seat.sitter, &seat.standing)).collect();
+    let rest = (allowed, next, told, seats, accounts);
     format!("{head:?}\n{body:?}\n{rest:?}")
 }
 
@@ -641,13 +644,22 @@ fn heard(log: &[whiteboard::Event], places: &BTreeSet<usize>) -> BTreeSet<String
     for place in places {
         match &log[*place] {
             Event::Opened { by, .. } => heard.insert(format!("member {by}")),
-            Event::Registered { agent, .. } => heard.insert(format!("member {agent}")),
+            Event::Registered { agent, .. } | Event::Seated { agent, .. } => {
+                heard.insert(format!("member {agent}"))
+            }
             Event::InvitationRenewed { .. }
             | Event::Invited { .. }
             | Event::TokenRenewed { .. } => false,
             Event::Posted { id, content, .. } => heard.insert(format!("{id} {}", content.title)),
             Event::Annotated { id, post, body, .. } => heard.insert(format!("{post} {id} {body}")),
             Event::Voted { post, by, choice, .. } => votes.insert((post, by), choice).is_some(),
+            Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TimeOver { .. }
+            | Event::Answered { .. }
+            | Event::AnswerFailed { .. }
+            | Event::AnswerStopped { .. }
+            | Event::Stopped { .. } => false,
             Event::Transitioned { .. } => false,
         };
     }

@@ -202,6 +202,10 @@ impl State {
     pub(super) fn renew_token(&self, agent: AgentName, at: Timestamp) -> Ruling<Event> {
         let unknown = || Reject::Unknown(format!("There is no agent {agent} on this board."));
         let member = self.member(&agent).ok_or_else(unknown)?;
+        if self.sitter(&agent).is_some() {
+            let message = format!("{agent} sits there by a model and has no token.");
+            return Err(Reject::Forbidden(message));
+        }
         if self.is_over() {
             let message = "A token is of no use here any more.".to_owned();
             return Err(self.not_now(None, message));
@@ -225,7 +229,7 @@ impl State {
     }
 }
 
-fn already(member: &Member) -> Reject {
+pub(super) fn already(member: &Member) -> Reject {
     let domain = member.domain.as_deref().map(|d| format!(" for {d:?}")).unwrap_or_default();
     let (name, role) = (&member.name, member.role.name());
     Reject::Forbidden(format!(

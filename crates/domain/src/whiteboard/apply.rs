@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use super::seats::Answered;
 use super::{
     Annotation, AnnotationId, Event, Invited, Member, Note, Phase, Post, PostId, Role, State, Step,
     Vote,
 };
+use crate::call::Life;
 use crate::ids::AgentName;
+use crate::ledger::{Ended, Ledger};
 
 impl State {
     pub(crate) fn opened(event: &Event) -> Option<State> {
@@ -32,6 +35,13 @@ impl State {
             members: vec![Member::new(by.clone(), Role::Facilitator, None, *at)],
             posts: vec![],
             steps: vec![],
+            sitters: vec![],
+            turns: vec![],
+            ledger: Ledger::default(),
+            code: None,
+            halted: false,
+            accounts: 0,
+            accounts_before: 0,
         })
     }
 }
@@ -98,7 +108,58 @@ impl State {
                     post.votes.push(Vote { by, choice: *choice, reason, at: *at });
                 }
             }
+            Event::Seated { agent, domain, seat, nonce, at, .. } => {
+                match self.members.iter_mut().find(|member| member.name == *agent) {
+                    Some(member) => member.domain.clone_from(domain),
+                    None => {
+                        let (role, domain) = (Role::Specialist, domain.clone());
+                        self.members.push(Member::new(agent.clone(), role, domain, *at));
+                    }
+                }
+                self.code.get_or_insert_with(|| nonce.clone());
+                self.take_seat(agent, seat);
+                self.halted = false;
+                self.ledger.begin(*at);
+            }
+            Event::Priced(prices) => {
+                self.accounts += 1;
+                self.ledger.note(prices);
+            }
+            Event::Budgeted(budget) => {
+                self.accounts += 1;
+                self.ledger.allow(*budget);
+            }
+            Event::TimeOver { .. } => {
+                self.accounts += 1;
+                self.ledger.time_is_over();
+            }
+            Event::Stopped { .. } => {
+                self.accounts += 1;
+                self.halted = true;
+            }
+            Event::Answered { call, agent, task, usage, attempts, bytes, left_out, .. } => {
+                self.accounts += 1;
+                let written = usize::try_from(*bytes).unwrap_or(usize::MAX);
+                self.note_spending(agent, *usage, (Ended::Answered, *attempts), written);
+                let done = Answered { usage: *usage, left_out: left_out.clone() };
+                self.end_turn(call, agent, task, Life::Done(done));
+            }
+            Event::AnswerFailed { call, agent, task, failure, partial, .. } => {
+                self.accounts += 1;
+                let ended = (Ended::Failed(failure.kind), failure.attempts);
+                self.note_spending(agent, failure.usage, ended, partial.len());
+                let (failure, partial) = (failure.clone(), partial.clone());
+                self.end_turn(call, agent, task, Life::Failed { failure, partial });
+            }
+            Event::AnswerStopped { call, agent, partial, usage, .. } => {
+                self.accounts += 1;
+                self.note_spending(agent, *usage, (Ended::Stopped, 1), partial.len());
+                self.hear_stopped(call, partial, *usage);
+            }
             Event::Transitioned { to, by, note, at } => {
+                self.accounts_before = self.accounts;
+                self.halted = false;
+                self.ledger.begin(*at);
                 self.phase = *to;
                 self.since = *at;
                 let (by, note) = (by.clone(), note.clone());

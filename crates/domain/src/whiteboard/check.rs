@@ -1,16 +1,16 @@
 //! What a whiteboard's input must be like. Every wrong field is named at once.
 
-use jiff::Timestamp;
-
-use super::{Content, Event, Member, Open, Phase};
-use crate::form::Ruling;
+use super::seats::{checked, seated};
+use super::{Content, Event, Member, NewSeat, Open, Phase};
+use crate::form::{Moment, Ruling};
 use crate::ids::AgentName;
+use crate::ledger::Ledger;
 use crate::limits;
 use crate::names::{are_same, check_agent_name, check_room_name};
 use crate::reject::{Reject, Wrong, name, settled, size, text};
 
-pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
-    let mut wrong = vec![];
+pub fn open(open: Open, moment: &Moment) -> Ruling<Event> {
+    let (mut wrong, at) = (vec![], moment.at);
     if let Err(problem) = check_room_name(&open.name) {
         wrong.push(Wrong::new("boardId", problem));
     }
@@ -33,8 +33,11 @@ pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
             wrong.push(Wrong::new(field, "is given twice"));
         }
     }
+    let seats = seats(&mut wrong, &open.by, open.seats);
+    open.budget.iter().for_each(|budget| budget.check(&mut wrong));
     settled(wrong)?;
-    Ok(vec![Event::Opened {
+    let by = open.by.clone();
+    let opened = Event::Opened {
         name: open.name,
         topic: open.topic.trim().to_owned(),
         project,
@@ -44,7 +47,41 @@ pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
         debate: open.debate,
         deadlines: open.deadlines,
         at,
-    }])
+    };
+    let noted = Ledger::default().unnoted(open.prices).map(Event::Priced);
+    let budget = open.budget.map(Event::Budgeted);
+    let seats = seats.into_iter().map(|new| seated(new, by.clone(), moment));
+    Ok([opened].into_iter().chain(noted).chain(budget).chain(seats).collect())
+}
+
+/// Those who sit at a board from its beginning.
+fn seats(wrong: &mut Vec<Wrong>, opener: &AgentName, seats: Vec<NewSeat>) -> Vec<NewSeat> {
+    if seats.len() > limits::BOARD_SEATS {
+        let most = limits::BOARD_SEATS;
+        wrong.push(Wrong::new("seats", format!("a board has {most} seats for models")));
+        return vec![];
+    }
+    let (mut names, mut all) = (vec![opener.clone()], vec![]);
+    for (place, new) in seats.into_iter().enumerate() {
+        let field = |name: &str| format!("seats[{place}].{name}");
+        agent(wrong, &field("name"), &new.name);
+        if let Some(other) = names.iter().find(|other| are_same(&other.0, &new.name.0)) {
+            wrong.push(Wrong::new(field("name"), format!("is the name of {other} already")));
+        }
+        size(
+            wrong,
+            &field("domain"),
+            new.domain.as_deref().unwrap_or_default(),
+            limits::DOMAIN_BYTES,
+        );
+        names.push(new.name.clone());
+        match checked(new, &format!("seats[{place}]")) {
+            Ok(new) => all.push(new),
+            Err(Reject::Invalid(more)) => wrong.extend(more),
+            Err(_) => {}
+        }
+    }
+    all
 }
 
 /// Of an agent that is not there yet.

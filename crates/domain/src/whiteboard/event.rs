@@ -4,9 +4,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Admission, AnnotationId, Choice, Content, Deadline, Note, Phase, PostId, Role, Visibility,
+    Admission, AnnotationId, Choice, Content, Deadline, Note, Phase, PostId, Role, Seat, Task,
+    Visibility,
 };
-use crate::ids::AgentName;
+use crate::budget::Budget;
+use crate::call::{Failure, Usage};
+use crate::ids::{AgentName, CallId, Nonce};
+use crate::prices::Noted;
+use crate::seated::Seated;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -78,6 +83,61 @@ pub enum Event {
         reason: Option<String>,
         at: Timestamp,
     },
+    /// A model or a stored agent sits there as a specialist from now on, or anew: then it
+    /// is asked again for what it has failed at. The first one's nonce is the code around
+    /// quotations.
+    Seated {
+        agent: AgentName,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        domain: Option<String>,
+        seat: Seat,
+        nonce: Nonce,
+        by: AgentName,
+        at: Timestamp,
+    },
+    /// What the models of its seats cost.
+    Priced(Noted),
+    /// What its seats may spend.
+    Budgeted(Budget),
+    /// The time that its seats had for their answers is over.
+    TimeOver {
+        at: Timestamp,
+    },
+    /// A question to a seat was answered. What it put on the board stands before it.
+    Answered {
+        call: CallId,
+        agent: AgentName,
+        task: Task,
+        #[serde(default)]
+        usage: Usage,
+        attempts: u32,
+        bytes: u64,
+        /// What the board did not take of it, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+        at: Timestamp,
+    },
+    AnswerFailed {
+        call: CallId,
+        agent: AgentName,
+        task: Task,
+        failure: Failure,
+        partial: String,
+        at: Timestamp,
+    },
+    /// What a seat had said that was stopped, by hand or because the board went on.
+    AnswerStopped {
+        call: CallId,
+        agent: AgentName,
+        partial: String,
+        #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+        usage: Usage,
+        at: Timestamp,
+    },
+    /// Nobody is asked any more before the board goes on, or somebody is seated.
+    Stopped {
+        at: Timestamp,
+    },
     /// Without `by` it was the clock. To `archived` is the end.
     Transitioned {
         to: Phase,
@@ -100,6 +160,14 @@ impl Event {
             Event::Posted { .. } => "posted",
             Event::Annotated { .. } => "annotated",
             Event::Voted { .. } => "voted",
+            Event::Seated { .. } => "seated",
+            Event::Priced(_) => "priced",
+            Event::Budgeted(_) => "budgeted",
+            Event::TimeOver { .. } => "timeOver",
+            Event::Answered { .. } => "answered",
+            Event::AnswerFailed { .. } => "answerFailed",
+            Event::AnswerStopped { .. } => "answerStopped",
+            Event::Stopped { .. } => "stopped",
             Event::Transitioned { .. } => "transitioned",
         }
     }
@@ -126,6 +194,20 @@ impl Event {
             }
             Event::Annotated { body, .. } => *body = String::new(),
             Event::Voted { reason, .. } => *reason = None,
+            Event::Seated { domain, seat, .. } => {
+                *domain = None;
+                seat.seated = Seated::default();
+            }
+            Event::Answered { left_out, .. } => left_out.clear(),
+            Event::AnswerFailed { failure, partial, .. } => {
+                failure.message = String::new();
+                *partial = String::new();
+            }
+            Event::AnswerStopped { partial, .. } => *partial = String::new(),
+            Event::Priced(_)
+            | Event::Budgeted(_)
+            | Event::TimeOver { .. }
+            | Event::Stopped { .. } => {}
             Event::Transitioned { note, .. } => *note = None,
         }
         self

@@ -9,6 +9,8 @@ use crate::reject::Reject;
 pub enum Action {
     Register,
     Invite,
+    /// A model or a stored agent.
+    Seat,
     /// A proposal, a claim or a concern.
     Propose,
     /// An informational post.
@@ -34,7 +36,7 @@ enum Who {
 }
 
 impl Action {
-    pub const ALL: [Action; 13] = [
+    pub const ALL: [Action; 14] = [
         Action::Register,
         Action::Invite,
         Action::Propose,
@@ -46,6 +48,7 @@ impl Action {
         Action::Withdraw,
         Action::Resolve,
         Action::Vote,
+        Action::Seat,
         Action::Transition,
         Action::Conflicts,
     ];
@@ -56,6 +59,7 @@ impl Action {
             //                      blind    read     validate debate   resolve  archived
             Action::Register => [Anyone, Anyone, Anyone, Anyone, Nobody, Nobody],
             Action::Invite => [Leaders, Leaders, Leaders, Leaders, Nobody, Nobody],
+            Action::Seat => [Leaders, Leaders, Leaders, Leaders, Nobody, Nobody],
             Action::Propose => [Members, Nobody, Nobody, Nobody, Nobody, Nobody],
             Action::Inform => [Members, Nobody, Nobody, Members, Nobody, Nobody],
             Action::Validate => [Nobody, Nobody, Members, Nobody, Nobody, Nobody],
@@ -101,6 +105,7 @@ impl Action {
         match self {
             Action::Register => "register",
             Action::Invite => "invite",
+            Action::Seat => "seat",
             Action::Propose => "post",
             Action::Inform => "post informational",
             Action::Validate => "annotate validation",
@@ -120,6 +125,7 @@ impl Action {
         match self {
             Action::Register => "register",
             Action::Invite => "invite",
+            Action::Seat => "seat somebody",
             Action::Propose | Action::Inform => "post",
             Action::Validate => "validate it",
             Action::Challenge => "challenge it",
@@ -145,15 +151,28 @@ impl State {
         let member = self.member(agent).ok_or_else(|| self.stranger(agent))?;
         match action.who(self.phase) {
             Who::Nobody => Err(self.not_now(Some(member), closed(self.phase, action))),
-            Who::Leaders if !member.role.leads() => Err(Reject::Forbidden(format!(
-                "{agent} is a {}; a facilitator or an operator has to {}. {} opened this board and \
-                 is one.",
-                member.role.name(),
-                action.verb(),
-                self.opened_by
-            ))),
+            Who::Leaders if !member.role.leads() => Err(self.leaders_only(member, action.verb())),
             Who::Anyone | Who::Members | Who::Leaders => Ok(member),
         }
+    }
+
+    /// Whether this agent leads the board, whatever its phase.
+    pub fn is_led_by(&self, agent: &AgentName) -> Result<(), Reject> {
+        let member = self.member(agent).ok_or_else(|| self.stranger(agent))?;
+        match member.role.leads() {
+            true => Ok(()),
+            false => Err(self.leaders_only(member, "do that")),
+        }
+    }
+
+    fn leaders_only(&self, member: &Member, verb: &str) -> Reject {
+        Reject::Forbidden(format!(
+            "{} is a {}; a facilitator or an operator has to {verb}. {} opened this board and is \
+             one.",
+            member.name,
+            member.role.name(),
+            self.opened_by
+        ))
     }
 
     fn stranger(&self, agent: &AgentName) -> Reject {

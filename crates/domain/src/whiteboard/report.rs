@@ -2,7 +2,8 @@
 
 use super::{Phase, State, madr};
 use crate::form::{Happened, Progress, Report};
-use crate::ids::AgentName;
+use crate::ids::{AgentName, ModelName};
+use crate::ledger::Ledger;
 use crate::room::title;
 use crate::view::{self, Viewer};
 
@@ -48,6 +49,19 @@ impl Report for State {
 
     fn next(&self) -> Vec<String> {
         view::glance(self, &Viewer::Outsider).next
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
+
+    /// What seats spend tells what they do.
+    fn accounts(&self) -> Option<&Ledger> {
+        view::accounts(self, &Viewer::Outsider)
+    }
+
+    fn seated(&self) -> Vec<ModelName> {
+        self.sitters.iter().map(|sitter| sitter.seat.model.clone()).collect()
     }
 
     fn renewals(&self, agent: &AgentName) -> u32 {

@@ -173,6 +173,9 @@ pub fn readiness(state: &State) -> Readiness {
         Phase::Resolve => why_not.extend(unsettled(state)),
         Phase::Archived => why_not.push("the board is archived".to_owned()),
     }
+    let mut asked: Vec<String> = state.asked().into_iter().map(|asked| asked.agent.0).collect();
+    asked.dedup();
+    why_not.extend(asked.into_iter().map(|agent| format!("{agent} is being asked")));
     Readiness { ready: why_not.is_empty(), why_not }
 }
 

@@ -10,6 +10,7 @@ mod conflicts;
 mod golden;
 mod properties;
 mod records;
+mod seats;
 mod summaries;
 
 pub(crate) use super::Command as Own;
@@ -78,6 +79,9 @@ pub(crate) fn board() -> Open {
         admission: Admission::Open,
         debate: Visibility::Full,
         deadlines: vec![],
+        seats: vec![],
+        prices: Noted::default(),
+        budget: None,
     }
 }
 
@@ -323,6 +327,13 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
             members: vec![fay],
             posts: vec![],
             steps: vec![],
+            sitters: vec![],
+            turns: vec![],
+            ledger: Ledger::default(),
+            code: None,
+            halted: false,
+            accounts: 0,
+            accounts_before: 0,
         })
     );
 }
@@ -345,6 +356,7 @@ fn a_board_that_cannot_be_is_refused_with_every_wrong_field() {
             (Phase::Resolve, limits::PHASE_MOST_MS + 1),
         ])
         .deadlines,
+        ..board()
     };
     let reject = invalid(&[
         ("boardId", crate::names::ROOM_NAME),
@@ -525,7 +537,11 @@ fn the_board_goes_only_forward_and_skips_only_read_to_debate_and_validate_to_res
     for (from, ways) in ways {
         let names = ways.iter().map(|to| to.name()).collect::<Vec<_>>().join(" or ");
         let mut may = allowed(from);
-        may.insert(may.len() - usize::from(from != Blind), "transition");
+        let last = may.len() - usize::from(from != Blind);
+        may.insert(last, "transition");
+        if from != Resolve {
+            may.insert(last, "seat");
+        }
         for to in Phase::ALL {
             let message = if to == from {
                 format!("The board is in {} already", from.name())
@@ -881,7 +897,7 @@ fn a_withdrawn_post_takes_resolutions_and_nothing_else() {
         check_refused(Phase::Debate, story(), command, reject(&DEBATE));
     }
     let mut leads = DEBATE.to_vec();
-    leads.insert(7, "transition");
+    leads.splice(7..7, ["seat", "transition"]);
     check_refused(Phase::Debate, story(), votes("fay", "ada/1", Choice::Accept), reject(&leads));
 
     let events = vec![

@@ -16,6 +16,7 @@ use crate::call::{Answer, Failure, Usage};
 use crate::ids::{CallId, ModelName, Nonce, SessionId};
 use crate::prices::Noted;
 use crate::seated::Seated;
+pub use crate::whiteboard::told::MayNote;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -266,18 +267,6 @@ pub struct Seat {
     /// The stored agent that answers, and how it is asked.
     #[serde(default, skip_serializing_if = "Seated::is_plain")]
     pub seated: Seated,
-}
-
-/// A kind of annotation, and what it may be about.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MayNote {
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub posts: Vec<String>,
-    /// The challenges that it can answer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub challenges: Vec<String>,
 }
 
 fn is_unpriced(prices: &Noted) -> bool {

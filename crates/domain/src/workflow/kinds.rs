@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits;
+use crate::whiteboard::answers::{POSTS, RESULTS, SEVERITIES, VOTES};
 
 /// Something that is done outside of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -169,12 +170,8 @@ const ROLES: &[&str] = &["specialist", "facilitator", "operator"];
 const ADMISSIONS: &[&str] = &["open", "invited"];
 pub(crate) const PHASES: &[&str] = &["blind", "read", "validate", "debate", "resolve", "archived"];
 const NEXT_PHASES: &[&str] = &["read", "validate", "debate", "resolve", "archived"];
-pub(crate) const POSTS: &[&str] = &["proposal", "claim", "concern", "informational"];
-pub(crate) const SEVERITIES: &[&str] = &["critical", "high", "medium", "low"];
 const ANNOTATIONS: &[&str] =
     &["validation", "challenge", "corroboration", "rebuttal", "withdrawal", "resolution"];
-pub(crate) const VOTES: &[&str] = &["accept", "reject", "defer"];
-pub(crate) const RESULTS: &[&str] = &["confirmed", "refuted", "inconclusive"];
 const ROUNDS: Takes = Takes::Number { least: 1, most: limits::ROUNDS_MOST };
 const DECIDED: &[&str] = &["board", "outcome", "decision", "tally", "dissent", "open", "posts"];
 

@@ -349,7 +349,8 @@ fn words(reject: &Reject) -> String {
         Reject::NotNow { message, .. }
         | Reject::Unknown(message)
         | Reject::Forbidden(message)
-        | Reject::NotInvited(message) => message.clone(),
+        | Reject::NotInvited(message)
+        | Reject::Taken(message) => message.clone(),
         Reject::Stale => "it is not due".to_owned(),
     }
 }

@@ -4,15 +4,15 @@
 use serde_json::{Map, Value, json};
 
 use super::calls::{What, ask_call};
-use super::event::{MayNote, Place, Seat};
-use super::kinds::{Act, Answer, Asks, POSTS, RESULTS, SEVERITIES, VOTES};
+use super::event::{Place, Seat};
+use super::kinds::{Act, Answer, Asks};
 use super::{Attempt, State};
 use crate::budget::Allowance;
 use crate::call::{self, Ask, Message, Patience, Shape, Speaker};
 use crate::fits;
 use crate::ids::CallId;
-use crate::quote::{quoted, quoting};
 use crate::spoken;
+use crate::whiteboard::answers;
 
 impl State {
     /// The words of a question that is due.
@@ -35,15 +35,12 @@ impl State {
                 (system.collect::<Vec<_>>().join("\n\n"), text("prompt").to_owned())
             }
             Asks::Seat(_) | Asks::Nobody => (
-                self.standing_of(seat, text("as")),
+                answers::standing(&seat.system, text("as"), &self.code),
                 self.board_question(seat, text("ask"), *asked, so_far),
             ),
         };
         let prompt = match &schema {
-            Some(schema) => format!(
-                "{}\n\nAnswer with JSON that follows this schema, and nothing else:\n{schema}",
-                prompt.trim_end()
-            ),
+            Some(schema) => answers::with_schema(&prompt, schema),
             None => prompt,
         };
         Some(seat.seated.asked(Ask {
@@ -76,19 +73,8 @@ impl State {
         }
     }
 
-    fn standing_of(&self, seat: &Seat, name: &str) -> String {
-        let quoting = quoting(&self.code);
-        let own =
-            if seat.system.is_empty() { String::new() } else { format!("{}\n\n", seat.system) };
-        let name = crate::quote::named(name);
-        format!(
-            "{own}You are {name}, and take part in a whiteboard. What stands on it will {quoting}"
-        )
-    }
-
     /// Only who has not voted on everything is asked again.
     fn board_question(&self, seat: &Seat, ask: &str, asked: u32, so_far: &Value) -> String {
-        let board = quoted("the board as you see it", &seat.view, &self.code);
         let again = match asked > 1 {
             true => {
                 let missing = missing(seat, so_far).join(", ");
@@ -96,7 +82,7 @@ impl State {
             }
             false => String::new(),
         };
-        format!("{board}\n{ask}{again}")
+        answers::question(&seat.view, &format!("{ask}{again}"), &self.code)
     }
 
     /// What an answer says: the output of `ask`, or what is written on the board.
@@ -174,47 +160,19 @@ fn missing(seat: &Seat, votes: &Value) -> Vec<String> {
 
 /// What an answer has to look like.
 pub(super) fn schema(act: Act, with: &Map<String, Value>) -> Option<Value> {
-    let of = |fields: Value, required: Value| json!({ "type": "object", "properties": fields, "required": required });
-    let list = |name: &str, item: Value| {
-        of(json!({ name: { "type": "array", "items": item } }), json!([name]))
-    };
-    let text = json!({ "type": "string" });
-    // What need not be there can be nothing: who has to fill it in makes it up.
-    let perhaps = json!({ "type": ["string", "null"] });
-    let one_of = |known: &[&str]| {
-        let known = known.iter().map(|word| Value::from(*word));
-        json!({ "enum": known.chain([Value::Null]).collect::<Vec<_>>() })
-    };
     match act.spec().asks {
         Asks::Model => with.get("schema").cloned(),
-        Asks::Seat(Answer::Post) => Some(open(
-            with,
-            json!({
-                "title": text, "body": text,
-                "type": { "enum": POSTS },
-                "target_file": perhaps, "target_location": perhaps,
-                "severity": one_of(SEVERITIES),
-            }),
-            &["title", "body"],
-        )),
-        Asks::Seat(Answer::Annotations) => Some(list(
-            "annotations",
-            of(
-                json!({
-                    "post": text, "body": text,
-                    "type": { "enum": ["validation", "challenge", "corroboration", "rebuttal", "resolution"] },
-                    "result": one_of(RESULTS), "challenge": perhaps,
-                }),
-                json!(["post", "type", "body"]),
-            ),
-        )),
-        Asks::Seat(Answer::Votes) => Some(list(
-            "votes",
-            of(
-                json!({ "post": text, "vote": { "enum": VOTES }, "reason": perhaps }),
-                json!(["post", "vote"]),
-            ),
-        )),
+        Asks::Seat(Answer::Post) => Some(open(with, answers::post(), &["title", "body"])),
+        Asks::Seat(Answer::Annotations) => {
+            let kinds = ["validation", "challenge", "corroboration", "rebuttal", "resolution"];
+            let fields = json!({
+                "post": answers::text(), "body": answers::text(), "type": { "enum": kinds },
+                "result": answers::one_of(answers::RESULTS), "challenge": answers::perhaps(),
+            });
+            let note = answers::object(fields, &["post", "type", "body"]);
+            Some(answers::list("annotations", note))
+        }
+        Asks::Seat(Answer::Votes) => Some(answers::list("votes", answers::vote(&[]))),
         Asks::Nobody => None,
     }
 }
@@ -226,18 +184,16 @@ fn open(with: &Map<String, Value>, mut fields: Value, required: &[&str]) -> Valu
         fields.retain(|name, _| is_asked_for(name));
     }
     let required: Vec<&str> = required.iter().copied().filter(|name| is_asked_for(name)).collect();
-    json!({ "type": "object", "properties": fields, "required": required })
+    answers::object(fields, &required)
 }
 
 /// Where posts are answered, they are named as they are called, and nothing is offered that
-/// the board would not take: a small model that is held to the schema cannot name a post
-/// that is not there, and cannot challenge where facts are checked.
+/// the board would not take.
 fn about(mut schema: Value, seat: &Seat) -> Value {
     let items = |list: &str| format!("/properties/{list}/items");
     if let Some(note) = schema.pointer_mut(&items("annotations")).filter(|_| !seat.notes.is_empty())
     {
-        let mut kinds: Vec<Value> = seat.notes.iter().map(noted).collect();
-        *note = if kinds.len() == 1 { kinds.remove(0) } else { json!({ "anyOf": kinds }) };
+        *note = answers::note(&seat.notes);
         return schema;
     }
     for list in ["annotations", "votes"] {
@@ -253,25 +209,11 @@ fn about(mut schema: Value, seat: &Seat) -> Value {
     schema
 }
 
-fn noted(may: &MayNote) -> Value {
-    let mut fields = json!({ "post": { "enum": may.posts }, "type": { "enum": [may.kind] } });
-    let mut required = vec!["post", "type", "body"];
-    if !may.challenges.is_empty() {
-        fields["challenge"] = json!({ "enum": may.challenges });
-        required.push("challenge");
-    }
-    if may.kind == "validation" {
-        fields["result"] = json!({ "enum": RESULTS });
-        required.push("result");
-    }
-    fields["body"] = json!({ "type": "string" });
-    json!({ "type": "object", "properties": fields, "required": required })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fits::misfit;
+    use crate::workflow::MayNote;
 
     fn seat(posts: &[&str], notes: Vec<MayNote>) -> Seat {
         let posts: Vec<&str> = posts.to_vec();

@@ -104,7 +104,9 @@ impl Memory {
     }
 
     fn node(&self, name: &str, node: &Node) -> NodeRow {
-        let drives = |session: &&Session| session.driver.as_deref() == Some(name);
+        let drives = |session: &&Session| {
+            session.driver.as_deref() == Some(name) && !session.row.is_secret()
+        };
         NodeRow {
             name: name.to_owned(),
             since: Timestamp::from_millisecond(node.since_ms as i64).unwrap_or_default(),
@@ -419,7 +421,7 @@ impl Session {
             && !query.without.contains(&row.kind)
             && (query.project.is_none() || query.project == row.project)
             && query.status.as_ref().is_none_or(|is| *is == row.status)
-            && query.active.is_none_or(|active| active == row.active)
+            && query.active.is_none_or(|active| active == row.is_seen_active())
             && query.waiting.is_none_or(|waiting| waiting != row.waits_for.is_empty())
             && self.has_words(query.words.as_deref().unwrap_or_default())
     }

@@ -272,6 +272,9 @@ fn board(with: &With) -> Command {
         admission: Admission::default(),
         debate: Visibility::default(),
         deadlines: vec![],
+        seats: vec![],
+        prices: Default::default(),
+        budget: None,
     }))
 }
 

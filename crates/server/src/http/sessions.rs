@@ -195,9 +195,10 @@ async fn wait(
 }
 
 /// Stops what runs at once and keeps what has arrived. A run of a workflow is stopped by
-/// whoever started it, and the operator of the server.
+/// whoever started it, and the operator of the server; what seats of a whiteboard are asked
+/// by those who lead it.
 #[utoipa::path(post, path = "/api/sessions/{id}/stop", tag = "sessions",
-    params(("id" = uuid::Uuid, Path, description = "The session."), Key),
+    params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader, Key),
     responses((status = 200, body = Reply<SessionReport>), WriteProblems))]
 async fn stop(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     let id = session(&on.app, &on.at).await?;

@@ -10,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 use plenary_clerk::ClerkError;
 use plenary_clerk::identity::Caller;
 use plenary_clerk::whiteboards::{
-    self, KIND, Move, NewAgent, NewAnnotation, NewPost, NewVote, NewWhiteboard, PhaseName, board,
+    self, KIND, Move, NewAgent, NewAnnotation, NewBoardSeat, NewPost, NewVote, NewWhiteboard,
+    PhaseName, board,
 };
 use plenary_domain::whiteboard::Shown;
 use plenary_domain::{AgentName, Viewer, limits, view};
@@ -30,7 +31,8 @@ use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::kept::{Has, Kept, TagHeader, Unchanged, Which};
 use crate::live;
 use crate::views::whiteboards::{
-    self as views, AgentView, ConflictView, Part, PostView, WhiteboardSummary, WhiteboardView,
+    self as views, AgentView, ConflictView, Part, PostView, SeatView, WhiteboardSummary,
+    WhiteboardView,
 };
 use crate::views::{Reply, SessionView, page, reply};
 
@@ -41,6 +43,7 @@ pub fn routes() -> Routes {
         .routes(routes!(register))
         .routes(routes!(admission::invite))
         .routes(routes!(admission::renew_token))
+        .routes(routes!(seat))
         .routes(routes!(post))
         .routes(routes!(annotate))
         .routes(routes!(vote))
@@ -156,6 +159,22 @@ pub struct Written {
     next: Vec<String>,
 }
 
+/// Seats a model or a stored agent as a specialist, which then takes part by itself; for
+/// facilitators and operators. One that sits there already is asked again for what it has
+/// failed at, by this model.
+#[utoipa::path(post, path = "/api/whiteboards/{board}/seats", tag = "whiteboards",
+    params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
+    request_body = NewBoardSeat,
+    responses((status = 200, body = Reply<SeatView>), WriteProblems))]
+async fn seat(asking: Asking, on: On<NewBoardSeat>) -> Result<impl IntoResponse, Problem> {
+    let caller = asked(&on.app, &on.at, asking, on.by).await?;
+    let name = AgentName(on.body.name.clone());
+    let (snapshot, viewer) = whiteboards::seat(&on.app.clerk, caller, on.body).await?;
+    let seen = view::board(board(&snapshot)?, &viewer);
+    let own = seen.seats.iter().find(|seat| seat.sitter.name == name);
+    Ok(reply(views::seat(own.ok_or(ClerkError::Unreadable("seat"))?)))
+}
+
 /// Posts. In the blind phase nobody else sees it before the board goes to read.
 #[utoipa::path(post, path = "/api/whiteboards/{board}/posts", tag = "whiteboards",
     params(("board" = String, Path, description = "The board's name."), AgentHeader, Key),
@@ -230,7 +249,8 @@ async fn state(
     let (snapshot, viewer) = look(&app, &name, asking).await?;
     let part = Part { bodies, from, limit };
     let view = || -> Result<_, Problem> {
-        Ok(views::whiteboard(snapshot.id, &view::board(board(&snapshot)?, &viewer), part))
+        let seen = view::board(board(&snapshot)?, &viewer);
+        Ok(views::whiteboard(&app.clerk, snapshot.id, &seen, part))
     };
     match viewer {
         Viewer::Agent(_) => has.or(view()?),

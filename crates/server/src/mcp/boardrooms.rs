@@ -1,8 +1,8 @@
 //! Boardrooms as tools.
 
-use super::row::{Next, Row};
+use super::row::{Next, Row, SETTLES};
 
-pub const ROWS: [Row; 2] = [CONVENE, FOLLOW_UP];
+pub const ROWS: [Row; 3] = [CONVENE, PICK, FOLLOW_UP];
 
 const CONVENE: Row = Row {
     title: "Convene a boardroom",
@@ -16,12 +16,33 @@ const CONVENE: Row = Row {
         ("quorum", "How many answers suffice."),
         ("open_answers", "People see the others' answers before their own."),
     ],
-    hidden: &["boardFile", "temperature", "outputTokens", "language"],
+    hidden: &[
+        "boardFile",
+        "temperature",
+        "outputTokens",
+        "language",
+        "synthesisPrompt",
+        // How a role of one's own looks is for whoever has a screen.
+        "advisors.initials",
+        "advisors.colour",
+        "advisors.glyph",
+    ],
     // A handle: what comes later is told by session_wait.
     kept: &["id", "title", "status", "seat_tokens"],
     next: WAIT,
     typed: true,
     ..Row::post("boardroom_convene", "/api/boardrooms")
+};
+
+const PICK: Row = Row {
+    title: "Pick an answer",
+    description: "Of an advisor with several answers (`tries`): takes one of them, and none of \
+                  its others, for what follows.",
+    described: &[("id", "The board's id."), ("advisor", "Its number."), ("try", "Which answer.")],
+    kept: &["id", "title", "status"],
+    effect: SETTLES,
+    next: Next::Words(&["Call boardroom_follow_up to go on with it."]),
+    ..Row::post("boardroom_pick", "/api/boardrooms/{id}/advisors/{advisor}/pick")
 };
 
 const FOLLOW_UP: Row = Row {

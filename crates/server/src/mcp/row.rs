@@ -17,7 +17,8 @@ pub struct Row {
     /// Arguments whose name is not the route's in snake_case: route's name, then
     /// argument.
     pub renamed: &'static [(&'static str, &'static str)],
-    /// Parts of the route, by their name there, that are no arguments.
+    /// Parts of the route, by their name there, that are no arguments; `seats.budget` is a
+    /// part of each item of `seats`.
     pub hidden: &'static [&'static str],
     /// Fields of the body that every call sets, by their name there.
     pub sent: &'static [(&'static str, bool)],

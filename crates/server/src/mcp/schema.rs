@@ -69,7 +69,7 @@ pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
     let body = object(document, body);
     for (wire, schema) in body["properties"].as_object().into_iter().flatten() {
         let required = body["required"].as_array().is_some_and(|all| all.contains(&json!(wire)));
-        input.add(wire, Place::Body, schema.clone(), required);
+        input.add(wire, Place::Body, without(document, schema, row, wire), required);
     }
     if let Some(Acts { name, .. }) = row.acts {
         if !name.is_empty() && !input.arguments.iter().any(|argument| argument.name == name) {
@@ -104,6 +104,21 @@ pub fn shape(document: &Value, row: &Row) -> Option<Shape> {
         output: row.typed.then(|| output(document, &data, row)),
         lists: !data["properties"].is_object(),
     })
+}
+
+/// A list without the parts of its items that are no arguments.
+fn without(document: &Value, schema: &Value, row: &Row, wire: &str) -> Value {
+    let part = |hidden: &&'static str| hidden.strip_prefix(wire)?.strip_prefix('.');
+    let hidden: Vec<&str> = row.hidden.iter().filter_map(part).collect();
+    let mut schema = schema.clone();
+    if !hidden.is_empty() {
+        let mut item = object(document, &schema["items"]);
+        if let Some(fields) = item["properties"].as_object_mut() {
+            fields.retain(|name, _| !hidden.contains(&name.as_str()));
+        }
+        schema["items"] = item;
+    }
+    schema
 }
 
 struct Input<'a> {

@@ -54,7 +54,8 @@ pub const ROWS: [Row; 4] = [
         title: "Stop a session",
         description: "Stops a running session at once: calls under way are cut off, what has \
                       arrived is kept. Only when the result is not wanted any more.",
-        described: &[ID],
+        described: &[ID, ("agent_token", "Of a whiteboard: the token of one who leads it.")],
+        acts: Some(Acts { name: "", place: "id", given_by: "whiteboard_open" }),
         // The answers that were being written are lost.
         effect: Effect { destroys: true, repeats: true },
         next: Next::Made(next),

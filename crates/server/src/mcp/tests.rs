@@ -322,6 +322,7 @@ fn annotations_are_no_stronger_than_true() {
         ((true, false, true), (false, false, false), (false, false, true), (false, true, true));
     let expected = [
         ("boardroom_convene", adds),
+        ("boardroom_pick", settles),
         ("boardroom_follow_up", adds),
         ("whiteboard_open", settles),
         ("whiteboard_register", settles),
@@ -360,8 +361,8 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 43_300;
-    const MODEL_BYTES: usize = 32_300;
+    const LIST_BYTES: usize = 44_300;
+    const MODEL_BYTES: usize = 33_100;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();
     let for_models = tools.iter().map(|tool| {

@@ -19,6 +19,18 @@ pub const ROWS: [Row; 12] = [
         description: "Opens a board for one decision by several agents: all post blind, then read, \
                       validate, debate, vote and resolve. You become its facilitator and move it \
                       on. Tell the others the board_id; they call whiteboard_register.",
+        described: &[(
+            "seats",
+            "Models, or stored agents (`@name`), that take part by themselves.",
+        )],
+        hidden: &[
+            "budget",
+            "seats.agent",
+            "seats.budget",
+            "seats.outputTokens",
+            "seats.temperature",
+            "seats.tier",
+        ],
         acts: Some(Acts { name: "opened_by", place: "board_id", given_by: TOKENS }),
         // A name is taken once.
         effect: SETTLES,

@@ -46,8 +46,8 @@ pub struct FactsView {
 
 /// `words` are those that were searched for.
 pub fn facts(clerk: &Clerk, room: &Room, words: Option<&str>) -> FactsView {
-    let (cost, currency) = room.ledger().map(|ledger| spent(clerk, ledger)).unwrap_or_default();
-    let tokens = room.ledger().map(|ledger| ledger.total()).and_then(|total| {
+    let (cost, currency) = room.accounts().map(|ledger| spent(clerk, ledger)).unwrap_or_default();
+    let tokens = room.accounts().map(|ledger| ledger.total()).and_then(|total| {
         let sum = total.input_tokens.unwrap_or(0) + total.output_tokens.unwrap_or(0);
         (sum > 0).then_some(sum)
     });

@@ -1,17 +1,22 @@
 //! Whiteboards on the wire, made from what a viewer may see.
 
-use plenary_clerk::mirror;
 use plenary_clerk::whiteboards::{
     AdmissionName, AnnotationType, BoardRole, FindingName, PhaseName, PostType, SeverityName,
     VisibilityName, VoteName,
 };
-use plenary_domain::view::{self, Board, Seen};
+use plenary_clerk::{Clerk, mirror};
+use plenary_domain::view::{self, Board, SeatSeen, Seen};
 use plenary_domain::whiteboard::conflict::Kind;
-use plenary_domain::whiteboard::{self, Note, Outcome, Readiness, Standing, conflict};
+use plenary_domain::whiteboard::{
+    self, Note, Outcome, Readiness, SeatStanding, Standing, conflict,
+};
 use plenary_domain::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+use super::budgets::BudgetView;
+use super::{FailureView, UsageView, failure_view, spent, usage};
 
 mirror!(
     #[serde(rename_all = "lowercase")]
@@ -59,6 +64,24 @@ pub struct WhiteboardView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     next_cursor: Option<String>,
+    /// The models and stored agents among the agents, where you see those.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    seats: Vec<SeatView>,
+    /// What they took; absent where it would tell what they do, and without seats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    usage: Option<UsageView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<f64>,
+    /// Of the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    budget: Option<BudgetView>,
     steps: Vec<StepView>,
     /// Whether the phase has done its work. Advice only; for facilitators and operators
     /// only while something is hidden.
@@ -81,6 +104,41 @@ pub struct AgentView {
     #[schema(nullable = false)]
     domain: Option<String>,
     since: Timestamp,
+}
+
+/// A model or a stored agent that takes part by itself.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatView {
+    agent_name: String,
+    model: String,
+    /// The stored agent that it is a copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    agent: Option<String>,
+    /// How it stands in this phase; in blind for facilitators and operators only, and
+    /// absent where it would tell what it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    status: Option<SeatStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    failure: Option<FailureView>,
+    /// What the board did not take of its answers, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    left_out: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SeatStatus {
+    /// Nothing is asked of it now.
+    Waiting,
+    Asked,
+    Done,
+    Failed,
+    Stopped,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -269,10 +327,11 @@ pub struct Part {
     pub limit: usize,
 }
 
-pub fn whiteboard(id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardView {
+pub fn whiteboard(clerk: &Clerk, id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardView {
     let posts = board.posts.iter().skip(part.from).take(part.limit);
     let end = part.from.saturating_add(part.limit);
     let (ready_to_advance, why_not) = readiness(board.readiness.as_ref());
+    let (cost, currency) = board.accounts.map(|ledger| spent(clerk, ledger)).unwrap_or_default();
     WhiteboardView {
         board_id: board.name.to_owned(),
         session_id: id.0,
@@ -295,6 +354,11 @@ pub fn whiteboard(id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardVie
         posts: posts.map(|seen| post(seen, part.bodies)).collect(),
         posts_total: board.posts.len(),
         next_cursor: (end < board.posts.len()).then(|| end.to_string()),
+        seats: board.seats.iter().map(seat).collect(),
+        usage: board.accounts.map(|ledger| usage(ledger.total())),
+        cost,
+        currency,
+        budget: board.accounts.and_then(BudgetView::of),
         steps: board.steps.iter().map(step).collect(),
         ready_to_advance,
         why_not,
@@ -313,6 +377,32 @@ pub fn agent(member: &whiteboard::Member) -> AgentView {
         role: member.role.into(),
         domain: member.domain.clone(),
         since: member.since,
+    }
+}
+
+pub fn seat(seen: &SeatSeen<'_>) -> SeatView {
+    let (sitter, standing) = (seen.sitter, seen.standing.as_ref());
+    let status = standing.map(|standing| match standing {
+        SeatStanding::Waiting => SeatStatus::Waiting,
+        SeatStanding::Asked => SeatStatus::Asked,
+        SeatStanding::Done { .. } => SeatStatus::Done,
+        SeatStanding::Failed(_) => SeatStatus::Failed,
+        SeatStanding::Stopped => SeatStatus::Stopped,
+    });
+    let (failure, left_out) = match standing {
+        Some(SeatStanding::Failed(failure)) => (Some(failure_view(failure)), vec![]),
+        Some(SeatStanding::Done { left_out }) => (None, left_out.clone()),
+        Some(SeatStanding::Waiting | SeatStanding::Asked | SeatStanding::Stopped) | None => {
+            (None, vec![])
+        }
+    };
+    SeatView {
+        agent_name: sitter.name.0.clone(),
+        model: sitter.seat.model.0.clone(),
+        agent: sitter.seat.seated.agent.as_ref().map(|agent| agent.0.clone()),
+        status,
+        failure,
+        left_out,
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plenary_engine::testkit::ManualClock;
+use plenary_scripted::{Fault, Gate, Reply, When};
 use serde_json::{Value, json};
 
 use crate::mcp::Client;
@@ -43,10 +44,24 @@ enum Bob {
     ReadsAlong,
     /// A third agent registers and posts as well.
     BringsCyd,
+    /// A model sits in his place.
+    IsAModel(Says),
+}
+
+/// What a model answers that sits in Bob's place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Says {
+    /// It is still being asked.
+    NothingYet,
+    Nothing,
+    OnePost,
+    ManyPosts,
+    WhatCannotBeRead,
+    Fails,
 }
 
 impl Bob {
-    const ALL: [Bob; 8] = [
+    const ALL: [Bob; 14] = [
         Bob::IsNotThere,
         Bob::DoesNothing,
         Bob::PostsOnce,
@@ -55,18 +70,45 @@ impl Bob {
         Bob::IsRefused,
         Bob::ReadsAlong,
         Bob::BringsCyd,
+        Bob::IsAModel(Says::NothingYet),
+        Bob::IsAModel(Says::Nothing),
+        Bob::IsAModel(Says::OnePost),
+        Bob::IsAModel(Says::ManyPosts),
+        Bob::IsAModel(Says::WhatCannotBeRead),
+        Bob::IsAModel(Says::Fails),
     ];
 
-    /// Whoever leads may know who is there and who has posted.
-    fn is_the_same_to_leaders(self) -> bool {
+    /// To whoever leads, who may know who is there, who has posted and how it stands with
+    /// models, this is the same.
+    fn to_leaders(self) -> Option<Bob> {
         match self {
-            Bob::IsNotThere | Bob::DoesNothing | Bob::BringsCyd => false,
+            Bob::IsNotThere
+            | Bob::DoesNothing
+            | Bob::BringsCyd
+            | Bob::IsAModel(Says::NothingYet | Says::Nothing | Says::Fails) => None,
             Bob::PostsOnce
             | Bob::PostsMany
             | Bob::UsesTheSameKeys
             | Bob::IsRefused
-            | Bob::ReadsAlong => true,
+            | Bob::ReadsAlong => Some(Bob::PostsOnce),
+            Bob::IsAModel(Says::OnePost | Says::ManyPosts) => Some(Bob::IsAModel(Says::OnePost)),
+            Bob::IsAModel(Says::WhatCannotBeRead) => Some(Bob::IsAModel(Says::WhatCannotBeRead)),
         }
+    }
+
+    /// How the model answers that sits in his place.
+    fn reply(self) -> Option<Reply> {
+        let Bob::IsAModel(says) = self else { return None };
+        let post = json!({ "type": "proposal", "title": WORD, "body": "The zebra says so.",
+            "target_file": "src/a.rs" });
+        let posts = |count: usize| Reply::text(&json!({ "posts": vec![&post; count] }).to_string());
+        Some(match says {
+            Says::NothingYet | Says::Nothing => posts(0),
+            Says::OnePost => posts(1),
+            Says::ManyPosts => posts(9).reasoning("Hm. Let me see."),
+            Says::WhatCannotBeRead => Reply::text(&format!("The {WORD}! ").repeat(99)),
+            Says::Fails => Reply::fault(Fault::Unauthorized),
+        })
     }
 }
 
@@ -116,6 +158,8 @@ struct World {
     council: String,
     /// Agents with their tokens.
     tokens: Vec<(&'static str, String)>,
+    /// Holds the answer of the model that sits in Bob's place.
+    gate: Gate,
 }
 
 struct Observer<'a> {
@@ -126,12 +170,21 @@ struct Observer<'a> {
 
 impl World {
     async fn open(bob: Bob) -> World {
-        let (app, clock) = TestApp::with_clock(canned()).await;
+        let gate = Gate::new();
+        let script = match bob.reply() {
+            Some(reply) => canned().when(When::says("blind phase: nobody"), reply.gate(1, &gate)),
+            None => canned(),
+        };
+        let (app, clock) = TestApp::with_clock(script).await;
         let (status, council) =
             app.post("/api/councils", &json!({ "name": BOARD, "charter": "Talk." })).await;
         assert_eq!(status, 201, "{council}");
-        let board =
+        let mut board =
             json!({ "boardId": BOARD, "topic": "Which?", "openedBy": "fay", "project": "apollo" });
+        if matches!(bob, Bob::IsAModel(_)) {
+            board["seats"] = json!([{ "name": "bob", "model": "ollama/d" }]);
+            board["budget"] = json!({ "tokens": 1_000_000 });
+        }
         let (status, opened) = app.post("/api/whiteboards", &board).await;
         assert_eq!(status, 201, "{opened}");
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -141,10 +194,11 @@ impl World {
             tokens: vec![("fay", text(&opened["data"]["agentToken"]))],
             app,
             clock,
+            gate,
         };
         world.register("ann", "specialist").await;
         world.register("oto", "operator").await;
-        if bob != Bob::IsNotThere {
+        if !matches!(bob, Bob::IsNotThere | Bob::IsAModel(_)) {
             world.register("bob", "specialist").await;
         }
         let first = routes::proposal("Mine", "What ann thinks.");
@@ -201,7 +255,11 @@ impl World {
 
     async fn bob_acts(&mut self, bob: Bob) {
         match bob {
-            Bob::IsNotThere | Bob::DoesNothing => {}
+            Bob::IsNotThere | Bob::DoesNothing | Bob::IsAModel(Says::NothingYet) => {}
+            Bob::IsAModel(_) => {
+                self.gate.release();
+                self.until_heard().await;
+            }
             Bob::PostsOnce => self.post("bob", WORD, None).await,
             Bob::PostsMany => {
                 for nth in 0..20 {
@@ -244,6 +302,22 @@ impl World {
                 self.post("bob", WORD, Some("key-3")).await;
             }
         }
+    }
+
+    /// Waits until the model that sits in Bob's place has been heard, whatever it said.
+    async fn until_heard(&self) {
+        let id = self.board.parse().unwrap();
+        let is_heard = |name: &str| matches!(name, "answered" | "answerFailed");
+        let heard = async {
+            loop {
+                let events = self.app.store.events(id, 0, 1_000).await.unwrap();
+                if events.iter().any(|event| is_heard(&event.name)) {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(SAFETY, heard).await.unwrap();
     }
 
     /// How many read along at a moment is no secret; what they read is. So Bob has
@@ -349,7 +423,8 @@ steps:
     let run = begin(world, &looks).await;
     ended(world, &run).await;
     // Who is asked sees what their seat sees.
-    let asked = world.app.scripted.requests();
+    let mut asked = world.app.scripted.requests();
+    asked.retain(|asked| asked.prompt.contains("What do you see?"));
     assert_eq!(asked.len(), 1);
     assert!(asked[0].prompt.contains("You see no posts.") && !asked[0].prompt.contains(WORD));
     seen(world, &run).await
@@ -421,20 +496,18 @@ async fn waiting(world: &World) -> Vec<(String, tokio::task::JoinHandle<String>)
 async fn what_another_does_in_the_blind_phase_changes_nothing_that_one_can_observe() {
     let mut runs = futures::future::join_all(Bob::ALL.map(run)).await;
     let of = |bob: Bob| runs.iter().find(|run| run.bob == bob).unwrap();
-    let (nothing, once) = (of(Bob::DoesNothing), of(Bob::PostsOnce));
+    let nothing = of(Bob::DoesNothing);
     for run in &runs {
-        let of = |who: Who| move |label: &str| label.starts_with(&format!("{who:?}:"));
+        let seen_by = |who: Who| move |label: &str| label.starts_with(&format!("{who:?}:"));
         // Whether a name is free is told to whoever wants it, so this differs by
         // nature when Bob has not taken his.
         let open = |label: &str| run.bob != Bob::IsNotThere || !label.contains("claims bob");
         for who in Who::ALL {
-            let compared = |label: &str| of(who)(label) && open(label);
-            match who.leads() {
-                false => same(&nothing.blind, &run.blind, run.bob, compared),
-                true if run.bob.is_the_same_to_leaders() => {
-                    same(&once.blind, &run.blind, run.bob, compared);
-                }
-                true => {}
+            let compared = |label: &str| seen_by(who)(label) && open(label);
+            match (who.leads(), run.bob.to_leaders()) {
+                (false, _) => same(&nothing.blind, &run.blind, run.bob, compared),
+                (true, Some(other)) => same(&of(other).blind, &run.blind, run.bob, compared),
+                (true, None) => {}
             }
         }
     }

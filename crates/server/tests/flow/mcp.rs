@@ -406,6 +406,7 @@ async fn tools_are_listed_in_full() {
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = [
         "boardroom_convene",
+        "boardroom_pick",
         "boardroom_follow_up",
         "whiteboard_open",
         "whiteboard_register",

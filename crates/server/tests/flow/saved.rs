@@ -313,6 +313,14 @@ async fn a_board_says_what_is_missing_here() {
         "The synthesis: needs a model of tier strong; none is set",
     ]);
     assert_eq!(told["data"]["missing"], missing, "{told}");
+    // Whoever convenes it is told the same, beside that there is no model at all.
+    let (status, told) =
+        app.post("/api/boardrooms", &json!({ "prompt": "?", "board": "strong" })).await;
+    assert_eq!((status, &told["error"]["code"]), (409, &json!("no-model")), "{told}");
+    let message = told["error"]["message"].as_str().unwrap();
+    for missing in pick_texts(&missing) {
+        assert!(message.contains(missing), "{told}");
+    }
     // A tier is set, and to what is not there.
     let tiers = Tiers { strong: Some("ollama/gone".into()), ..Tiers::default() };
     let app = TestApp::with_tiers(canned(), tiers).await;
@@ -535,9 +543,65 @@ async fn agents_list_boards_and_convene_them() {
     client.good("session_wait", waited).await;
     let view = app.board(&Board { id: handle["id"].as_str().unwrap().to_owned() }).await;
     assert_eq!(view["syntheses"][0]["contributions"].as_array().unwrap().len(), 4, "{view}");
+    let picked = json!({ "id": handle["id"], "advisor": 1, "try": 2 });
+    client.good("boardroom_pick", picked).await;
+    let view = app.board(&Board { id: handle["id"].as_str().unwrap().to_owned() }).await;
+    assert_eq!(view["advisors"][0]["picked"], 2, "{view}");
     let refused = client.bad("boardroom_convene", json!({ "prompt": "?", "board": "mina" })).await;
     let problem = "there is no board \"mina\"; did you mean mine?";
     assert_eq!(refused["fields"][0]["problem"], problem, "{refused}");
+}
+
+/// What a board tells its synthesizer goes along with a question for which its seats were
+/// changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_brings_what_its_synthesizer_is_told() {
+    let app = TestApp::start(canned()).await;
+    add(
+        &app,
+        &json!({ "name": "mine", "seats": [{ "role": "critic", "model": "ollama/a" }],
+        "synthesis": { "model": "ollama/d", "prompt": "Write for engineers." } }),
+    )
+    .await;
+    let own = json!([{ "role": "expert", "model": "ollama/b" }]);
+    for (body, told) in [
+        (json!({ "board": "mine" }), "Write for engineers."),
+        (json!({ "board": "mine", "synthesisPrompt": "Write for poets." }), "Write for poets."),
+        (
+            json!({ "advisors": own, "synthesizer": "ollama/d",
+                "synthesisPrompt": "Write for engineers." }),
+            "Write for engineers.",
+        ),
+    ] {
+        convene(&app, body).await;
+        let prompt = app.scripted.requests().pop().unwrap().prompt;
+        assert!(prompt.contains(told), "{told} is missing: {prompt}");
+    }
+    let long = json!({ "prompt": "?", "synthesisPrompt": "x".repeat(8193) });
+    let problem = "is 8193 bytes long; at most 8192 are allowed";
+    check_refused(&app.post("/api/boardrooms", &long).await, &[("synthesisPrompt", problem)]);
+}
+
+/// A name that another board has is told apart, since that board can be replaced.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_taken_name_has_a_code_of_its_own() {
+    let app = TestApp::start(canned()).await;
+    let mine = json!({ "name": "mine", "seats": [{ "role": "critic" }] });
+    add(&app, &mine).await;
+    let file = "plenary_board = 1\nname = \"mine\"\nseats = [{ role = \"expert\" }]\n";
+    for (path, body) in
+        [("/api/boards", mine.clone()), ("/api/boards/import", json!({ "file": file }))]
+    {
+        let (status, told) = app.post(path, &body).await;
+        assert_eq!((status, &told["error"]["code"]), (409, &json!("taken")), "{told}");
+    }
+    // With other faults beside it, all of them are named.
+    let worse = json!({ "name": "mine", "seats": [{ "role": "critic", "temperature": 9 }] });
+    let (status, told) = app.post("/api/boards", &worse).await;
+    assert_eq!((status, pick(&told["error"]["fields"], "field").len()), (422, 2), "{told}");
+    let (status, told) =
+        app.post("/api/boards/import", &json!({ "file": file, "replace": true })).await;
+    assert!(status < 300, "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -217,6 +217,9 @@ impl Table {
             admission: Default::default(),
             debate: Default::default(),
             deadlines: vec![],
+            seats: vec![],
+            prices: Default::default(),
+            budget: None,
         });
         let opened = engine.open(By::actor("a"), room::Command::Whiteboard(open)).await.unwrap();
         let table = Table { engine, store, board: opened.id, _folder: folder };

@@ -1,6 +1,7 @@
 //! Whiteboards over REST, from open to archive.
 
 mod identity;
+mod seats;
 mod streams;
 
 use std::sync::Arc;
@@ -483,8 +484,8 @@ async fn what_is_wrong_is_named_with_what_would_be_right() {
         let (found, told) = app.get(&path).await;
         assert_eq!((found, &told["error"]["code"]), (status, &json!(code)), "{path}: {told}");
     }
-    let (status, told) =
-        app.post(&format!("/api/sessions/{}/stop", board.session), &json!({})).await;
+    let stop = format!("/api/sessions/{}/stop", board.session);
+    let (status, told) = app.post_as(board.token("fay"), &stop, &json!({})).await;
     assert_eq!((status, &told["error"]["state"]), (409, &json!("debate")), "{told}");
     // Nobody can come by way of another form and remove it.
     assert_eq!(app.delete(&format!("/api/boardrooms/{}", board.session)).await.0, 404);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::FutureExt;
+use plenary_domain::room::SECRET;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
     AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery, NodeRow, SessionRow, StoreError,
@@ -235,10 +236,13 @@ pub(super) async fn nodes(pool: &Pool) -> Result<Vec<NodeRow>, StoreError> {
             sqlx::query_as(
                 "select id, (extract(epoch from since) * 1000)::bigint,
                      greatest(0, extract(epoch from lease_until - clock_timestamp()) * 1000)::bigint,
-                     (select count(*) from stream where owner = node.id),
+                     (select count(*) from stream
+                      where owner = node.id and not (kind = $1 and status = $2)),
                      draining, schema, program, address
                  from node order by since, id",
             )
+            .bind(SECRET.0)
+            .bind(SECRET.1)
             .fetch_all(connection)
             .boxed()
         })
@@ -499,7 +503,12 @@ fn push_filter(select: &mut QueryBuilder<Postgres>, query: &ListQuery) {
         select.push(" and status = ").push_bind(kept(status).into_owned());
     }
     if let Some(active) = query.active {
-        select.push(" and active = ").push_bind(active);
+        select.push(if active {
+            " and active and not (kind = "
+        } else {
+            " and (not active or kind = "
+        });
+        select.push_bind(SECRET.0).push(" and status = ").push_bind(SECRET.1).push(")");
     }
     match query.waiting {
         Some(true) => drop(select.push(" and waits_for <> '[]'")),

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use plenary_domain::room::SECRET;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
     AttemptRow, ListPage, ListQuery, SessionRow, StoreError, StoredEvent, Waiting,
@@ -51,11 +52,14 @@ pub(super) async fn owner(pool: &SqlitePool, id: SessionId) -> Result<Option<Str
     Ok(owner.flatten())
 }
 
-/// How many sessions each node drives.
+/// How many sessions each node drives, those left out of which nobody may know that.
 pub(super) async fn driving(readers: &SqlitePool) -> Result<HashMap<String, u64>, StoreError> {
     let counted: Vec<(String, i64)> = sqlx::query_as(
-        "select owner, count(*) from stream where active = 1 and owner is not null group by owner",
+        "select owner, count(*) from stream
+         where active = 1 and owner is not null and not (kind = ? and status = ?) group by owner",
     )
+    .bind(SECRET.0)
+    .bind(SECRET.1)
     .fetch_all(readers)
     .await
     .map_err(failure)?;
@@ -245,7 +249,12 @@ fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
         select.push(" and status = ").push_bind(status);
     }
     if let Some(active) = query.active {
-        select.push(" and active = ").push_bind(active);
+        select.push(if active {
+            " and active = 1 and not (kind = "
+        } else {
+            " and (not active or kind = "
+        });
+        select.push_bind(SECRET.0).push(" and status = ").push_bind(SECRET.1).push(")");
     }
     match query.waiting {
         Some(true) => drop(select.push(" and waits_for <> '[]'")),

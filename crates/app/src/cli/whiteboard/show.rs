@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::view::{
-    Agent, Annotation, Conflict, Outcome, Post, Summary, Tally, Whiteboard, Written,
+    Agent, Annotation, Conflict, Outcome, Post, Seat, Summary, Tally, Whiteboard, Written,
 };
 use crate::rounded::duration;
 use crate::terminal::{Ink, clean, line};
@@ -15,6 +15,10 @@ pub fn board(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
     let mut out = vec![head(board, now, ink)];
     out.push(format!("\n{}", ink.bold("Agents")));
     out.extend(board.agents.iter().map(|one| agent(one, board, ink)));
+    if !board.seats.is_empty() {
+        out.push(format!("\n{}", ink.bold("Seats")));
+        out.extend(board.seats.iter().map(|one| format!("  {}", seat(one, ink))));
+    }
     out.push(format!("\n{}", ink.bold("Posts")));
     if board.posts.is_empty() {
         out.push("  none that you can see".into());
@@ -69,6 +73,29 @@ fn agent(agent: &Agent, board: &Whiteboard, ink: Ink) -> String {
         out.push_str(&format!("  {mark}"));
     }
     out.trim_end().to_owned()
+}
+
+/// Who sits there by which model, and how it stands.
+pub fn seat(seat: &Seat, ink: Ink) -> String {
+    let name = clean(&seat.agent_name);
+    let agent = seat.agent.as_ref().map(|agent| format!("@{}, ", clean(agent)));
+    let model = format!("{}{}", agent.unwrap_or_default(), clean(&seat.model));
+    let mut out = format!("{name:<24}  {model}");
+    match seat.status.as_deref() {
+        Some("asked") => out.push_str(&format!("  {}", ink.cyan("is being asked"))),
+        Some("done") => out.push_str(&format!("  {}", ink.green("has answered"))),
+        Some("stopped") => out.push_str(&format!("  {}", ink.yellow("was stopped"))),
+        Some("failed") => {
+            let why = seat.failure.as_ref().map(|failure| line(&failure.message, SHORT));
+            let why = format!("failed: {}", why.unwrap_or_default());
+            out.push_str(&format!("  {}", ink.red(&why)));
+        }
+        Some(_) | None => {}
+    }
+    for left_out in &seat.left_out {
+        out.push_str(&format!("\n      not taken: {}", line(left_out, SHORT)));
+    }
+    out
 }
 
 fn post(post: &Post, ink: Ink) -> String {

@@ -13,6 +13,8 @@ pub struct Whiteboard {
     pub you: Option<Agent>,
     pub agents: Vec<Agent>,
     pub has_posted: Option<Vec<String>>,
+    #[serde(default)]
+    pub seats: Vec<Seat>,
     pub posts: Vec<Post>,
     pub posts_total: usize,
     pub ready_to_advance: Option<bool>,
@@ -27,6 +29,24 @@ pub struct Agent {
     pub agent_name: String,
     pub role: String,
     pub domain: Option<String>,
+}
+
+/// A model or a stored agent that takes part by itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seat {
+    pub agent_name: String,
+    pub model: String,
+    pub agent: Option<String>,
+    pub status: Option<String>,
+    pub failure: Option<Failure>,
+    #[serde(default)]
+    pub left_out: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Failure {
+    pub message: String,
 }
 
 #[derive(Deserialize)]

@@ -229,6 +229,29 @@ impl Watch {
                 let to = show::phase(&text("to"), ink);
                 format!("{by} moved the board on to {to}{}", after("note"))
             }
+            "seated" => {
+                let (by, agent) = (ink.bold(&text("by")), ink.bold(&text("agent")));
+                let model = event["seat"]["model"].as_str().unwrap_or_default();
+                format!("{by} seated {agent} ({})", line(model, SHORT))
+            }
+            "answered" => {
+                let refused = event["leftOut"].as_array().map_or(0, Vec::len);
+                let refused = match refused {
+                    0 => String::new(),
+                    some => format!(", of which the board refused {some}"),
+                };
+                let task = line(event["task"]["kind"].as_str().unwrap_or_default(), SHORT);
+                format!("{} answered ({task}){refused}", ink.bold(&text("agent")))
+            }
+            "answerFailed" => {
+                let why = line(event["failure"]["message"].as_str().unwrap_or_default(), SHORT);
+                format!("{} {}: {why}", ink.bold(&text("agent")), ink.red("failed"))
+            }
+            "answerStopped" => format!("{} was stopped", ink.bold(&text("agent"))),
+            "stopped" => "the seats were stopped".to_owned(),
+            "timeOver" => "the time of the seats is over".to_owned(),
+            "budgeted" => "the board has a budget".to_owned(),
+            "priced" => "prices were noted".to_owned(),
             // A later version may tell more.
             other => clean(other),
         }

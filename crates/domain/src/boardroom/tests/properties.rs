@@ -217,7 +217,7 @@ impl Drive {
             }
             Err(Reject::Stale) => assert!(matches!(command, Command::Settle { .. })),
             Err(Reject::Unknown(_) | Reject::Invalid(_)) => {}
-            Err(Reject::Forbidden(why) | Reject::NotInvited(why)) => {
+            Err(Reject::Forbidden(why) | Reject::NotInvited(why) | Reject::Taken(why)) => {
                 panic!("a board forbids nothing: {why}")
             }
         }

@@ -113,7 +113,7 @@ fn only_the_opener_makes_the_invitation_and_only_in_the_blind_phase() {
     check_uninvited(Phase::Blind, vec![], invites("ada", None), reject);
     let message = "The blind phase is over: invite by name. A \
                    facilitator or an operator, such as fay, can move it on to validate or debate.";
-    let reject = not_now(Phase::Read, message, &["invite", "transition", "conflicts"]);
+    let reject = not_now(Phase::Read, message, &["invite", "seat", "transition", "conflicts"]);
     check_uninvited(Phase::Read, vec![], invites("fay", None), reject);
 }
 

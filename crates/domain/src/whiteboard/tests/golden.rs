@@ -50,6 +50,74 @@ samples! {
             at: at(10),
         },
     ],
+    Seated => [
+        Event::Seated {
+            agent: agent("max"),
+            domain: None,
+            seat: seats::seat("m/1"),
+            nonce: crate::Nonce("c0de".into()),
+            by: agent("fay"),
+            at: at(3),
+        },
+        Event::Seated {
+            agent: agent("sec"),
+            domain: Some("security".into()),
+            seat: Seat {
+                seated: crate::Seated::of(&crate::agent::built_in()[0]).with(Some(0.5), Some(900)),
+                budget: golden::budget().most,
+                ..seats::seat("m/2")
+            },
+            nonce: crate::Nonce("c0de".into()),
+            by: agent("fay"),
+            at: at(3),
+        },
+    ],
+    Priced => [Event::Priced(golden::noted())],
+    Budgeted => [Event::Budgeted(golden::budget())],
+    TimeOver => [Event::TimeOver { at: at(9) }],
+    Answered => [
+        seats::answered("post/max#1", Task::Post, vec![]),
+        seats::answered("validate/max#2", Task::Validate, vec![]),
+        seats::answered("debate/max#1", Task::Debate, vec!["There is no post eve/1.".into()]),
+        seats::answered(
+            "rebut/max/ben/a1#1",
+            Task::Rebut { challenge: note_id("ben/a1") },
+            vec![],
+        ),
+        seats::answered("vote/max#1", Task::Vote, vec![]),
+    ],
+    AnswerFailed => [
+        Event::AnswerFailed {
+            call: CallId("post/max#1".into()),
+            agent: agent("max"),
+            task: Task::Post,
+            failure: crate::call::Failure {
+                kind: crate::call::FailureKind::Malformed,
+                message: "There is no JSON.".into(),
+                attempts: 2,
+                usage: seats::used(),
+            },
+            partial: "Well".into(),
+            at: at(9),
+        },
+    ],
+    AnswerStopped => [
+        Event::AnswerStopped {
+            call: CallId("vote/max#1".into()),
+            agent: agent("max"),
+            partial: "{".into(),
+            usage: seats::used(),
+            at: at(9),
+        },
+        Event::AnswerStopped {
+            call: CallId("vote/max#1".into()),
+            agent: agent("max"),
+            partial: String::new(),
+            usage: Default::default(),
+            at: at(9),
+        },
+    ],
+    Stopped => [Event::Stopped { at: at(9) }],
     Transitioned => [
         moved(11, Some("fay"), Phase::Read),
         moved(11, Some("fay"), Phase::Validate),

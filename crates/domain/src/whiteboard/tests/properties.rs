@@ -192,6 +192,7 @@ const TABLE: &str = "
     withdrawal    -     -    -        m      -       -
     resolution    -     -    -        m      m       -
     vote          -     -    -        m      -       -
+    seat          l     l    l        l      -       -
     transition    l     l    l        l      l       -
     conflicts     -     a    a        a      a       a
 ";
@@ -281,6 +282,7 @@ impl Model {
             ("withdrawal", "annotate withdrawal"),
             ("resolution", "annotate resolution"),
             ("vote", "vote"),
+            ("seat", "seat"),
             ("transition", "transition"),
             ("conflicts", "conflicts"),
         ];
@@ -621,7 +623,17 @@ fn gist(event: &Event) -> String {
     match event {
         Event::Opened { by, .. } => format!("{by} opened"),
         Event::Registered { agent, .. } => format!("{agent} registered"),
-        Event::InvitationRenewed { .. } | Event::Invited { .. } | Event::TokenRenewed { .. } => {
+        Event::InvitationRenewed { .. }
+        | Event::Invited { .. }
+        | Event::TokenRenewed { .. }
+        | Event::Seated { .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
+        | Event::Answered { .. }
+        | Event::AnswerFailed { .. }
+        | Event::AnswerStopped { .. }
+        | Event::Stopped { .. } => {
             panic!("no step does that: {event:?}")
         }
         Event::Posted { id, author, .. } => format!("{author} posted {id}"),
@@ -641,6 +653,7 @@ fn kind_of(reject: &Reject) -> &'static str {
         Reject::Unknown(_) => "unknown",
         Reject::Forbidden(_) => "forbidden",
         Reject::NotInvited(_) => "not invited",
+        Reject::Taken(_) => "taken",
         Reject::Stale => "stale",
     }
 }

@@ -116,7 +116,8 @@ async fn exported(
 ) -> Result<ExportedBoard, Problem> {
     let seen = view::board(board(snapshot)?, &viewer);
     let whole = Part { bodies: true, from: 0, limit: usize::MAX };
-    let (board, summary) = (views::whiteboard(snapshot.id, &seen, whole), views::summary(&seen));
+    let board = views::whiteboard(&app.clerk, snapshot.id, &seen, whole);
+    let summary = views::summary(&seen);
     let events = seen_events(app, snapshot.id, viewer.clone()).await?;
     Ok(ExportedBoard { format: "plenary.whiteboard", format_version: 1, board, summary, events })
 }

@@ -162,8 +162,9 @@ fn plain(text: &str) -> String {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     });
-    // The code around quotations in a run's prompts.
+    // The code around quotations in prompts.
     let text = codes(&text, "\"nonce\":\"", 12);
+    let text = codes(&text, "\"nonce\": \"", 12);
     // Leases of nodes go by the machine's own clock, whatever a test's clock says.
     let text = values(&text, "\"here\":true,\"state\":");
     let text = values(&text, "\"state\":<value>,\"since\":");

@@ -191,6 +191,10 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
             ],
         ),
         post("POST /api/whiteboards/{board}/agents/{agent}/token", vec![json!({})]),
+        post(
+            "POST /api/whiteboards/{board}/seats",
+            vec![json!({}), json!({ "name": "bob" }), json!({ "name": "zed", "model": "nobody" })],
+        ),
         post("POST /api/whiteboards/{board}/posts", posts()),
         post("POST /api/whiteboards/{board}/annotations", annotations()),
         post("POST /api/whiteboards/{board}/votes", votes()),

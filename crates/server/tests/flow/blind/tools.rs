@@ -52,6 +52,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
     };
     vec![
         ("boardroom_convene", vec![json!({})]),
+        ("boardroom_pick", sessions(json!({ "advisor": 1, "try": 1 }))),
         ("boardroom_follow_up", sessions(json!({ "prompt": WORD }))),
         (
             "whiteboard_open",
