@@ -24,6 +24,7 @@ mod posts;
 mod process;
 mod readers;
 mod reads;
+mod resting;
 mod scripted;
 mod store;
 mod v1;
@@ -72,6 +73,8 @@ enum What {
     Store(store::Store),
     /// SQLite, and 1 to 3 nodes on PostgreSQL; what it costs to be on another node
     Nodes(nodes::Nodes),
+    /// What thousands of sessions cost a node that sleep or are over
+    Resting(resting::Resting),
     /// Posts per second on one whiteboard, against the store alone
     Posts(posts::Posts),
     /// Conflicts between posts, by the size of the board, against all pairs
@@ -129,6 +132,7 @@ async fn main() -> ExitCode {
         What::Same(same) => same.run().await,
         What::Store(store) => store.run().await,
         What::Nodes(nodes) => nodes.run().await,
+        What::Resting(resting) => resting.run().await,
         What::Posts(posts) => posts.run().await,
         What::Conflicts(conflicts) => conflicts.run(),
         What::Discussions(discussions) => discussions.run().await,

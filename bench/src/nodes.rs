@@ -23,6 +23,9 @@ use crate::scripted::{Pace, Scripted};
 
 #[derive(Args)]
 pub struct Nodes {
+    /// Only these measurements: rates, delays, stops, takeover
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
     /// Seconds for each measurement
     #[arg(long, default_value_t = 6.0)]
     seconds: f64,
@@ -35,6 +38,14 @@ pub struct Nodes {
     /// Boards whose stop is measured, one after the other
     #[arg(long, default_value_t = 30)]
     stops: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    Rates,
+    Delays,
+    Stops,
+    Takeover,
 }
 
 const FAST: Pace = Pace { tokens_per_second: 0, tokens: 30, first_ms: 0, stamped: false };
@@ -72,7 +83,7 @@ impl Cluster {
 }
 
 /// A database of its own on the server, so that one measurement leaves nothing to the next.
-fn database(server: &str, name: &str) -> Outcome<String> {
+pub fn database(server: &str, name: &str) -> Outcome<String> {
     let (place, query) = server.split_once('?').map_or((server, None), |(p, q)| (p, Some(q)));
     let (host, _) = place.rsplit_once('/').ok_or("the URL of a database ends with its name")?;
     let sql = format!("drop database if exists {name} with (force)");
@@ -87,13 +98,30 @@ impl Nodes {
     pub async fn run(self) -> Outcome<()> {
         let server = std::env::var("PLENARY_DATABASE_URL")
             .map_err(|_| "PLENARY_DATABASE_URL must name a server to make databases on")?;
+        let wanted = |part: Part| self.only.is_empty() || self.only.contains(&part);
+        if wanted(Part::Rates) {
+            self.rates(&server).await?;
+        }
+        if wanted(Part::Delays) {
+            self.delays(&server).await?;
+        }
+        if wanted(Part::Stops) {
+            self.stops(&server).await?;
+        }
+        if wanted(Part::Takeover) {
+            self.takeover(&server).await?;
+        }
+        Ok(())
+    }
+
+    async fn rates(&self, server: &str) -> Outcome<()> {
         let scripted = Scripted::start(FAST)?;
         println!("per second, {} clients over all nodes, {} s each", self.clients, self.seconds);
         println!("                     boards  discussions  posts");
         for count in 0..=3 {
             let url = match count {
                 0 => None,
-                _ => Some(database(&server, &format!("plenary_bench_{count}"))?),
+                _ => Some(database(server, &format!("plenary_bench_{count}"))?),
             };
             let cluster = Cluster::start(&scripted, count.max(1), url.as_deref())?;
             let boards = self.rate(&cluster, Work::Board).await?;
@@ -106,12 +134,9 @@ impl Nodes {
             println!("  {store:<18} {boards:7.1} {discussions:12.1} {posts:6.0}");
         }
         let seconds = Duration::from_secs_f64(self.seconds);
-        let bare = crate::store::pgbench(&server, self.clients, seconds)?;
+        let bare = crate::store::pgbench(server, self.clients, seconds)?;
         println!("  pgbench, a row in each transaction: {bare:.0}");
-        drop(scripted);
-        self.delays(&server).await?;
-        self.stops(&server).await?;
-        self.takeover(&server).await
+        Ok(())
     }
 
     /// How much of this kind is done in each second.

@@ -2,19 +2,23 @@
 //! beyond the lease, a database that crashes, a network that swallows everything, and a node
 //! that hears no notices. Clients give commands at all of them, under keys: they convene and
 //! stop boards, and begin runs of a workflow that opens every form and does to it all that a
-//! run can do.
+//! run can do. Somebody looks at boards that are blind meanwhile.
 //!
-//! `PLENARY_CHAOS_ROUNDS` sets how often something happens.
+//! `PLENARY_CHAOS_ROUNDS` sets how often something happens before accounts are made, and
+//! `PLENARY_CHAOS_MINUTES` has all of it done again, on a database of its own, until so much
+//! time is over.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering::SeqCst;
-use std::time::Duration;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use plenary_engine::ports::{AttemptState, Store};
 use plenary_scripted::{Reply, Script, Scripted};
 use plenary_store::postgres::{self, Address};
 use reqwest::{Client, RequestBuilder};
@@ -51,19 +55,50 @@ fn boards_of(round: u64) -> impl Iterator<Item = (usize, String)> {
     (0..BOARDS).map(move |nth| (nth as usize, format!("board-{round}-{nth}")))
 }
 
-fn runs_of(round: u64) -> impl Iterator<Item = u64> {
+fn runs_of(round: u64) -> impl Iterator<Item = u64> + Clone {
     (0..RUNS).map(move |nth| round * RUNS + nth)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn three_nodes_lose_nothing_whatever_happens_to_them() {
-    if has_postgres() {
-        let rounds = std::env::var("PLENARY_CHAOS_ROUNDS");
-        chaos(rounds.map_or(ROUNDS, |rounds| rounds.parse().unwrap())).await;
+    if !has_postgres() {
+        return;
+    }
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let rounds = number("PLENARY_CHAOS_ROUNDS").unwrap_or(ROUNDS);
+    let minutes = number("PLENARY_CHAOS_MINUTES").unwrap_or(0);
+    let until = Instant::now() + Duration::from_secs(60 * minutes);
+    let mut tally = Tally::default();
+    loop {
+        chaos(rounds, &mut tally).await;
+        println!("{tally:?}");
+        if Instant::now() >= until {
+            return;
+        }
     }
 }
 
-async fn chaos(rounds: u64) {
+/// What there was, and was found in order.
+#[derive(Default, Debug)]
+#[allow(dead_code, reason = "it is written out")]
+struct Tally {
+    kills: u64,
+    sleeps: u64,
+    crashes_of_the_database: u64,
+    cuts_of_the_network: u64,
+    boards: usize,
+    runs: u64,
+    sessions: usize,
+    events: usize,
+    requests: usize,
+    requests_cut: usize,
+    deliveries: usize,
+    deliveries_made_again: usize,
+    looks_at_boards: u64,
+    looks_while_blind: u64,
+}
+
+async fn chaos(rounds: u64, tally: &mut Tally) {
     let script = runs::answers(Script::new(Reply::canned().tokens_per_second(200)));
     let scripted = Scripted::start(script.models(&["a", "b", "c"])).await.unwrap();
     let deliveries = Deliveries::start().await;
@@ -77,6 +112,7 @@ async fn chaos(rounds: u64) {
     let (http, hook) = (http(), deliveries.url());
     let mut known = Acknowledged::default();
     let mut dice = Dice::new();
+    let looks = Looks::default();
     answered(&nodes, |url| runs::guild(&http, url)).await;
     for round in 0..rounds {
         let convening = join_all(boards_of(round).map(|(nth, key)| {
@@ -98,6 +134,12 @@ async fn chaos(rounds: u64) {
                 2 => server.crash().await,
                 _ => is_cut.store(true, SeqCst),
             }
+            let [kills, sleeps, crashes, cuts] =
+                [0, 1, 2, 3].map(|what| (round % 4 == what) as u64);
+            tally.kills += kills;
+            tally.sleeps += sleeps;
+            tally.crashes_of_the_database += crashes;
+            tally.cuts_of_the_network += cuts;
             // A stop for one of them, at a node that may or may not drive it.
             let stopped = match known.sessions.values().last() {
                 Some(id) => {
@@ -114,7 +156,11 @@ async fn chaos(rounds: u64) {
             }
             stopped
         };
-        let (stopped, convened, _) = tokio::join!(happens, convening, beginning);
+        let all = async { tokio::join!(happens, convening, beginning) };
+        let (stopped, convened, _) = tokio::select! {
+            all = all => all,
+            never = look_on(&http, &nodes, round, &looks) => match never {},
+        };
         for (key, board) in convened {
             board.iter().for_each(|board| known.note(Some(&key), board));
         }
@@ -143,9 +189,11 @@ async fn chaos(rounds: u64) {
         assert_eq!(run["outputs"], json!({ "outcome": "accepted" }), "{run:#}");
         shown.insert(id.to_owned(), run);
     }
+    let mut events = 0;
     for number in 0..nodes.running.len() {
-        same_order_everywhere(&http, &nodes.at(0), &nodes.at(number)).await;
+        events = same_order_everywhere(&http, &nodes.at(0), &nodes.at(number)).await;
     }
+    tally.events += events;
     for node in nodes.running.drain(..).flatten() {
         node.kill().await;
     }
@@ -157,6 +205,15 @@ async fn chaos(rounds: u64) {
     let mut accounts = runs::Accounts::default();
     runs::examine_rooms(&store, count, &shown, &boards, &mut accounts).await;
     runs::examine_deliveries(count, &deliveries.all(), &mut accounts);
+    tally.boards += boards.len();
+    tally.runs += count;
+    tally.sessions += nothing_was_told_too_early(&store).await;
+    tally.requests += scripted.requests().len();
+    tally.requests_cut += cut(&store).await;
+    tally.deliveries += accounts.deliveries;
+    tally.deliveries_made_again += accounts.deliveries_made_again;
+    tally.looks_at_boards += looks.at_boards.load(SeqCst);
+    tally.looks_while_blind += looks.while_blind.load(SeqCst);
     store.close().await;
     server.stop().await;
 }
@@ -189,8 +246,64 @@ async fn rest_and_resume(http: &Client, nodes: &Nodes) {
     tokio::time::timeout(SAFETY * 2, rest).await.expect("every session goes on by itself");
 }
 
-/// Readers of all sessions see the same, in the same order, at every node.
-async fn same_order_everywhere(http: &Client, one: &str, other: &str) {
+#[derive(Default)]
+struct Looks {
+    at_boards: AtomicU64,
+    while_blind: AtomicU64,
+}
+
+/// Somebody who is no agent looks at the boards of a round, now here, now there.
+async fn look_on(http: &Client, nodes: &Nodes, round: u64, looks: &Looks) -> Infallible {
+    for (number, nth) in (0..).zip(runs_of(round).cycle()) {
+        // A node that was killed is not there until the round is over.
+        let url = nodes.running[number % nodes.running.len()].as_ref().map(|node| &node.url);
+        if let Some(url) = url {
+            let board = http.get(format!("{url}/api/whiteboards/killed-{nth}"));
+            let board = board.timeout(Duration::from_secs(3)).send().await;
+            let text = match board {
+                Ok(board) if board.status() == 200 => board.text().await.unwrap_or_default(),
+                _ => String::new(),
+            };
+            let board: Value = serde_json::from_str(&text).unwrap_or_default();
+            if let Some(phase) = board["data"]["phase"].as_str() {
+                looks.at_boards.fetch_add(1, SeqCst);
+                if phase == "blind" {
+                    looks.while_blind.fetch_add(1, SeqCst);
+                    assert!(!text.contains("Simple."), "{text}");
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    unreachable!("there is always another")
+}
+
+/// What is posted while a board is blind has no place in the order that everybody reads.
+/// Returns how many sessions there are.
+async fn nothing_was_told_too_early(store: &dyn Store) -> usize {
+    let all = runs::sessions(store).await;
+    for row in all.iter().filter(|row| row.kind == "whiteboard") {
+        let events = store.events(row.id, 0, 1_000).await.unwrap();
+        let blind = events.iter().take_while(|event| event.name != "transitioned");
+        let posts: Vec<_> = blind.filter(|event| event.name == "posted").collect();
+        assert_eq!(posts.len(), 3, "{}", row.id);
+        assert!(posts.iter().all(|post| post.position.is_none()), "{posts:?}");
+    }
+    all.len()
+}
+
+/// Requests of which nobody knows how they ended.
+async fn cut(store: &dyn Store) -> usize {
+    let mut count = 0;
+    for row in runs::sessions(store).await {
+        let attempts = store.attempts(row.id).await.unwrap();
+        count += attempts.iter().filter(|one| one.state == AttemptState::Begun).count();
+    }
+    count
+}
+
+/// Readers of all sessions see the same, in the same order, at every node. Returns how much.
+async fn same_order_everywhere(http: &Client, one: &str, other: &str) -> usize {
     let mut orders = vec![];
     for url in [one, other] {
         let mut events = http.get(format!("{url}/api/events?after=0")).send().await.unwrap();
@@ -200,12 +313,15 @@ async fn same_order_everywhere(http: &Client, one: &str, other: &str) {
         {
             text.push_str(&String::from_utf8_lossy(&chunk));
         }
-        let ids = text.lines().filter_map(|line| line.strip_prefix("id:"));
-        orders.push(ids.map(|id| id.trim().parse().unwrap()).collect::<Vec<u64>>());
+        let lines = text.lines().filter(|line| !line.starts_with(':'));
+        orders.push(lines.map(str::to_owned).collect::<Vec<String>>());
     }
-    assert!(orders[0].is_sorted_by(|left, right| left < right), "{:?}", orders[0]);
-    assert!(!orders[0].is_empty());
+    let ids = orders[0].iter().filter_map(|line| line.strip_prefix("id:"));
+    let ids: Vec<u64> = ids.map(|id| id.trim().parse().unwrap()).collect();
+    assert!(ids.is_sorted_by(|left, right| left < right), "{ids:?}");
+    assert!(!ids.is_empty());
     assert_eq!(orders[0], orders[1]);
+    ids.len()
 }
 
 /// A live reader, and what it was told so far.

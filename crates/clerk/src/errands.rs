@@ -209,7 +209,7 @@ impl<'a> Run<'a> {
                 "council.post" => ("council", agent_of(&with, "as")),
                 _ => continue,
             };
-            if who != *agent || !self.is_room(room, text(&with, field)).await {
+            if who != *agent || !self.is_room(room, text(&with, field)).await? {
                 continue;
             }
             // What is under way may be done already: then the room has its key.
@@ -225,10 +225,15 @@ impl<'a> Run<'a> {
         Ok(false)
     }
 
-    /// Whether the room is called so.
-    async fn is_room(&self, room: &Snapshot, written: &str) -> bool {
-        let there = self.room(room.room.kind(), written).await;
-        there.is_ok_and(|there| there.id == room.id)
+    /// Whether the room is called so. A store that fails says nothing about that.
+    async fn is_room(&self, room: &Snapshot, written: &str) -> Result<bool> {
+        match self.room(room.room.kind(), written).await {
+            Ok(there) => Ok(there.id == room.id),
+            Err(ClerkError::Engine(EngineError::NotFound(_) | EngineError::Unnamed { .. })) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The same run as it stands now.
@@ -260,8 +265,12 @@ impl<'a> Run<'a> {
         match ended.map_err(why) {
             // Whatever is in the way of ending it will be in the way again.
             Ok(()) | Err(ErrandError::Failed(_)) => {
-                let room = self.clerk.engine.get(id).await;
-                Ok(room.map_or(Value::Null, |room| Ended::early(&room.room).told()))
+                match self.clerk.engine.get(id).await {
+                    Ok(room) => Ok(Ended::early(&room.room).told()),
+                    Err(EngineError::NotFound(_)) => Ok(Value::Null),
+                    // What it took is told by whoever can read it.
+                    Err(error) => Err(of_engine(error)),
+                }
             }
             Err(later) => Err(later),
         }
@@ -422,10 +431,10 @@ fn of_engine(error: EngineError) -> ErrandError {
         }
         EngineError::Busy | EngineError::Contended => ErrandError::Later(error.to_string()),
         EngineError::Store(store) => match store {
-            StoreError::Damaged(_) | StoreError::Unreadable(_) => {
-                failed(FailureKind::Internal, sentence(&store.to_string()))
-            }
-            StoreError::InUse(_)
+            StoreError::Damaged(_) => failed(FailureKind::Internal, sentence(&store.to_string())),
+            // A later version has written it, and can go on with this run as well.
+            StoreError::Unreadable(_)
+            | StoreError::InUse(_)
             | StoreError::Failed(_)
             | StoreError::NotWritten(_)
             | StoreError::Fenced => ErrandError::Later(store.to_string()),

@@ -416,8 +416,13 @@ pub const BEAT_MS: u64 = 3_000;
 /// long the word is good by which a node proves to another that it is one.
 pub const RELAY_PAUSE_MS: u64 = 200;
 pub const NODE_PROOF_MS: i64 = 60_000;
-/// Sessions of others that a node takes over at a time.
-pub const TAKEN_OVER: u32 = 256;
+/// A lease that has less left is of a node that has missed a beat, and may be gone.
+pub const LEASE_DOUBTED_MS: u64 = LEASE_MS - 2 * BEAT_MS;
+/// Sessions that a look round finds at a time; that a node takes over at a time, so that
+/// others get their share; and that it takes up beside each other.
+pub const WAITING: u32 = 1_024;
+pub const TAKEN_OVER: usize = 16;
+pub const TAKEN_UP: usize = 4;
 /// Times that a command is decided again because another writer was first.
 pub const DECISIONS: u32 = 16;
 /// Days that an idempotency key is remembered at least, and how many of the newest are

@@ -1,11 +1,12 @@
 //! Keeps what is due under way: starts the calls that should run and do not,
 //! cancels those that run and should not, and hands their text back in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt, stream};
 use plenary_domain::room::{Command, Room};
 use plenary_domain::{
     Amount, Ask, Call, CallId, Failure, FailureKind, Ledger, Outcome, SessionId, Taken, Timestamp,
@@ -59,16 +60,34 @@ impl Engine {
         if held.work.role == Role::Following {
             let claimed = self.store.claim(&self.node.name, &[id]).await?;
             let Some((_, epoch)) = claimed.first() else { return Ok(()) };
-            held.work.role = Role::Driving { epoch: *epoch };
-            self.meter.takeovers.fetch_add(1, Relaxed);
-            // One that could not be taken up whole is left for the next look.
-            if let Err(error) = held.take_up().await {
-                held.step_down();
-                return Err(error);
-            }
+            return held.take_up(*epoch).await;
         }
         held.work.unsettled = true;
         held.reconcile().await;
+        Ok(())
+    }
+
+    /// The same for several, which are claimed together. What somebody is at or this node
+    /// drives already is left alone.
+    pub(crate) async fn take_over_some(
+        self: &Arc<Self>,
+        ids: &[SessionId],
+    ) -> Result<(), EngineError> {
+        let held = ids.iter().filter_map(|id| self.try_to_hold(*id));
+        let held: Vec<Held> = held.filter(|held| held.work.role == Role::Following).collect();
+        let ids: Vec<SessionId> = held.iter().map(Held::id).collect();
+        if ids.is_empty() || self.node.is_over() {
+            return Ok(());
+        }
+        let claimed: BTreeMap<_, _> =
+            self.store.claim(&self.node.name, &ids).await?.into_iter().collect();
+        let taken = held.into_iter().filter_map(|held| Some((*claimed.get(&held.id())?, held)));
+        let taking_up =
+            stream::iter(taken).for_each_concurrent(limits::TAKEN_UP, |(epoch, mut held)| {
+                let id = held.id();
+                self.unless_broken(id, async move { held.take_up(epoch).await })
+            });
+        taking_up.await;
         Ok(())
     }
 
@@ -285,7 +304,24 @@ fn ended(call: &CallId, number: u32, state: AttemptState, usage: Usage) -> Optio
 }
 
 impl Held {
-    async fn take_up(&mut self) -> Result<(), EngineError> {
+    /// Goes on with a session that was claimed. One that cannot be taken up whole is left
+    /// to others, and to the next look.
+    async fn take_up(&mut self, epoch: u64) -> Result<(), EngineError> {
+        if self.engine().node.is_over() {
+            return Ok(());
+        }
+        self.work.role = Role::Driving { epoch };
+        self.engine().meter.takeovers.fetch_add(1, Relaxed);
+        if let Err(error) = self.read_up().await {
+            self.give_back().await;
+            return Err(error);
+        }
+        self.work.unsettled = true;
+        self.reconcile().await;
+        Ok(())
+    }
+
+    async fn read_up(&mut self) -> Result<(), EngineError> {
         self.load().await?;
         self.hand_in_drafts().await
     }

@@ -29,8 +29,9 @@ pub(crate) struct Node {
     wakes: Mutex<Wakes>,
     heart: Arc<Notify>,
     beats: OnceLock<()>,
-    is_looking: AtomicBool,
+    is_following: AtomicBool,
     is_renewing: AtomicBool,
+    is_taking_over: AtomicBool,
     /// It will end soon: nothing is taken over any more.
     is_draining: AtomicBool,
     /// It was shut down: nothing is gone on with any more.
@@ -80,8 +81,9 @@ impl Node {
             wakes: Mutex::default(),
             heart: Arc::default(),
             beats: OnceLock::new(),
-            is_looking: AtomicBool::default(),
+            is_following: AtomicBool::default(),
             is_renewing: AtomicBool::default(),
+            is_taking_over: AtomicBool::default(),
             is_draining: AtomicBool::default(),
             is_over: AtomicBool::default(),
             unreadable: Mutex::default(),
@@ -156,38 +158,61 @@ impl Engine {
         self.node.is_resident.store(true, Relaxed);
         self.keep_beating();
         self.ensure_lease().await?;
-        let mut tried = BTreeSet::new();
+        self.take_over_all().await
+    }
+
+    /// Whatever waits and nobody else has, a share after the other: others look at the same
+    /// time, and get theirs. Returns how many waited.
+    async fn take_over_all(self: &Arc<Self>) -> Result<usize, EngineError> {
+        let (mut after, mut count) = (None, 0);
         loop {
-            let fresh: Vec<SessionId> =
-                self.waiting().await?.into_iter().filter(|id| tried.insert(*id)).collect();
-            if fresh.is_empty() {
-                return Ok(tried.len());
+            let now = self.clock.now();
+            let waiting = self.store.waiting(&self.node.name, now, after, limits::WAITING).await?;
+            // Another may have gone to sleep since that was read.
+            if let Some(wake_at) = waiting.wake_at {
+                self.node.sleeps_until(wake_at);
             }
-            for id in fresh {
-                self.try_to_take_over(id).await;
+            after = waiting.sessions.last().copied();
+            let found = waiting.sessions.len();
+            count += found;
+            let is_ours =
+                |id: &SessionId| !self.drives(*id) && !self.node.unreadable().contains(id);
+            let left: Vec<SessionId> = waiting.sessions.into_iter().filter(is_ours).collect();
+            for some in left.chunks(limits::TAKEN_OVER) {
+                if self.is_draining() {
+                    return Ok(count);
+                }
+                self.take_over_some(some).await?;
+            }
+            if found < limits::WAITING as usize {
+                return Ok(count);
             }
         }
+    }
+
+    async fn try_to_take_over(self: &Arc<Self>, id: SessionId) {
+        let engine = self.clone();
+        self.unless_broken(id, async move { engine.take_over(id).await }).await;
     }
 
     /// One that cannot go on must not keep the others from it, whatever it does.
-    async fn try_to_take_over(self: &Arc<Self>, id: SessionId) {
-        let engine = self.clone();
-        if let Err(error) = through(async move { engine.take_over(id).await }).await {
+    pub(crate) async fn unless_broken(
+        &self,
+        id: SessionId,
+        work: impl Future<Output = Result<(), EngineError>> + Send + 'static,
+    ) {
+        if let Err(error) = through(work).await {
             tracing::error!(session = %id, %error, "a session could not go on");
-            if matches!(error, EngineError::Store(StoreError::Unreadable(_))) {
-                self.node.unreadable().insert(id);
-            }
+            self.note_if_unreadable(id, &error);
         }
     }
 
-    async fn waiting(&self) -> Result<Vec<SessionId>, EngineError> {
-        let now = self.clock.now();
-        let waiting = self.store.waiting(&self.node.name, now, limits::TAKEN_OVER).await?;
-        // Another may have gone to sleep since that was read.
-        if let Some(wake_at) = waiting.wake_at {
-            self.node.sleeps_until(wake_at);
+    fn note_if_unreadable(&self, id: SessionId, error: &EngineError) -> bool {
+        let is_unreadable = matches!(error, EngineError::Store(StoreError::Unreadable(_)));
+        if is_unreadable {
+            self.node.unreadable().insert(id);
         }
-        Ok(waiting.sessions)
+        is_unreadable
     }
 
     /// Comes back to a session at this time, or need not. One in which calls run is in
@@ -257,14 +282,23 @@ impl Engine {
                 |node| &node.is_renewing,
                 |engine| async move { engine.renew().await },
             );
+            self.unless_busy(
+                |node| &node.is_following,
+                |engine| async move { engine.look().await },
+            );
         }
-        if on_the_beat || asleep {
-            self.unless_busy(|node| &node.is_looking, |engine| async move { engine.look().await });
+        // Whoever was only asked for one thing does not meddle with the rest.
+        let is_resident = self.node.is_resident.load(Relaxed) && !self.is_draining();
+        if is_resident && (on_the_beat || asleep) {
+            self.unless_busy(
+                |node| &node.is_taking_over,
+                |engine| async move { engine.take_over_all().await.map(drop) },
+            );
         }
     }
 
-    /// Does something beside, unless it is being done already. A look that takes long
-    /// must not keep the lease from being renewed.
+    /// Does something beside, unless it is being done already. Taking over much must not
+    /// keep the lease from being renewed, nor readers from what others write.
     fn unless_busy<F: Future<Output = Result<(), EngineError>> + Send + 'static>(
         self: &Arc<Self>,
         busy: fn(&Node) -> &AtomicBool,
@@ -302,15 +336,6 @@ impl Engine {
         // What did not come to its end, because the store or a rule failed.
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
         ids.into_iter().for_each(|id| self.look_at_if_owed(id));
-        // Whoever was only asked for one thing does not meddle with the rest.
-        if !self.node.is_resident.load(Relaxed) || self.is_draining() {
-            return Ok(());
-        }
-        for id in self.waiting().await? {
-            if !self.drives(id) && !self.node.unreadable().contains(&id) {
-                self.try_to_take_over(id).await;
-            }
-        }
         Ok(())
     }
 
@@ -374,6 +399,10 @@ impl Engine {
             let is_behind = engine.store.is_shared() || held.session.shown().is_none();
             if is_behind && let Err(error) = held.load().await {
                 tracing::warn!(session = %id, %error, "a session could not be followed");
+                // A later version has written to it, and can go on with it.
+                if engine.note_if_unreadable(id, &error.into()) {
+                    return held.give_back().await;
+                }
             }
             held.work.unsettled = true;
             held.reconcile().await;

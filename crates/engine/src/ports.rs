@@ -94,8 +94,15 @@ pub trait Store: Send + Sync {
     async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError>;
 
     /// What this node could go on with: sessions in which something is due by now, or
-    /// that have a draft, and that no other living node drives.
-    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError>;
+    /// that have a draft, and that no other living node drives. In order after an id, at
+    /// most `limit`.
+    async fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Waiting, StoreError>;
 
     /// Takes those of these sessions over that no other living node drives: raises each
     /// one's epoch, so that a former driver's late writes match no row.
@@ -104,6 +111,10 @@ pub trait Store: Send + Sync {
         node: &str,
         ids: &[SessionId],
     ) -> Result<Vec<(SessionId, u64)>, StoreError>;
+
+    /// This driver cannot go on with a session, so that it is free at once. Nothing
+    /// happens where the epoch is stale.
+    async fn release(&self, id: SessionId, epoch: u64) -> Result<(), StoreError>;
 
     /// Records that a model is about to be asked, and returns the number of this
     /// attempt at this call, counted from 1 over all restarts. `ended` says how
@@ -237,9 +248,9 @@ pub struct StoreFigures {
 /// What could be gone on with.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Waiting {
-    /// Of others at most as many as were asked for; this node's own come last, and all.
     pub sessions: Vec<SessionId>,
-    /// When the next of those will be due in which nothing is yet.
+    /// When the next of those will be due in which nothing is yet, or free, because a node
+    /// is late with its lease.
     pub wake_at: Option<Timestamp>,
 }
 

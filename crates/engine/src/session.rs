@@ -148,6 +148,14 @@ impl Engine {
         let work = session.work.clone().lock_owned().await;
         Held { work, session, seat: Seat { engine: self.clone(), id } }
     }
+
+    /// `None`: somebody is at it.
+    pub(crate) fn try_to_hold(self: &Arc<Self>, id: SessionId) -> Option<Held> {
+        let session = self.session(id);
+        let seat = Seat { engine: self.clone(), id };
+        let work = session.work.clone().try_lock_owned().ok()?;
+        Some(Held { work, session, seat })
+    }
 }
 
 impl Held {
@@ -242,6 +250,15 @@ impl Held {
         for (call, task) in std::mem::take(&mut self.work.running) {
             task.handle.abort();
             self.session.live.end(&call);
+        }
+    }
+
+    /// Another node may be able to go on where this one is not.
+    pub async fn give_back(&mut self) {
+        let Some(epoch) = self.work.role.epoch() else { return };
+        self.step_down();
+        if let Err(error) = self.engine().store.release(self.id(), epoch).await {
+            tracing::warn!(session = %self.id(), %error, "a session could not be given back");
         }
     }
 

@@ -195,6 +195,60 @@ async fn what_cannot_be_read_is_tried_once() {
     assert_eq!(engine.resume_all().await.unwrap(), 1);
     table.beats(4).await;
     assert_eq!(table.store.lock().row(id).unwrap().epoch, 1);
+    assert_eq!(table.store.lock().driver(id), None, "it is left to whoever can read it");
+}
+
+/// A node of a later version has written to what one of an earlier version drives.
+#[tokio::test]
+async fn a_driver_gives_back_what_it_cannot_read_any_more() {
+    let table = Table::default();
+    let engine = table.engine();
+    engine.resume_all().await.unwrap();
+    let id = engine.open(By::actor("ada"), board()).await.unwrap().id;
+    settle().await;
+    assert!(table.store.lock().driver(id).is_some());
+    table.store.append(unknown(id, 1)).await.unwrap();
+    table.beats(2).await;
+    assert_eq!((table.store.lock().driver(id), engine.driving()), (None, 0));
+    let later = table.store.claim("later", &[id]).await.unwrap();
+    assert_eq!(later.len(), 1);
+    table.beats(2).await;
+    assert_eq!(table.asked(), 1, "nobody is asked for what another goes on with");
+}
+
+/// All of it at once, and each gets a share: not so many with every beat.
+#[tokio::test]
+async fn others_share_what_a_dead_node_drove_when_its_lease_ends() {
+    let table = Table::default();
+    let count = limits::WAITING as usize + 2 * limits::TAKEN_OVER;
+    let dead = Arc::new(ManualClock::default());
+    let first = Engine::new(table.store.clone(), table.models.clone(), dead);
+    first.resume_all().await.unwrap();
+    for _ in 0..count {
+        first.open(By::actor("ada"), board()).await.unwrap();
+    }
+    settle().await;
+    let others = [table.engine(), table.engine()];
+    for other in &others {
+        assert_eq!(other.resume_all().await.unwrap(), 0);
+    }
+    // Its clock stands still, so that it does not renew its lease. The last look before that
+    // is over tells when it will be.
+    let wait = async |ms: u64| {
+        table.store.lock().now_ms += ms;
+        table.clock.advance(Duration::from_millis(ms));
+        for _ in 0..count {
+            settle().await;
+        }
+    };
+    for _ in 0..limits::LEASE_MS / limits::BEAT_MS {
+        wait(limits::BEAT_MS).await;
+    }
+    assert_eq!(others.each_ref().map(|other| other.driving()), [0, 0]);
+    wait(limits::LEASE_MS % limits::BEAT_MS).await;
+    let [one, other] = others.each_ref().map(|other| other.driving());
+    assert_eq!((one + other, table.asked()), (count, 2 * count));
+    assert!(one.min(other) >= limits::TAKEN_OVER, "{one} and {other}");
 }
 
 #[tokio::test]

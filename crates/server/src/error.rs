@@ -403,13 +403,20 @@ impl From<StoreError> for Problem {
         tracing::error!(%error, "the store failed");
         let problem = Problem::new(Code::StoreFailed, "The store could not be read or written.");
         match error {
+            StoreError::Unreadable(_) => Problem::new(
+                Code::StoreFailed,
+                "This version of Plenary cannot read what is stored.",
+            )
+            .hint(
+                "A newer version may have written it: update this server, or ask one that \
+                         has been updated. `plenary store check` says which session it is.",
+            ),
             // A request writes once, so this is all of it.
             StoreError::NotWritten(_) => problem
                 .hint("Nothing was changed. `plenary doctor` says what is wrong; then try again."),
             // It may have been a read after the write.
             StoreError::Failed(_)
             | StoreError::Damaged(_)
-            | StoreError::Unreadable(_)
             | StoreError::InUse(_)
             | StoreError::Fenced => problem.hint(
                 "`plenary doctor` says what is wrong. A change may have been carried out all the \

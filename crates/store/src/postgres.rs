@@ -209,8 +209,18 @@ impl Store for PostgresStore {
         reads::nodes(&self.pool).await
     }
 
-    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
-        reads::waiting(&self.pool, node, now, limit).await
+    async fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Waiting, StoreError> {
+        reads::waiting(&self.pool, node, now, after, limit).await
+    }
+
+    async fn release(&self, id: SessionId, epoch: u64) -> Result<(), StoreError> {
+        reads::release(&self.pool, id, epoch).await
     }
 
     async fn claim(

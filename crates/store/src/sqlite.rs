@@ -29,7 +29,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, SqlSafeStr, SqlitePool};
 
 use crate::lock::{Holder, LOCK_FILE, Lock};
-use drive::{Beat, BeginAttempt, Claim, EndAttempt, Retire, SaveDraft};
+use drive::{Beat, BeginAttempt, Claim, EndAttempt, Release, Retire, SaveDraft};
 use failure::{closed, failure, migration_failure};
 use nodes::Nodes;
 use place::{Place, beside};
@@ -237,8 +237,18 @@ impl Store for SqliteStore {
         self.writer.write(Retire { node: node.to_owned() }).await
     }
 
-    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
-        reads::waiting(&self.readers, node, &self.nodes.others(node), now, limit).await
+    async fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Waiting, StoreError> {
+        reads::waiting(&self.readers, &self.nodes.others(node), now, after, limit).await
+    }
+
+    async fn release(&self, id: SessionId, epoch: u64) -> Result<(), StoreError> {
+        self.writer.write(Release { session: id, epoch }).await
     }
 
     async fn claim(

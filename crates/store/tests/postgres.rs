@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::join_all;
-use plenary_domain::{SessionId, Timestamp};
-use plenary_engine::ports::{Append, Appended, NewEvent, Store, StoreError};
+use plenary_domain::{CallId, SessionId, Timestamp, Usage, limits};
+use plenary_engine::ports::{
+    Append, Appended, AttemptEnd, AttemptState, ListQuery, NewEvent, Store, StoreError,
+};
 use plenary_store::postgres::{self, Address};
 use plenary_store::testkit::Database;
 use sqlx::{Connection, PgConnection};
@@ -171,6 +173,82 @@ async fn an_older_program_says_so_and_stops_unless_it_can_live_with_the_tables()
     assert!(refusal.contains("upgraded by a newer version of Plenary"), "{refusal}");
 }
 
+/// Everything that a node does, on a session of its own.
+async fn work(store: &dyn Store, number: u128) {
+    let (id, node, call) = (id(number), "old", CallId("a".into()));
+    store.renew(node, Some("http://10.0.0.5:7171"), Duration::from_secs(60)).await.unwrap();
+    let driven = Append { driver: Some(node.into()), active: true, ..adding(id, 0) };
+    store.append(driven).await.unwrap();
+    assert_eq!(store.begin_attempt(id, 1, &call, None).await.unwrap(), 1);
+    store.save_draft(id, 1, &call, "partial").await.unwrap();
+    let usage = Usage::default();
+    let end = AttemptEnd { call: call.clone(), number: 1, state: AttemptState::Done, usage };
+    let settled = Append { epoch: Some(1), attempts: vec![end], ..adding(id, 1) };
+    let settled = store.append(settled).await.unwrap();
+    assert!(matches!(settled, Appended::Written { version: 2, .. }), "{settled:?}");
+    assert_eq!(store.drafts(id).await.unwrap(), []);
+    assert_eq!(store.attempts(id).await.unwrap()[0].state, AttemptState::Done);
+    assert_eq!(store.claim(node, &[id]).await.unwrap(), [(id, 2)]);
+    store.release(id, 2).await.unwrap();
+    store.waiting(node, Timestamp::UNIX_EPOCH, None, 10).await.unwrap();
+    assert_eq!(store.versions(&[id]).await.unwrap(), [(id, 2)]);
+    assert_eq!(store.session(id).await.unwrap().unwrap().version, 2);
+    assert_eq!(store.events(id, 0, 10).await.unwrap().len(), 2);
+    let query = ListQuery { words: Some("title".into()), limit: 10, ..ListQuery::default() };
+    assert!(store.list(query).await.unwrap().total > 0);
+    assert!(!store.events_of_all(0, 10).await.unwrap().is_empty());
+    assert_eq!(store.nodes().await.unwrap().len(), 1);
+    store.check().await.unwrap();
+    assert!(store.remove(id).await.unwrap());
+}
+
+/// What a later version may do to the tables while this one runs on them.
+const ADDED: &str = "
+    alter table stream add column rank bigint not null default 0, add column note text;
+    alter table event add column origin text;
+    alter table attempt add column region text;
+    alter table draft add column at bigint;
+    alter table node add column zone text;
+    alter table idempotency add column body text;
+    alter table search add column weight bigint not null default 1;
+    create table later (id uuid primary key references stream (id) on delete cascade);
+    create index stream_rank on stream (rank) where active;
+    create function plenary_write_2(jobs jsonb) returns jsonb language sql as $$
+        select plenary_write_1(jobs) $$;
+    insert into plenary_schema (version, needs) values (2, 1)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_node_goes_on_when_a_later_version_adds_to_the_tables() {
+    let Some(database) = Database::fresh() else { return };
+    let store = open(&database).await;
+    store.append(adding(id(1), 0)).await.unwrap();
+    // On every connection, so that each has its statements prepared.
+    join_all((2..26).map(|number| work(&store, number))).await;
+    let mut connection = database.connect().await.unwrap();
+    run(&mut connection, ADDED).await;
+    join_all((32..56).map(|number| work(&store, number))).await;
+    // And so does one that is started beside the new ones.
+    let another = open(&database).await;
+    work(&another, 99).await;
+}
+
+/// It was asleep beyond its lease, so that nobody could wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_node_learns_that_it_is_too_old_for_the_tables() {
+    let Some(database) = Database::fresh() else { return };
+    let store = open(&database).await;
+    work(&store, 1).await;
+    let mut connection = database.connect().await.unwrap();
+    run(&mut connection, "insert into plenary_schema (version, needs) values (2, 2)").await;
+    let renewed = store.renew("old", None, Duration::from_secs(9)).await.unwrap_err();
+    let checked = store.check().await.unwrap_err();
+    for error in [renewed, checked] {
+        let words = error.to_string();
+        assert!(words.contains("upgraded by a newer version of Plenary"), "{words}");
+        assert!(matches!(error, StoreError::Unreadable(_)), "{error:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_of_something_else_are_left_alone() {
     let Some(database) = Database::fresh() else { return };
@@ -209,6 +287,31 @@ async fn a_user_without_the_right_to_make_tables_can_run() {
         .execute(&mut connection)
         .await
         .unwrap();
+}
+
+/// Whoever is late with its lease is looked for again when that is over, if it drives
+/// something.
+#[tokio::test(flavor = "multi_thread")]
+async fn others_look_when_a_lease_ends_that_was_not_renewed() {
+    let Some(database) = Database::fresh() else { return };
+    let store = open(&database).await;
+    let (now, long) = (Timestamp::UNIX_EPOCH, Duration::from_millis(limits::LEASE_MS));
+    let late = Duration::from_millis(limits::LEASE_DOUBTED_MS - 1);
+    let looked = async || {
+        let waiting = store.waiting("me", now, None, 10).await.unwrap();
+        waiting.wake_at.map(|at| at.as_millisecond())
+    };
+    store.renew("me", None, late).await.unwrap();
+    store.renew("another", None, long).await.unwrap();
+    store.renew("idle", None, late).await.unwrap();
+    let driven = Append { driver: Some("another".into()), active: true, ..adding(id(1), 0) };
+    store.append(driven).await.unwrap();
+    assert_eq!(looked().await, None, "one is in time, one has nothing, one looks itself");
+    store.renew("another", None, late).await.unwrap();
+    let left_ms = looked().await.unwrap();
+    assert!(left_ms > 0 && left_ms <= late.as_millis() as i64, "{left_ms}");
+    store.renew("another", None, Duration::ZERO).await.unwrap();
+    assert_eq!(looked().await, None, "it is over");
 }
 
 /// What one writes the other hears of, and nobody hears oneself.

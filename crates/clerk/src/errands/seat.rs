@@ -117,7 +117,7 @@ impl Run<'_> {
         let board = whiteboards::board(room)?;
         let mut registered = vec![];
         for Deed { act, with, .. } in self.deeds().await? {
-            if act == "whiteboard.register" && self.is_room(room, text(&with, "board")).await {
+            if act == "whiteboard.register" && self.is_room(room, text(&with, "board")).await? {
                 registered.push(with);
             }
         }

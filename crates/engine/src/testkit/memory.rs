@@ -1,13 +1,14 @@
 //! A store that is as simple as can be: maps in memory, one thing at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use plenary_domain::{CallId, SessionId, Timestamp};
+use plenary_domain::{CallId, SessionId, Timestamp, limits};
 
 use crate::ports::{
     Append, Appended, AttemptEnd, AttemptRow, AttemptState, Driver, IdempotentAnswer, ListPage,
@@ -132,18 +133,35 @@ impl Memory {
         }
     }
 
-    pub fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Waiting {
+    pub fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Waiting {
         let others = self.others(node);
         let free = self.sessions.values().filter(|session| session.is_free(&others));
         let (due, later): (Vec<_>, Vec<_>) = free.partition(|session| session.is_due(now));
-        let (own, free): (Vec<_>, Vec<_>) =
-            due.into_iter().partition(|session| session.driver.as_deref() == Some(node));
-        let all = free.into_iter().take(limit as usize).chain(own);
+        let due = due.into_iter().map(|session| session.row.id).filter(|id| after < Some(*id));
         let later = later.into_iter().filter(|session| session.row.active);
+        let later = later.filter_map(|session| session.wake_at);
         Waiting {
-            sessions: all.map(|session| session.row.id).collect(),
-            wake_at: later.filter_map(|session| session.wake_at).min(),
+            sessions: due.take(limit as usize).collect(),
+            wake_at: later.chain(self.next_to_go(node, now)).min(),
         }
+    }
+
+    /// When the first lease ends of those others that are late with it and drive something.
+    fn next_to_go(&self, node: &str, now: Timestamp) -> Option<Timestamp> {
+        let nodes = self.nodes.iter().filter(|(name, _)| *name != node);
+        let left = nodes.filter_map(|(name, node)| {
+            let left_ms = node.until_ms.checked_sub(self.now_ms).filter(|left| *left > 0)?;
+            let is_late = left_ms < limits::LEASE_DOUBTED_MS;
+            (is_late && self.node(name, node).driving > 0).then_some(left_ms)
+        });
+        let until_ms = now.as_millisecond() + i64::try_from(left.min()?).ok()?;
+        Timestamp::from_millisecond(until_ms).ok()
     }
 
     /// One after the other, up to the first that is not written.
@@ -198,6 +216,12 @@ impl Memory {
             }
         }
         claimed
+    }
+
+    pub fn release(&mut self, id: SessionId, epoch: u64) {
+        if let Some(session) = self.held(id, epoch) {
+            session.driver = None;
+        }
     }
 
     /// `None`: fenced.
@@ -440,11 +464,31 @@ impl Session {
 
 /// The same behind the port.
 #[derive(Default)]
-pub struct MemoryStore(Mutex<Memory>);
+pub struct MemoryStore {
+    memory: Mutex<Memory>,
+    fails_at: AtomicUsize,
+}
 
 impl MemoryStore {
     pub fn lock(&self) -> MutexGuard<'_, Memory> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One question about a session fails, counted from 1; 0 is none.
+    pub fn fail_at(&self, question: usize) {
+        self.fails_at.store(question, SeqCst);
+    }
+
+    /// It has not failed yet.
+    pub fn will_fail(&self) -> bool {
+        self.fails_at.load(SeqCst) > 0
+    }
+
+    fn asked(&self) -> Result<MutexGuard<'_, Memory>, StoreError> {
+        match self.fails_at.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
+            Ok(1) => Err(StoreError::Failed("on purpose".into())),
+            _ => Ok(self.lock()),
+        }
     }
 }
 
@@ -462,11 +506,11 @@ impl Store for MemoryStore {
     }
 
     async fn named(&self, kind: &str, name: &str) -> Result<Option<SessionId>, StoreError> {
-        Ok(self.lock().named(kind, name))
+        Ok(self.asked()?.named(kind, name))
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        Ok(self.lock().row(id).cloned())
+        Ok(self.asked()?.row(id).cloned())
     }
 
     async fn events(
@@ -475,7 +519,7 @@ impl Store for MemoryStore {
         after: u64,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let memory = self.lock();
+        let memory = self.asked()?;
         let later = memory.events(id).iter().filter(|event| event.version > after);
         Ok(later.take(limit as usize).cloned().collect())
     }
@@ -506,7 +550,7 @@ impl Store for MemoryStore {
     }
 
     async fn versions(&self, ids: &[SessionId]) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        let memory = self.lock();
+        let memory = self.asked()?;
         Ok(ids.iter().filter_map(|id| Some((*id, memory.row(*id)?.version))).collect())
     }
 
@@ -538,8 +582,19 @@ impl Store for MemoryStore {
         Ok(self.lock().nodes())
     }
 
-    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
-        Ok(self.lock().waiting(node, now, limit))
+    async fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Waiting, StoreError> {
+        Ok(self.lock().waiting(node, now, after, limit))
+    }
+
+    async fn release(&self, id: SessionId, epoch: u64) -> Result<(), StoreError> {
+        self.lock().release(id, epoch);
+        Ok(())
     }
 
     async fn claim(
@@ -592,7 +647,7 @@ impl Store for MemoryStore {
         principal: &str,
         key: &str,
     ) -> Result<Option<IdempotentAnswer>, StoreError> {
-        Ok(self.lock().idempotent(principal, key))
+        Ok(self.asked()?.idempotent(principal, key))
     }
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {

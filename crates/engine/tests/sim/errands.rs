@@ -38,6 +38,9 @@ impl Errands for SimErrands {
             let may_fail =
                 matches!(errand, Errand::Tell { .. } | Errand::Look { .. } | Errand::Open { .. });
             if world.park(node).await == Fate::Fails {
+                // Whoever opens something fails only where nothing was opened, by an earlier
+                // try neither.
+                let may_fail = may_fail && !is_open(&world, &errand);
                 let how = if may_fail { world.lock().chance.below(3) } else { 2 };
                 return Err(match how {
                     0 => failed(FailureKind::Unreachable),
@@ -45,7 +48,6 @@ impl Errands for SimErrands {
                     _ => ErrandError::Later("on purpose".into()),
                 });
             }
-            // Whoever opens something fails only where nothing was opened.
             let may_fail = may_fail && !matches!(errand, Errand::Open { .. });
             let run = engine.get(session).await.map_err(why)?;
             let brought = Messenger { engine, run }.carry_out(errand).await;
@@ -57,6 +59,15 @@ impl Errands for SimErrands {
                 Fate::Fails => Err(ErrandError::Later("on purpose".into())),
             }
         })
+    }
+}
+
+fn is_open(world: &World, errand: &Errand) -> bool {
+    match errand {
+        Errand::Open { key, at, .. } => {
+            world.lock().memory.row(SessionId::derived(key, *at)).is_some()
+        }
+        _ => false,
     }
 }
 

@@ -254,9 +254,20 @@ impl Store for SimStore {
         self.read(None, Memory::nodes).await
     }
 
-    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
+    async fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Waiting, StoreError> {
         assert!(!self.world.is_unlucky(20), "planned");
-        self.read(None, |memory| memory.waiting(node, now, limit)).await
+        self.read(None, |memory| memory.waiting(node, now, after, limit)).await
+    }
+
+    async fn release(&self, id: SessionId, epoch: u64) -> Result<(), StoreError> {
+        self.world.note(format!("n{} {} is let go of", self.node, short(id)));
+        self.through(Some(id), |inner| inner.memory.release(id, epoch)).await
     }
 
     async fn claim(

@@ -122,8 +122,17 @@ impl Store for Held {
     async fn nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
         self.store.nodes().await
     }
-    async fn waiting(&self, node: &str, now: Timestamp, limit: u32) -> Result<Waiting, StoreError> {
-        self.store.waiting(node, now, limit).await
+    async fn waiting(
+        &self,
+        node: &str,
+        now: Timestamp,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Waiting, StoreError> {
+        self.store.waiting(node, now, after, limit).await
+    }
+    async fn release(&self, id: SessionId, epoch: u64) -> Result<(), StoreError> {
+        self.store.release(id, epoch).await
     }
     async fn claim(
         &self,

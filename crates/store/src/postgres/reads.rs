@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use plenary_domain::room::SECRET;
-use plenary_domain::{CallId, SessionId, Timestamp};
+use plenary_domain::{CallId, SessionId, Timestamp, limits};
 use plenary_engine::ports::{
     AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery, NodeRow, SessionRow, StoreError,
     StoredEvent, Waiting,
@@ -102,38 +102,47 @@ pub(super) async fn waiting(
     pool: &Pool,
     node: &str,
     now: Timestamp,
+    after: Option<SessionId>,
     limit: u32,
 ) -> Result<Waiting, StoreError> {
-    let now = now.as_millisecond();
-    let node = node.to_owned();
+    let (node, after) = (node.to_owned(), after.map_or(Uuid::nil(), |after| after.0));
+    let now_ms = now.as_millisecond();
     let due = format!(
-        "with due as (
-             select id, owner from stream
-             where {FREE} and id in (
-                 select id from stream where active and (wake_at is null or wake_at <= $2)
-                 union select stream_id from draft))
-         (select id, false as own from due where owner is distinct from $1 order by id limit $3)
-         union all (select id, true as own from due where owner = $1)
-         order by own, id"
+        "select id from stream
+         where {FREE} and id in (
+             select id from stream
+             where active and (wake_at is null or wake_at <= $2) and id > $3
+             union select stream_id from draft where stream_id > $3)
+         order by id limit $4"
     );
+    // What only waits for a time, and what is left behind when a node that is late with its
+    // lease does not come back.
     let later = format!(
-        "select wake_at from stream where active and wake_at > $2 and {FREE}
-         order by wake_at limit 1"
+        "select least(
+             (select wake_at from stream where active and wake_at > $2 and {FREE}
+              order by wake_at limit 1),
+             (select $2 + ceil(extract(epoch from min(lease_until) - clock_timestamp()) * 1000)::bigint
+              from node
+              where id <> $1 and lease_until > clock_timestamp()
+                  and lease_until < clock_timestamp() + $3 * interval '1 millisecond'
+                  and exists (select 1 from stream where owner = node.id)))"
     );
-    let (due, later): (Vec<(Uuid, bool)>, Option<i64>) = pool
+    let (due, later): (Vec<Uuid>, Option<i64>) = pool
         .ask(|connection| {
             let (due, later, node) = (due.clone(), later.clone(), node.clone());
             async move {
-                let due = sqlx::query_as(sqlx::AssertSqlSafe(due))
+                let due = sqlx::query_scalar(sqlx::AssertSqlSafe(due))
                     .bind(node.clone())
-                    .bind(now)
+                    .bind(now_ms)
+                    .bind(after)
                     .bind(i64::from(limit))
                     .fetch_all(&mut *connection)
                     .await?;
                 let later = sqlx::query_scalar(sqlx::AssertSqlSafe(later))
                     .bind(node)
-                    .bind(now)
-                    .fetch_optional(connection)
+                    .bind(now_ms)
+                    .bind(signed(limits::LEASE_DOUBTED_MS))
+                    .fetch_one(connection)
                     .await?;
                 Ok((due, later))
             }
@@ -141,7 +150,7 @@ pub(super) async fn waiting(
         })
         .await?;
     Ok(Waiting {
-        sessions: due.into_iter().map(|(id, _)| SessionId(id)).collect(),
+        sessions: due.into_iter().map(SessionId).collect(),
         wake_at: later.and_then(|at| Timestamp::from_millisecond(at).ok()),
     })
 }
@@ -173,6 +182,18 @@ pub(super) async fn claim(
     Ok(claimed.into_iter().map(|(id, epoch)| (SessionId(id), unsigned(epoch))).collect())
 }
 
+pub(super) async fn release(pool: &Pool, id: SessionId, epoch: u64) -> Result<(), StoreError> {
+    pool.ask(|connection| {
+        sqlx::query("update stream set owner = null where id = $1 and epoch = $2")
+            .bind(id.0)
+            .bind(signed(epoch))
+            .execute(connection)
+            .boxed()
+    })
+    .await
+    .map(drop)
+}
+
 pub(super) async fn renew(
     pool: &Pool,
     node: &str,
@@ -181,25 +202,32 @@ pub(super) async fn renew(
 ) -> Result<(), StoreError> {
     let (node, address) = (node.to_owned(), address.map(str::to_owned));
     let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-    pool.ask(|connection| {
-        sqlx::query(
-            "with gone as (
-                 delete from node where lease_until < clock_timestamp() - interval '1 hour')
-             insert into node (id, lease_until, schema, address, program)
-             values ($1, clock_timestamp() + $2 * interval '1 millisecond', $3, $4, $5)
-             on conflict (id) do update
-             set lease_until = excluded.lease_until, address = excluded.address",
-        )
-        .bind(node.clone())
-        .bind(lease_ms)
-        .bind(schema::KNOWN)
-        .bind(address.clone())
-        .bind(PROGRAM)
-        .execute(connection)
-        .boxed()
-    })
-    .await
-    .map(drop)
+    let renew = format!(
+        "with gone as (
+             delete from node where lease_until < clock_timestamp() - interval '1 hour')
+         insert into node (id, lease_until, schema, address, program)
+         select $2, clock_timestamp() + $3 * interval '1 millisecond', $1, $4, $5
+         where {}
+         on conflict (id) do update
+         set lease_until = excluded.lease_until, address = excluded.address",
+        schema::FITS
+    );
+    let renewed = pool
+        .ask(|connection| {
+            sqlx::query(sqlx::AssertSqlSafe(renew.clone()))
+                .bind(schema::KNOWN)
+                .bind(node.clone())
+                .bind(lease_ms)
+                .bind(address.clone())
+                .bind(PROGRAM)
+                .execute(connection)
+                .boxed()
+        })
+        .await?;
+    match renewed.rows_affected() {
+        0 => Err(schema::unfit(pool).await),
+        _ => Ok(()),
+    }
 }
 
 pub(super) async fn driver(pool: &Pool, id: SessionId) -> Result<Option<Driver>, StoreError> {
@@ -437,14 +465,20 @@ pub(super) async fn secret(pool: &Pool) -> Result<[u8; 32], StoreError> {
 }
 
 pub(super) async fn beat(pool: &Pool, number: i64) -> Result<(), StoreError> {
-    pool.ask(|connection| {
-        sqlx::query("update beat set count = count + 1 where number = $1")
-            .bind(number)
-            .execute(connection)
-            .boxed()
-    })
-    .await
-    .map(drop)
+    let beat = format!("update beat set count = count + 1 where number = $2 and {}", schema::FITS);
+    let written = pool
+        .ask(|connection| {
+            sqlx::query(sqlx::AssertSqlSafe(beat.clone()))
+                .bind(schema::KNOWN)
+                .bind(number)
+                .execute(connection)
+                .boxed()
+        })
+        .await?;
+    match written.rows_affected() {
+        0 => Err(schema::unfit(pool).await),
+        _ => Ok(()),
+    }
 }
 
 /// The page and the total are of one moment.

@@ -3,8 +3,14 @@
 //! Nodes of several versions work on one database while it is upgraded. So each migration
 //! says the oldest one that a program has to know to live with the tables after it. A
 //! program that knows too little does not start; and a migration that a living node could
-//! not live with is not carried out.
+//! not live with is not carried out. One that nobody could ask, because it slept beyond its
+//! lease, learns of it when it renews that.
+//!
+//! A migration that only adds (a table, an index, a column with a default or without a
+//! value, a function under a new name) needs no more than the one before. One that changes
+//! or takes away what an older program uses needs itself.
 
+use futures::FutureExt;
 use plenary_engine::ports::StoreError;
 use sqlx::{Connection, PgConnection};
 
@@ -24,7 +30,14 @@ const MIGRATIONS: &[Migration] = &[Migration {
 }];
 
 /// The newest that this program knows.
-pub(super) const KNOWN: i64 = 1;
+pub(super) const KNOWN: i64 = newest(MIGRATIONS);
+
+const fn newest(known: &[Migration]) -> i64 {
+    match known.last() {
+        Some(last) => last.version,
+        None => 0,
+    }
+}
 
 /// Any number, as long as nobody else on the database takes the same.
 const LOCK: i64 = 0x0070_6c65_6e61_7279;
@@ -35,15 +48,25 @@ type Standing = (i64, i64);
 /// Makes or renews the tables, once, however many nodes start together. Where they are as
 /// they should be nothing is written, so that the rights to do so are not needed.
 pub(super) async fn prepare(connection: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
+    prepare_for(MIGRATIONS, connection, shown).await
+}
+
+async fn prepare_for(
+    known: &[Migration],
+    connection: &mut PgConnection,
+    shown: &str,
+) -> Result<(), StoreError> {
     fits_server(connection, shown).await?;
     if let Some((version, needs)) = standing(connection).await.map_err(failure)? {
-        is_known(version, needs)?;
-        if version >= KNOWN {
+        if needs > newest(known) {
+            return Err(too_old(version, newest(known)));
+        }
+        if version >= newest(known) {
             return Ok(());
         }
     }
     let mut change = connection.begin().await.map_err(failure)?;
-    let migrated = migrate(&mut change, shown).await;
+    let migrated = migrate(known, &mut change, shown).await;
     match migrated {
         Ok(()) => change.commit().await.map_err(failure),
         Err(error) => {
@@ -95,16 +118,30 @@ async fn standing(connection: &mut PgConnection) -> Result<Option<Standing>, sql
     Ok(standing.0.zip(standing.1))
 }
 
-fn is_known(version: i64, needs: i64) -> Result<(), StoreError> {
-    match needs > KNOWN {
-        true => Err(StoreError::Unreadable(format!(
-            "the database was upgraded by a newer version of Plenary (its tables are at version {version}, this program knows {KNOWN}); install that version or a later one"
-        ))),
-        false => Ok(()),
+fn too_old(version: i64, known: i64) -> StoreError {
+    StoreError::Unreadable(format!(
+        "the database was upgraded by a newer version of Plenary (its tables are at version {version}, this program knows {known}); install that version or a later one"
+    ))
+}
+
+/// This program can live with the tables, by a condition on whatever it writes of itself:
+/// `$1` is what it knows.
+pub(super) const FITS: &str = "not exists (select 1 from plenary_schema where needs > $1)";
+
+/// Why nothing was written under that condition.
+pub(super) async fn unfit(pool: &super::Pool) -> StoreError {
+    let standing = pool.ask(|connection| standing(connection).boxed()).await;
+    match standing {
+        Ok(standing) => too_old(standing.map_or(0, |(version, _)| version), KNOWN),
+        Err(error) => error,
     }
 }
 
-async fn migrate(change: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
+async fn migrate(
+    known: &[Migration],
+    change: &mut PgConnection,
+    shown: &str,
+) -> Result<(), StoreError> {
     sqlx::query("select pg_advisory_xact_lock($1)")
         .bind(LOCK)
         .execute(&mut *change)
@@ -124,7 +161,7 @@ async fn migrate(change: &mut PgConnection, shown: &str) -> Result<(), StoreErro
         .await
         .map_err(|error| unreachable(shown, error))?;
     }
-    for migration in MIGRATIONS.iter().filter(|migration| migration.version > version) {
+    for migration in known.iter().filter(|migration| migration.version > version) {
         if version > 0 {
             nobody_is_left_behind(change, migration).await?;
         }
@@ -162,17 +199,22 @@ async fn nobody_is_left_behind(
     change: &mut PgConnection,
     migration: &Migration,
 ) -> Result<(), StoreError> {
-    let behind: i64 = sqlx::query_scalar(
-        "select count(*) from node where schema < $1 and lease_until > clock_timestamp()",
+    let behind: Vec<String> = sqlx::query_scalar(
+        "select coalesce(address, id) || coalesce(' (' || program || ')', '') from node
+         where schema < $1 and lease_until > clock_timestamp() order by since, id",
     )
     .bind(migration.needs)
-    .fetch_one(change)
+    .fetch_all(change)
     .await
     .map_err(failure)?;
-    match behind {
-        0 => Ok(()),
-        behind => Err(StoreError::InUse(format!(
-            "{behind} nodes of an older version still run, and could not work with the tables of this one; stop them first"
+    match behind.is_empty() {
+        true => Ok(()),
+        false => Err(StoreError::InUse(format!(
+            "nodes of an older version still run, and could not work with the tables of this one; stop them first: {}",
+            behind.join(", ")
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,26 @@ impl Write for Claim {
     }
 }
 
+/// Sets one free, unless another driver has it.
+pub(super) struct Release {
+    pub(super) session: SessionId,
+    pub(super) epoch: u64,
+}
+
+#[async_trait]
+impl Write for Release {
+    type Answer = ();
+
+    async fn run(&self, batch: &mut Batch) -> Result<(), sqlx::Error> {
+        sqlx::query("update stream set owner = null where id = ? and epoch = ?")
+            .bind(self.session.0)
+            .bind(signed(self.epoch))
+            .execute(&mut batch.connection)
+            .await?;
+        Ok(())
+    }
+}
+
 /// Sets free whatever a node drives.
 pub(super) struct Retire {
     pub(super) node: String,

@@ -82,26 +82,28 @@ pub(super) async fn versions(
     Ok(versions)
 }
 
-/// `others` are the nodes that live beside this one.
+/// `others` are the nodes that live beside this one. They are in the same process, so that
+/// none dies alone.
 pub(super) async fn waiting(
     pool: &SqlitePool,
-    node: &str,
     others: &str,
     now: Timestamp,
+    after: Option<SessionId>,
     limit: u32,
 ) -> Result<Waiting, StoreError> {
-    let due: Vec<(Uuid, bool)> = sqlx::query_as(
-        "select id, owner is ?1 as own from stream
-         where (owner is null or owner not in (select value from json_each(?2)))
+    let due: Vec<Uuid> = sqlx::query_scalar(
+        "select id from stream
+         where (owner is null or owner not in (select value from json_each(?1)))
              and id in (
                  select id from stream
-                 where active = 1 and (wake_at is null or wake_at <= ?3)
-                 union select stream_id from draft)
-         order by own, id",
+                 where active = 1 and (wake_at is null or wake_at <= ?2) and id > ?3
+                 union select stream_id from draft where stream_id > ?3)
+         order by id limit ?4",
     )
-    .bind(node)
     .bind(others)
     .bind(now.as_millisecond())
+    .bind(after.map_or(Uuid::nil(), |after| after.0))
+    .bind(limit)
     .fetch_all(pool)
     .await
     .map_err(failure)?;
@@ -115,10 +117,8 @@ pub(super) async fn waiting(
     .fetch_one(pool)
     .await
     .map_err(failure)?;
-    let (own, free): (Vec<_>, Vec<_>) = due.into_iter().partition(|(_, own)| *own);
-    let all = free.into_iter().take(limit as usize).chain(own);
     Ok(Waiting {
-        sessions: all.map(|(id, _)| SessionId(id)).collect(),
+        sessions: due.into_iter().map(SessionId).collect(),
         wake_at: wake_at.and_then(|at| Timestamp::from_millisecond(at).ok()),
     })
 }

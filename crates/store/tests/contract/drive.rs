@@ -46,6 +46,22 @@ pub async fn leaves_to_the_living_what_they_drive(fixture: impl Fixture) {
     assert_eq!(store.claim("another", &[id(1)]).await.unwrap(), [(id(1), 3)]);
 }
 
+pub async fn lets_go_of_what_its_driver_cannot_go_on_with(fixture: impl Fixture) {
+    let store = fixture.store();
+    for node in ["driver", "me", "another"] {
+        store.renew(node, None, Duration::from_secs(3_600)).await.unwrap();
+    }
+    write(&*store, owned(id(1))).await;
+    store.release(id(1), 2).await.unwrap();
+    store.release(id(9), 1).await.unwrap();
+    assert_eq!(store.claim("me", &[id(1)]).await.unwrap(), [], "another epoch, another driver");
+    store.release(id(1), 1).await.unwrap();
+    assert_eq!(store.driver(id(1)).await.unwrap(), None);
+    assert_eq!(store.claim("me", &[id(1)]).await.unwrap(), [(id(1), 2)]);
+    store.release(id(1), 1).await.unwrap();
+    assert_eq!(store.claim("another", &[id(1)]).await.unwrap(), [], "it is the former one's");
+}
+
 pub async fn says_who_drives(fixture: impl Fixture) {
     let store = fixture.store();
     let (long, driver) = (Duration::from_secs(3_600), |address: Option<&str>| {
@@ -108,18 +124,22 @@ pub async fn says_what_waits(fixture: impl Fixture) {
     store.begin_attempt(id(7), 1, &call("a"), None).await.unwrap();
     store.save_draft(id(7), 1, &call("a"), "partial").await.unwrap();
 
-    let waiting = |now, limit| store.waiting("me", at(now), limit);
+    let waiting = |now, limit| store.waiting("me", at(now), None, limit);
     let expected = |sessions: &[u128], wake: Option<i64>| Waiting {
         sessions: sessions.iter().map(|number| id(*number)).collect(),
         wake_at: wake.map(at),
     };
-    assert_eq!(waiting(0, 10).await.unwrap(), expected(&[6, 7, 1], Some(50)));
-    assert_eq!(waiting(50, 10).await.unwrap(), expected(&[4, 6, 7, 1], Some(90)));
-    assert_eq!(waiting(99, 2).await.unwrap(), expected(&[4, 5, 1], None));
+    assert_eq!(waiting(0, 10).await.unwrap(), expected(&[1, 6, 7], Some(50)));
+    assert_eq!(waiting(50, 10).await.unwrap(), expected(&[1, 4, 6, 7], Some(90)));
+    assert_eq!(waiting(99, 2).await.unwrap(), expected(&[1, 4], None));
+    let next = store.waiting("me", at(99), Some(id(4)), 2).await.unwrap();
+    assert_eq!(next, expected(&[5, 6], None));
+    let last = store.waiting("me", at(99), Some(id(6)), 2).await.unwrap();
+    assert_eq!(last, expected(&[7], None));
     let ended = end("a", 1, AttemptState::Stopped, 0);
     store.end_attempt(id(7), 1, ended).await.unwrap();
     store.retire("driver").await.unwrap();
-    assert_eq!(waiting(0, 10).await.unwrap(), expected(&[2, 6, 1], Some(50)));
+    assert_eq!(waiting(0, 10).await.unwrap(), expected(&[1, 2, 6], Some(50)));
     let known = store.versions(&[id(9), id(6)]).await.unwrap();
     assert_eq!(known, [(id(6), 1)]);
 }

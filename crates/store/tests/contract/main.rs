@@ -52,7 +52,7 @@ macro_rules! contract {
                 pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,
                 takes_any_text_for_words);
             contract!(@ $fixture, drive:
-                claims_what_is_free, leaves_to_the_living_what_they_drive,
+                claims_what_is_free, leaves_to_the_living_what_they_drive, lets_go_of_what_its_driver_cannot_go_on_with,
                 gives_a_free_session_to_whoever_adds_to_it, says_who_drives, tells_of_nodes,
                 says_what_waits, numbers_attempts, ends_attempts,
                 keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
@@ -96,7 +96,7 @@ mod memory {
     contract!(@ InMemory, list:
         pages_from_the_newest, filters, finds_words_of_the_present_title);
     contract!(@ InMemory, drive:
-        claims_what_is_free, leaves_to_the_living_what_they_drive,
+        claims_what_is_free, leaves_to_the_living_what_they_drive, lets_go_of_what_its_driver_cannot_go_on_with,
         gives_a_free_session_to_whoever_adds_to_it, says_who_drives, tells_of_nodes,
         says_what_waits, numbers_attempts,
         ends_attempts, keeps_drafts_until_the_attempt_ends, fences_a_former_driver);
