@@ -11,7 +11,9 @@ use clap::Args;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt as _, TryStreamExt as _};
-use plenary_domain::{AgentName, Ask, ModelName, Timestamp, council, limits, room, whiteboard};
+use plenary_domain::{
+    AgentName, Ask, ModelName, Noted, Timestamp, council, limits, room, whiteboard,
+};
 use plenary_engine::ports::{Clock as _, ModelError, Models, Piece, ProviderReport};
 use plenary_engine::{By, Engine, SystemClock};
 use plenary_store::{Holder, Log, postgres};
@@ -201,6 +203,9 @@ fn sleeps(nth: usize) -> room::Command {
             phase: whiteboard::Phase::Blind,
             after_ms: 80 * DAY_MS,
         }],
+        seats: vec![],
+        prices: Noted::default(),
+        budget: None,
     }))
 }
 
