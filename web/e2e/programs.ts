@@ -60,7 +60,7 @@ export class ModelServer {
   private constructor(private readonly running: Running) {}
 
   static async start(...args: string[]): Promise<ModelServer> {
-    const models = ["--models", "alpha,beta,gamma,delta"];
+    const models = args.includes("--models") ? [] : ["--models", "alpha,beta,gamma,delta"];
     return new ModelServer(await listening(program("SCRIPTED_BIN"), [...models, ...args], {}));
   }
 

@@ -27,7 +27,7 @@ story("a run waits for a person, who asks for changes and then approves", async 
   // Nobody decides in another's name by accident, and nobody without a reason.
   const changes = sheet.getByRole("button", { name: "Ask for changes" });
   await changes.click();
-  await sheet.getByText("Choose who decides.").waitFor();
+  await sheet.getByText("Choose who is deciding.").waitFor();
   await sheet.getByLabel("Decide as").selectOption("ben");
   await changes.click();
   await sheet.getByText("Enter a reason.").waitFor();

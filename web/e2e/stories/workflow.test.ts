@@ -28,7 +28,7 @@ story("a workflow is written, mended by a click, stored and run", async (stage) 
     await page.getByText("Checked by the server").waitFor();
   }
   expect(await file.inputValue()).toBe(source);
-  await page.getByText("No findings").waitFor();
+  await page.getByText("No problems").waitFor();
   // The graph has the steps, and leads to their lines.
   await page.getByRole("button", { name: /^sign/ }).click();
   await page.getByText("steps › sign").waitFor();

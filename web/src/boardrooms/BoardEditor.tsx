@@ -141,9 +141,9 @@ export function BoardEditor(props: Props) {
             onChange={(event) => onChange({ ...setup, openAnswers: event.target.checked })}
           />
           <span>
-            People see the other answers first
+            Show people the other answers first
             <span className="muted small block-line">
-              Otherwise they stay hidden until that person has answered.
+              Otherwise they stay hidden until that person answers.
             </span>
           </span>
         </label>

@@ -107,11 +107,11 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
 function whoIsAsked(asked: readonly { name: string }[]): string {
   return asked.length > 0
     ? `Only ${asked.map((advisor) => advisor.name).join(", ")}`
-    : "The same advisors, who know what was said so far";
+    : "Goes to the same advisors, who know what was said so far";
 }
 
 function whyNot(board: Board): string {
   return isRunning(board)
-    ? "You can ask once the board is done."
+    ? "You can ask once the verdict is in."
     : "This board takes no more questions.";
 }

@@ -39,6 +39,7 @@ export function Head(props: Props) {
   const command = useCommand(board.id);
   const presets = useBoardPresets().data;
   const now = useNow(isRunning(board));
+  const word = statusInWords(board);
   const can = (name: string) => board.allowed.includes(name);
   const roles = board.advisors.map((advisor) => advisor.role);
   return (
@@ -53,7 +54,8 @@ export function Head(props: Props) {
         }
         heading={<Question prompt={questionOf(board)} />}
         status={board.status}
-        word={statusInWords(board)}
+        word={word}
+        waits={word?.startsWith("Waiting") ?? false}
         imported={board.imported}
         connection={props.connection}
         workedMs={workedMs(board, now)}

@@ -18,9 +18,7 @@ export function NoModels() {
       <p>
         <strong>No model is available yet, so no board can be convened.</strong>
       </p>
-      {wrong.length === 0 && (
-        <p>Start Ollama, or give the server a provider key, then reload this page.</p>
-      )}
+      {wrong.length === 0 && <p>Start Ollama, or add an API key in Settings.</p>}
       {wrong.map((provider) => (
         <p key={provider.name}>
           <strong>{provider.name}</strong>: {provider.problem} {provider.hint}

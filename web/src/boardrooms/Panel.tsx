@@ -307,7 +307,7 @@ function Hidden({ board }: { board: string }) {
   const show = useShowAnyway(board);
   return (
     <div className="outcome no-print">
-      <p className="aside-note">Hidden until you have answered</p>
+      <p className="aside-note">Hidden until you answer</p>
       <div className="row">
         <Button onClick={show}>Show anyway</Button>
       </div>
@@ -340,7 +340,7 @@ function Answer({ text, advisor, hold }: AnswerProps) {
       {isLive && hasBegunAgain && <p className="aside-note">{BEGUN_AGAIN}</p>}
       {hold && <p className="aside-note">{holdInWords(hold)}</p>}
       {whole !== "" && <Markdown text={whole} live={isLive} under={2} />}
-      <BrokenOff attempt={text.attempt - 1} text={text.broken} />
+      {isLive && <BrokenOff attempt={text.attempt - 1} text={text.broken} />}
     </>
   );
 }

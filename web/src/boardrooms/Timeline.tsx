@@ -52,8 +52,8 @@ export function Timeline({ board, texts, onFocus }: Props) {
         }))}
       />
       <p className="muted map-note">
-        {hasTimes(board) ? "" : `${NO_TIMES} `}Pale = waiting for the first word. Time in which
-        nobody was asked is left out.
+        {hasTimes(board) ? "" : `${NO_TIMES} `}Pale: waiting for the first word. Idle time is left
+        out.
       </p>
     </>
   );

@@ -1,6 +1,5 @@
 import { useState } from "react";
 import { MarkdownLine } from "../markdown/Markdown";
-import { IconButton } from "../ui/Button";
 import { Matrix, NoVote, VOTES, VoteSign } from "../session/Matrix";
 import { some } from "../ui/time";
 import { inRole } from "../ui/icons";
@@ -38,21 +37,20 @@ export function Votes({ board, synthesis, marked }: VotesProps) {
           key: point.number,
           isMarked: marked?.has(point.number) ?? false,
           head: (
-            <>
-              <span className="point">
-                <MarkdownLine text={point.text} />
-              </span>
-              <span className="tally">
-                {point.accept} of {advisors.length} accept
-                <IconButton
-                  className="no-print"
-                  icon={open.has(point.number) ? "up" : "down"}
-                  label={`Reasons for point ${point.number}`}
-                  aria-expanded={open.has(point.number)}
-                  onClick={() => toggle(point.number)}
-                />
-              </span>
-            </>
+            <span className={open.has(point.number) ? undefined : "point"} title={point.text}>
+              <MarkdownLine text={point.text} />
+            </span>
+          ),
+          tail: (
+            <button
+              type="button"
+              className="tally number"
+              aria-expanded={open.has(point.number)}
+              aria-label={`Reasons for point ${point.number}: ${point.accept} of ${advisors.length} accept`}
+              onClick={() => toggle(point.number)}
+            >
+              {point.accept}/{advisors.length}
+            </button>
           ),
           cells: advisors.map((advisor) => (
             <Mark
@@ -128,7 +126,7 @@ function whereFrom(synthesis: Synthesis, advisors: readonly Advisor[]): string {
     ...named("stopped", () => " (stopped)"),
   ];
   return [
-    `Votes of the advisors on the points of verdict v${number}.`,
+    `Advisors’ votes on the points of verdict v${number}.`,
     ...(awaited.length > 0 ? [`Still to come: ${awaited.join(", ")}.`] : []),
     ...(missing.length > 0 ? [`Without ${missing.join(", ")}.`] : []),
     ...(pointsLeftOut > 0 ? [`Not voted on: ${some(pointsLeftOut, "further point")}.`] : []),

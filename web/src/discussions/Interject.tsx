@@ -34,7 +34,7 @@ export function Interject({ view, isAsked, onDone }: Props) {
       place: kept,
       onSent: (_, sent) => {
         forgetSent<string>(kept, (now) => now.trim() === sent.text);
-        toast("Sent. Everyone hears it after the current step.");
+        toast("Sent. Everyone sees it after the current step.");
         void queries.invalidateQueries({ queryKey: ["discussions", id] });
       },
     },

@@ -76,7 +76,7 @@ export const HOW: Record<Exclude<Decision["how"], "parsed">, { word: string; mea
     word: "Next in turn",
     meaning: "The reply could not be used, so the next in turn speaks.",
   },
-  rule: { word: "By rule", meaning: "No round or no budget was left." },
+  rule: { word: "By rule", meaning: "No rounds or budget were left." },
   person: { word: "By a person", meaning: "A person decided." },
 };
 

@@ -183,7 +183,11 @@ function PasteKey() {
           autoComplete="off"
           placeholder="Paste a key…"
           hint="OpenAI, Anthropic, Gemini or OpenRouter. Kept on this server, never shown again."
-          wrong={isUnknown ? "We do not know whose key this is. Set it under Settings." : undefined}
+          wrong={
+            isUnknown
+              ? "Plenary does not recognize this key. Add it in Settings, under its provider."
+              : undefined
+          }
           value={key}
           onChange={(event) => setText(event.target.value)}
         />

@@ -70,7 +70,7 @@ function Search() {
         label="Search all sessions"
         labelUnseen
         type="search"
-        placeholder="Search everything that was asked and said"
+        placeholder="Search everything asked and said"
         value={words}
         onChange={(event) => setWords(event.target.value)}
       />

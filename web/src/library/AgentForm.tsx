@@ -8,7 +8,7 @@ import { forgetSent, useWrite } from "../api/write";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { TextArea, TextField } from "../ui/Field";
+import { bound, TextArea, TextField } from "../ui/Field";
 import { Notice } from "../ui/Notice";
 import { BLANK, copyName, draftOf, fieldsOf, isBlank, type AgentDraft } from "./agentDraft";
 import type { Agent } from "./useAgents";
@@ -37,6 +37,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
   const [before, setBefore] = useState<AgentDraft>();
   const save = useSaving(start, place, isFacilitator);
   const problem = save.error instanceof Problem ? save.error : undefined;
+  const field = bound(draft, change, problem);
   const submit = () =>
     save.mutate(requestOf(draft, isFacilitator, copyOf), {
       onSuccess: (agent) => {
@@ -102,19 +103,8 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
             Your text was replaced.
           </Notice>
         )}
-        <TextField
-          label="Name"
-          value={draft.name}
-          wrong={problem?.field("name")}
-          onChange={(event) => change({ name: event.target.value })}
-        />
-        <TextField
-          label="Description"
-          hint="One line, shown in lists."
-          value={draft.description}
-          wrong={problem?.field("description")}
-          onChange={(event) => change({ description: event.target.value })}
-        />
+        <TextField label="Name" {...field("name")} />
+        <TextField label="Description" hint="One line, shown in lists." {...field("description")} />
         <TextArea
           label="Persona"
           hint={
@@ -123,9 +113,7 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
               : "Who it is, what it looks for, and how it talks. The model gets this word for word."
           }
           rows={9}
-          value={draft.persona}
-          wrong={problem?.field("persona")}
-          onChange={(event) => change({ persona: event.target.value })}
+          {...field("persona")}
         />
         <MoreFields draft={draft} problem={problem} onChange={change} />
         <FormProblem error={save.error} />

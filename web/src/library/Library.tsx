@@ -56,7 +56,7 @@ function shelfOf(name: (typeof SHELVES)[number]["name"] | undefined, item: strin
     case undefined:
       return (
         <Empty action={<Link href="/library/agents">Go to the agents</Link>}>
-          The library has no such section.
+          There is no such section in the library.
         </Empty>
       );
   }

@@ -38,7 +38,7 @@ export function Models() {
       {providers.isPending && <Loading what="Looking for models" />}
       {tiers.data && <Tiers tiers={tiers.data} />}
       {providers.isSuccess && all.length === 0 && (
-        <Empty>No provider is set up. Start Ollama, or give Plenary a provider key.</Empty>
+        <Empty>No provider is set up. Start Ollama, or add an API key in Settings.</Empty>
       )}
       {all.length > 0 && (
         <section className="stack" aria-label="Providers">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import type { Problem } from "../api/client";
-import { SelectField, TextArea, TextField } from "../ui/Field";
+import { bound, SelectField, TextArea, TextField } from "../ui/Field";
 import { FORMATS, TIERS, type AgentDraft } from "./agentDraft";
 import { ModelOptions } from "./ModelOptions";
 import { useModels, useTiers } from "../api/known";
@@ -15,14 +15,15 @@ const MINE = ["model", "tier", "formats", "turnSeconds", "outputTokens", "budget
 
 /** Everything that an agent can do without. */
 export function MoreFields({ draft, problem, onChange }: Props) {
+  const field = bound(draft, onChange, problem);
   const [isOpen, setOpen] = useState(false);
   const isWrong = problem?.fields.some(
-    ({ field }) => MINE.includes(field) || field.startsWith("workspace"),
+    ({ field: name }) => MINE.includes(name) || name.startsWith("workspace"),
   );
   useEffect(() => {
     if (isWrong) setOpen(true);
   }, [isWrong]);
-  const tools = problem?.fields.find(({ field }) => field.startsWith("workspace.tools"))?.problem;
+  const tools = problem?.fields.find((one) => one.field.startsWith("workspace.tools"))?.problem;
   return (
     <details
       className="agent-more"
@@ -62,27 +63,21 @@ export function MoreFields({ draft, problem, onChange }: Props) {
             hint="5 to 3,600"
             type="number"
             inputMode="numeric"
-            value={draft.turnSeconds}
-            wrong={problem?.field("turnSeconds")}
-            onChange={(event) => onChange({ turnSeconds: event.target.value })}
+            {...field("turnSeconds")}
           />
           <TextField
             label="Tokens per answer"
             hint="16 to 65,536"
             type="number"
             inputMode="numeric"
-            value={draft.outputTokens}
-            wrong={problem?.field("outputTokens")}
-            onChange={(event) => onChange({ outputTokens: event.target.value })}
+            {...field("outputTokens")}
           />
           <TextField
             label="Tokens per session"
             hint="At least 1,000; input counts too"
             type="number"
             inputMode="numeric"
-            value={draft.budgetTokens}
-            wrong={problem?.field("budgetTokens")}
-            onChange={(event) => onChange({ budgetTokens: event.target.value })}
+            {...field("budgetTokens")}
           />
         </div>
         <TextField
@@ -90,9 +85,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
           hint="Where a command-line agent runs. A full path, or one that starts with ~/."
           placeholder="~/projects/app"
           spellCheck={false}
-          value={draft.folder}
-          wrong={problem?.field("workspace.folder")}
-          onChange={(event) => onChange({ folder: event.target.value })}
+          {...field("folder", "workspace.folder")}
         />
         <TextArea
           label="Tools"

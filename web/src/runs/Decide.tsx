@@ -82,7 +82,7 @@ export function DecideForm({ run, step, approval, onDecided }: Props) {
         <SelectField
           label="Decide as"
           value={by}
-          wrong={missing === "by" ? "Choose who decides." : problem?.field("by")}
+          wrong={missing === "by" ? "Choose who is deciding." : problem?.field("by")}
           onChange={(event) => setBy(event.target.value)}
         >
           {approval.who.length > 1 && <option value="">Choose a name</option>}

@@ -105,7 +105,7 @@ function Decided({ run, row, back }: { run: RunView; row: Row | undefined; back:
     <div className="page">
       <h1>{run.title}</h1>
       <Notice>
-        {said.length > 0 ? said.join(". ") : "Nothing waits for a decision here any more."}
+        {said.length > 0 ? said.join(". ") : "Nothing here is waiting for a decision."}
       </Notice>
       <p>
         <Link href={back}>Open the run</Link>

@@ -64,7 +64,7 @@ export function StepPanel({ run, row, inner, onChoose, onClose }: Props) {
       {page !== undefined && (
         <p className="step-room">
           <Icon name={iconOf(step.kind)} />
-          <span>What it opened</span>
+          <span>Opened session</span>
           <Link href={page} className="button">
             Open
           </Link>

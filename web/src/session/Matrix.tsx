@@ -49,6 +49,8 @@ export interface Line {
   key: string | number;
   head: ReactNode;
   cells: readonly ReactNode[];
+  /** At its end, outside of the columns. */
+  tail?: ReactNode;
   /** Something chosen elsewhere belongs to it. */
   isMarked?: boolean;
   /** Beneath it, over its whole width. */
@@ -76,10 +78,11 @@ export function Matrix({ label, corner, columns, rows, className = "" }: MatrixP
                 {head}
               </th>
             ))}
+            {rows.some(({ tail }) => tail !== undefined) && <td className="tail" />}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ key, head, cells, isMarked, beneath }) => (
+          {rows.map(({ key, head, cells, tail, isMarked, beneath }) => (
             <Fragment key={key}>
               <tr className={isMarked ? "marked" : undefined}>
                 <th scope="row">{head}</th>
@@ -88,10 +91,11 @@ export function Matrix({ label, corner, columns, rows, className = "" }: MatrixP
                     {cell}
                   </td>
                 ))}
+                {tail !== undefined && <td className="tail">{tail}</td>}
               </tr>
               {beneath && (
                 <tr>
-                  <td colSpan={columns.length + 1}>{beneath}</td>
+                  <td colSpan={columns.length + 2}>{beneath}</td>
                 </tr>
               )}
             </Fragment>

@@ -66,6 +66,21 @@ function inWords(label: string, wrong: string): string {
   return `${label.replace(/ \([^)]*\)$/, "")} ${wrong.replace(/\.$/, "")}.`;
 }
 
+type Changed = { target: { value: string } };
+
+/** Ties fields to a draft of texts: what each holds, what the server says of it, its changes. */
+export function bound<Draft extends object>(
+  draft: Draft,
+  change: (to: Partial<Draft>) => void,
+  problem: { field: (name: string) => string | undefined } | undefined,
+) {
+  return (name: keyof Draft & string, wire: string = name) => ({
+    value: draft[name] as string,
+    wrong: problem?.field(wire),
+    onChange: ({ target }: Changed) => change({ [name]: target.value } as Partial<Draft>),
+  });
+}
+
 export function TextField({
   label,
   labelUnseen,

@@ -77,7 +77,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
         {link && (
           <TextField
             label="Link"
-            hint="Whoever has it can join under this name. Share it only with them."
+            hint="Anyone with this link can join under this name. Share it only with them."
             readOnly
             value={link}
             onFocus={(event) => event.target.select()}

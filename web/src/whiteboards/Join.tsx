@@ -23,8 +23,8 @@ interface Props {
 
 const ROLES: readonly { role: Role; about: string }[] = [
   { role: "specialist", about: "Posts, annotates and votes." },
-  { role: "operator", about: "Also moves the board on; for people who look after it." },
-  { role: "facilitator", about: "Also moves the board on; for whoever leads it." },
+  { role: "operator", about: "Also moves the board on. For people who run it." },
+  { role: "facilitator", about: "Also moves the board on. For whoever leads it." },
 ];
 
 export function Join({ board, canJoin, onClose, onJoined }: Props) {

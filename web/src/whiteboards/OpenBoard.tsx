@@ -157,7 +157,7 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
             change({ visibility: event.target.value as Schemas["VisibilityName"] })
           }
         >
-          <option value="full">Everybody sees all challenges and votes</option>
+          <option value="full">Everyone sees all challenges and votes</option>
           <option value="own-and-related">
             You see those on your own posts, and where you took part
           </option>

@@ -73,7 +73,7 @@ export function People() {
       {isInviting && <Invite onClose={() => setInviting(false)} />}
       {view.hasPosted && (
         <p className="muted small">
-          Only facilitators and operators see who has posted. Nobody sees what.
+          Only facilitators and operators see who has posted. No one sees what.
         </p>
       )}
     </section>

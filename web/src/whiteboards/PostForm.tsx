@@ -6,7 +6,7 @@ import { forgetSent } from "../api/write";
 import { remembered, useStored } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
-import { SelectField, TextArea, TextField } from "../ui/Field";
+import { bound, SelectField, TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
 import { draftPlace, useBoardPage, useWriteHere } from "./board";
@@ -129,6 +129,7 @@ function WholeForm({ isWanted, onSend }: WholeProps) {
     });
   };
 
+  const field = bound(draft, change, problem);
   return (
     <form className="card post-form no-print" aria-label="Write a post" onSubmit={submit}>
       <TypeChoice types={types} chosen={type} onChoose={(one) => change({ type: one })} />
@@ -138,25 +139,21 @@ function WholeForm({ isWanted, onSend }: WholeProps) {
         data-new-post=""
         autoFocus={isWanted}
         placeholder="The point in one line"
-        value={draft.title}
-        wrong={problem?.field("title")}
-        onChange={(event) => change({ title: event.target.value })}
+        {...field("title")}
       />
       <TextArea
         label="Reasons"
         labelUnseen
         rows={3}
         placeholder="The reasons, with evidence. Markdown works."
-        value={draft.body}
-        wrong={problem?.field("body")}
-        onChange={(event) => change({ body: event.target.value })}
+        {...field("body")}
       />
       <MoreFields draft={draft} problem={problem} onChange={change} />
       {(problem?.fields.length ?? 0) === 0 && <Wrong error={send.error} />}
       <div className="row">
         <span className="muted small post-form-note">
           {view.phase === "blind"
-            ? "Nobody else sees it until the board moves to read. It cannot be edited."
+            ? "No one else sees it until the board moves to read. It cannot be edited."
             : "Everyone sees it immediately. It cannot be edited."}
         </span>
         <Button
@@ -205,9 +202,9 @@ interface MoreProps {
 
 /** The structured fields, by which conflicts are found. */
 function MoreFields({ draft, problem, onChange }: MoreProps) {
-  const listProblem = (field: string) =>
-    problem?.fields.find((one) => one.field === field || one.field.startsWith(`${field}[`))
-      ?.problem;
+  const field = bound(draft, onChange, problem);
+  const listProblem = (name: string) =>
+    problem?.fields.find((one) => one.field === name || one.field.startsWith(`${name}[`))?.problem;
   const isFilled = [
     draft.targetFile,
     draft.targetLocation,
@@ -224,17 +221,13 @@ function MoreFields({ draft, problem, onChange }: MoreProps) {
           label="File"
           placeholder="src/cache.rs"
           spellCheck={false}
-          value={draft.targetFile}
-          wrong={problem?.field("targetFile")}
-          onChange={(event) => onChange({ targetFile: event.target.value })}
+          {...field("targetFile")}
         />
         <TextField
           label="Lines or symbol"
           placeholder="12-40"
           spellCheck={false}
-          value={draft.targetLocation}
-          wrong={problem?.field("targetLocation")}
-          onChange={(event) => onChange({ targetLocation: event.target.value })}
+          {...field("targetLocation")}
         />
         <SelectField
           label="Severity"

@@ -68,7 +68,7 @@ export function Posts({ choice, onChoose, more }: Props) {
 
 function NoPosts() {
   const { view } = useBoardPage();
-  if (view.phase !== "blind") return <Empty>Nobody has posted on this board.</Empty>;
+  if (view.phase !== "blind") return <Empty>No one has posted on this board yet.</Empty>;
   return (
     <Empty>
       {view.you

@@ -109,7 +109,7 @@ function NoVotes({ few = false }: { few?: boolean }) {
   return (
     <p className="muted small">
       {few && "Agreement needs two voters. "}
-      {isOver ? "Nobody has voted on this board." : "Votes are cast in the debate."}
+      {isOver ? "No one has voted on this board yet." : "Votes are cast in the debate."}
     </p>
   );
 }

@@ -61,18 +61,18 @@ export function words(phase: Phase, debate: Visibility): Words {
       return {
         motto: "Everyone writes before they know what others think",
         sees: "You see your own posts only. Facilitators and operators also see who has posted, never what.",
-        does: "Everybody who has joined can post proposals, claims, concerns and information.",
+        does: "Everyone who has joined can post proposals, claims, concerns and information.",
       };
     case "read":
       return {
-        motto: "All posts are on the table",
-        sees: "Everybody sees all posts, who wrote them, and where they collide.",
+        motto: "All posts are visible",
+        sees: "Everyone sees all posts, who wrote them, and where they collide.",
         does: "Read. Nothing is added in this phase, but people can still join.",
       };
     case "validate":
       return {
         motto: "Others check what was claimed",
-        sees: "Everybody sees all posts, and each validation as it is made.",
+        sees: "Everyone sees all posts, and each validation as it is made.",
         does: "Check the posts of others: confirmed, refuted or inconclusive. A refuted post is excluded from the decision.",
       };
     case "debate":
@@ -80,20 +80,20 @@ export function words(phase: Phase, debate: Visibility): Words {
         motto: "Challenge, answer, vote",
         sees:
           debate === "full"
-            ? "Everybody sees all posts, challenges, answers and votes."
-            : "Everybody sees all posts. You see challenges, answers and votes on your own posts and where you took part; the rest when the board moves to resolve.",
+            ? "Everyone sees all posts, challenges, answers and votes."
+            : "Everyone sees all posts. You see challenges, answers and votes on your own posts and where you took part; the rest when the board moves to resolve.",
         does: "Challenge or corroborate the posts of others, answer for your own, vote, and add information.",
       };
     case "resolve":
       return {
         motto: "Open challenges are settled",
-        sees: "Everybody sees everything, all votes included.",
-        does: "Settle the challenges that are still open. Nobody can join, post or vote any more.",
+        sees: "Everyone sees everything, all votes included.",
+        does: "Settle the challenges that are still open. No one can join, post or vote any more.",
       };
     case "archived":
       return {
         motto: "Closed, and on record",
-        sees: "Everybody sees everything.",
+        sees: "Everyone sees everything.",
         does: "Read and export. Nothing can be changed.",
       };
   }
@@ -108,7 +108,7 @@ export function becomesVisible(from: Phase, to: Phase, debate: Visibility): stri
     case "read":
       return [
         "All posts, with their authors",
-        "Everybody who has joined",
+        "Everyone who has joined",
         "Conflicts between posts",
       ];
     case "validate":
@@ -122,7 +122,7 @@ export function becomesVisible(from: Phase, to: Phase, debate: Visibility): stri
         ? ["All challenges, answers and votes, also where they were hidden until now"]
         : ["Each resolution, as soon as it is made"];
     case "archived":
-      return ["The decision record, for everybody"];
+      return ["The decision record, for everyone"];
   }
 }
 

@@ -41,8 +41,8 @@ export function severityOf(severity: Severity) {
 export const STANDINGS: readonly Standing[] = ["surviving", "excluded", "withdrawn"];
 
 const STANDING_LOOKS: Record<Standing, { word: string; look: Look; about: string }> = {
-  surviving: { word: "Not refuted", look: "good", about: "Nobody has refuted it." },
-  excluded: { word: "Excluded", look: "bad", about: "Somebody has refuted it." },
+  surviving: { word: "Not refuted", look: "good", about: "No one has refuted it." },
+  excluded: { word: "Excluded", look: "bad", about: "Someone refuted it." },
   withdrawn: { word: "Withdrawn", look: "", about: "Its author withdrew it." },
 };
 
@@ -55,7 +55,7 @@ export const FINDINGS: readonly Finding[] = ["confirmed", "refuted", "inconclusi
 const FINDING_LOOKS: Record<Finding, { word: string; look: Look; about: string }> = {
   confirmed: { word: "Confirmed", look: "good", about: "You checked it, and it holds." },
   refuted: { word: "Refuted", look: "bad", about: "It does not hold. This excludes the post." },
-  inconclusive: { word: "Inconclusive", look: "warn", about: "The check did not settle it." },
+  inconclusive: { word: "Inconclusive", look: "warn", about: "The check was inconclusive." },
 };
 
 export function findingOf(finding: Finding) {

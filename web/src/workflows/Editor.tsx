@@ -96,7 +96,7 @@ function Desk({ stored, version, onVersion }: DeskProps) {
     const next = findings.find((one) => one.line > line) ?? first;
     if (next) goTo(next);
   };
-  useShortcuts([{ key: "F8", label: "Next finding", run: nextFinding }]);
+  useShortcuts([{ key: "F8", label: "Next problem", run: nextFinding }]);
 
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
@@ -116,7 +116,7 @@ function Desk({ stored, version, onVersion }: DeskProps) {
         <div className="row" role="status">
           {errors > 0 && <span className="badge bad">{some(errors, "error")}</span>}
           {warnings > 0 && <span className="badge warn">{some(warnings, "warning")}</span>}
-          {isSound && findings.length === 0 && <span className="badge good">No findings</span>}
+          {isSound && findings.length === 0 && <span className="badge good">No problems</span>}
         </div>
         <div className="session-actions">
           {stored && (
@@ -153,7 +153,7 @@ function Desk({ stored, version, onVersion }: DeskProps) {
         <section className="card editor-file" aria-label="File">
           <div className="editor-bar">
             <h2 className="mono">{check.data?.name ?? stored?.name ?? "workflow"}.yaml</h2>
-            <span className="muted small">{isChanged && "Draft kept in this browser"}</span>
+            <span className="muted small">{isChanged && "Draft saved in this browser"}</span>
             <span className="muted small spread">
               {check.isFetching ? "Checking…" : check.data && "Checked by the server"}
             </span>
@@ -174,7 +174,7 @@ function Desk({ stored, version, onVersion }: DeskProps) {
             Line {line}, column {at - source.lastIndexOf("\n", at - 1)}
             {step && ` · steps › ${step.place.replaceAll("/", " › ")}`}
             <span className="spread">
-              Next finding <kbd>F8</kbd>
+              Next problem <kbd>F8</kbd>
             </span>
           </p>
         </section>
@@ -310,7 +310,7 @@ function Shape({ outline, findings, chosen, onChoose }: ShapeProps) {
           <thead>
             <tr>
               <th scope="col">Step</th>
-              <th scope="col">Does</th>
+              <th scope="col">Action</th>
               <th scope="col">After</th>
               <th scope="col">Line</th>
             </tr>

@@ -80,7 +80,7 @@ export default function Workflows() {
             <thead>
               <tr>
                 <th scope="col">Workflow</th>
-                <th scope="col">Starts by</th>
+                <th scope="col">Trigger</th>
                 <th scope="col">Next run</th>
                 <th scope="col">Last {BARS}</th>
                 <th scope="col">Success</th>
