@@ -41,7 +41,7 @@ const OPEN: [&str; 10] = [
 async fn help() {
     let home = Home::new(NOWHERE);
     assert_snapshot!("help", home.run(&["council", "--help"]).await.shown());
-    for command in ["open", "list", "post", "read", "close", "token"] {
+    for command in ["open", "list", "post", "read", "edit", "close", "token"] {
         let ran = home.run(&["council", command, "--help"]).await;
         assert_eq!(ran.code, Some(0));
         assert_snapshot!(format!("help_{command}"), ran.shown());
@@ -60,6 +60,8 @@ async fn from_open_to_close() {
             &["council", "post", "drinks", "@writer With milk?", "--reply-to", "2", "--wait"],
             &["council", "read", "drinks"],
             &["council", "read", "drinks", "--since", "3"],
+            &["council", "edit", "drinks", "--charter", "Settle it.", "--remove", "critic"],
+            &["council", "edit", "drinks", "--add", "chef=qwen3:8b", "--add", "bo"],
             &["council", "list"],
             &["sessions", "list", "--kind", "council"],
             &["sessions", "show", "drinks"],
@@ -95,6 +97,8 @@ async fn it_says_what_is_wrong() {
             &["council", "open", "c", "Talk.", "--member", "x=zzz"],
             &["council", "open", "c", "Talk.", "--persona", "x=y"],
             &["council", "open", "Wrong Name", "Talk.", "--member", "no body"],
+            &["council", "edit", "b"],
+            &["council", "edit", "b", "--charter", " ", "--add", "x=zzz", "--remove", "nobody"],
             &["council", "read", "b", "--wait", "soon"],
         ])
         .await;

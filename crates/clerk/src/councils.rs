@@ -1,8 +1,8 @@
-//! Councils: open, post, close.
+//! Councils: open, post, change, close.
 
 use std::sync::Arc;
 
-use plenary_domain::council::{Command, Event, Member, Open, Post, State};
+use plenary_domain::council::{Changing, Command, Event, Member, Open, Post, State};
 use plenary_domain::{AgentName, SessionId, Wrong, limits, room};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::Deserialize;
@@ -72,6 +72,24 @@ pub struct NewCouncilPost {
     pub reply_to: Option<u64>,
 }
 
+/// What is to be changed in a council. Whoever is removed goes before whoever is added
+/// comes: to change a member, do both.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CouncilChange {
+    /// What it is for from now on.
+    #[schema(min_length = 1, max_length = 8192)]
+    pub charter: Option<String>,
+    /// New members.
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    pub add_members: Vec<NewMember>,
+    /// Members to remove, by name. An answer of theirs that is under way is dropped.
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    pub remove_members: Vec<String>,
+}
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CouncilClosing {
@@ -91,10 +109,29 @@ pub async fn open(clerk: &Clerk, id: Option<SessionId>, by: By, new: NewCouncil)
 
 /// The council with the models of its members, by the names that were given.
 async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
+    let mut wrong = vec![];
+    let members = seated(clerk, &mut wrong, "members", new.members).await?;
+    let (name, charter, project) = (new.name, new.charter, new.project);
+    let prices = clerk.noted(members.iter().filter_map(|member| member.model.as_ref()));
+    let budget = budgets::budget(&clerk.prices.now().currency, &mut wrong, new.budget);
+    let open = Open { name, charter, members, project, by: None, prices, budget };
+    match wrong.is_empty() {
+        true => Ok(open),
+        false => Err(clerk.refused(wrong, None, room::Command::Council(Command::Open(open)))),
+    }
+}
+
+/// Members with their models, by the names that were given in this list.
+async fn seated(
+    clerk: &Clerk,
+    wrong: &mut Vec<Wrong>,
+    list: &str,
+    new: Vec<NewMember>,
+) -> Result<Vec<Member>> {
     let mut sitters = Sitters::new(clerk, vec![]);
-    let (mut members, mut wrong) = (vec![], vec![]);
+    let mut members = vec![];
     // One more than there may be is enough for the rules to refuse them.
-    for (place, new) in new.members.into_iter().take(limits::COUNCIL_MEMBERS + 1).enumerate() {
+    for (place, new) in new.into_iter().take(limits::COUNCIL_MEMBERS + 1).enumerate() {
         let wanted = Wanted {
             model: new.model.as_deref(),
             agent: new.agent.as_deref(),
@@ -107,7 +144,7 @@ async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
             true => match sitters.find(wanted, place, &[]).await? {
                 Ok(found) => Some(found),
                 Err((field, problem)) => {
-                    wrong.push(Wrong::new(format!("members[{place}].{field}"), problem));
+                    wrong.push(Wrong::new(format!("{list}[{place}].{field}"), problem));
                     Some(Found::nobody())
                 }
             },
@@ -115,11 +152,11 @@ async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
         if found.is_none() && (wanted.temperature.is_some() || wanted.output_tokens.is_some()) {
             let field = if wanted.temperature.is_some() { "temperature" } else { "outputTokens" };
             let problem = "belongs to a member with a model";
-            wrong.push(Wrong::new(format!("members[{place}].{field}"), problem));
+            wrong.push(Wrong::new(format!("{list}[{place}].{field}"), problem));
         }
-        let (prices, field) = (clerk.prices.now(), format!("members[{place}].budget"));
+        let (prices, field) = (clerk.prices.now(), format!("{list}[{place}].budget"));
         let here = &prices.currency;
-        let budget = budgets::allowance(here, &mut wrong, &field, new.budget);
+        let budget = budgets::allowance(here, wrong, &field, new.budget);
         let (model, seated, own) = match found {
             Some(Found { model, seated, budget }) => (Some(model), seated, budget),
             None => Default::default(),
@@ -127,13 +164,25 @@ async fn seat(clerk: &Clerk, new: NewCouncil) -> Result<Open> {
         let budget = budget.unwrap_or(own);
         members.push(Member { name: new.name, model, persona: new.persona, budget, seated });
     }
-    let (name, charter, project) = (new.name, new.charter, new.project);
-    let prices = clerk.noted(members.iter().filter_map(|member| member.model.as_ref()));
-    let budget = budgets::budget(&clerk.prices.now().currency, &mut wrong, new.budget);
-    let open = Open { name, charter, members, project, by: None, prices, budget };
+    Ok(members)
+}
+
+/// Changes charter and members, for whoever opened the council and the operator.
+pub async fn change(clerk: &Clerk, caller: Caller, new: CouncilChange) -> Result {
+    if let Some(earlier) = clerk.engine.repeated(&caller.by).await? {
+        return Ok(earlier);
+    }
+    let now = clerk.engine.get(caller.session).await?;
+    council(&now)?;
+    caller.owns(&now, "change")?;
+    let mut wrong = vec![];
+    let add = seated(clerk, &mut wrong, "addMembers", new.add_members).await?;
+    let prices = clerk.noted(add.iter().filter_map(|member| member.model.as_ref()));
+    let changing = Changing { charter: new.charter, add, remove: new.remove_members, prices };
+    let command = Command::Change(changing);
     match wrong.is_empty() {
-        true => Ok(open),
-        false => Err(clerk.refused(wrong, None, room::Command::Council(Command::Open(open)))),
+        true => submit(clerk, caller.session, caller.by, command).await,
+        false => Err(clerk.refused(wrong, Some(&now.room), room::Command::Council(command))),
     }
 }
 

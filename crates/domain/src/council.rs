@@ -42,6 +42,10 @@ pub struct State {
     pub name: String,
     pub charter: Arc<str>,
     pub members: Arc<[Member]>,
+    /// Whoever was a member and is none any more.
+    pub former: Vec<Former>,
+    /// What the opener has changed since.
+    pub changes: Vec<Arc<Change>>,
     pub project: Option<String>,
     pub opened_by: Option<String>,
     pub opened_at: Timestamp,
@@ -109,6 +113,26 @@ pub struct Member {
     pub seated: Seated,
 }
 
+/// A member that was removed. The name stays what it was, a model's or a person's: what
+/// was said under it must not become somebody else's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Former {
+    pub name: String,
+    pub had_model: bool,
+}
+
+/// What was changed while the council was open.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Change {
+    /// The last post before it.
+    pub after: u64,
+    /// There is a new charter.
+    pub charter: bool,
+    pub added: Vec<String>,
+    pub removed: Vec<String>,
+    pub at: Timestamp,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct Post {
     pub sequence: u64,
@@ -123,6 +147,8 @@ pub struct Post {
     pub left_out: Vec<String>,
     /// The turn that brought this answer.
     pub upto: Option<u64>,
+    /// The model that wrote the answer.
+    pub model: Option<ModelName>,
     /// The answer reached a limit on its length.
     pub cut: bool,
     /// What the answer took.
@@ -134,6 +160,8 @@ pub struct Post {
 pub struct Silence {
     pub member: String,
     pub upto: u64,
+    /// The model that was asked.
+    pub model: Option<ModelName>,
     pub why: Why,
     pub usage: Usage,
 }
@@ -168,6 +196,7 @@ pub enum Command {
         body: String,
         reply_to: Option<u64>,
     },
+    Change(Changing),
     /// By the operator of the server.
     RenewToken {
         sender: String,
@@ -190,6 +219,16 @@ pub struct Open {
     pub budget: Option<Budget>,
 }
 
+/// Whoever is removed goes before whoever is added comes: to change a member, do both.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Changing {
+    pub charter: Option<String>,
+    pub add: Vec<Member>,
+    pub remove: Vec<String>,
+    /// Of the new members' models, as far as they are known.
+    pub prices: Noted,
+}
+
 // ---------------------------------------------------------------------------
 // The rules
 
@@ -203,9 +242,10 @@ impl Form for State {
         let Some(state) = state else {
             return match command {
                 Command::Open(open) => check::open(open, moment.at),
-                Command::Post { .. } | Command::RenewToken { .. } | Command::Close { .. } => {
-                    Err(Reject::Unknown("There is no such council.".into()))
-                }
+                Command::Post { .. }
+                | Command::Change(_)
+                | Command::RenewToken { .. }
+                | Command::Close { .. } => Err(Reject::Unknown("There is no such council.".into())),
             };
         };
         match command {
@@ -216,6 +256,7 @@ impl Form for State {
             Command::Post { sender, body, reply_to, .. } => {
                 state.post(sender, body, reply_to, moment)
             }
+            Command::Change(changing) => state.change(changing, moment),
             Command::RenewToken { sender } => state.renew_token(sender, moment.at),
             Command::Close { summary, by } => state.close(summary, by, moment.at),
         }
@@ -294,7 +335,12 @@ impl State {
     pub fn allowed(&self) -> Vec<&'static str> {
         let candidates = match &self.stage {
             Stage::Open { turn, .. } => {
-                vec![("post", self.has_room()), ("stop", turn.is_some()), ("close", true)]
+                vec![
+                    ("post", self.has_room()),
+                    ("stop", turn.is_some()),
+                    ("change", self.can_change()),
+                    ("close", true),
+                ]
             }
             Stage::Closed { .. } => vec![],
         };
@@ -345,6 +391,10 @@ impl State {
 
     fn has_room(&self) -> bool {
         self.posts.len() < limits::COUNCIL_POSTS
+    }
+
+    fn can_change(&self) -> bool {
+        self.changes.len() < limits::COUNCIL_CHANGES
     }
 
     fn turn(&self) -> Option<&Turn> {
@@ -406,6 +456,33 @@ impl State {
             at: moment.at,
         };
         Ok([posted].into_iter().chain(turn).collect())
+    }
+
+    /// An answer of a removed member that is under way is dropped, with what it owed; the
+    /// next in turn begins.
+    fn change(&self, changing: Changing, moment: &Moment) -> Ruling<Event> {
+        self.is_open()?;
+        if !self.can_change() {
+            return Err(self.not_now("This council was changed as often as it can be."));
+        }
+        let Changing { charter, add, remove, prices } = check::change(self, changing)?;
+        let charter = charter.filter(|charter| **charter != *self.charter).map(Arc::from);
+        if charter.is_none() && add.is_empty() && remove.is_empty() {
+            return Ok(vec![]);
+        }
+        let stays = |name: &str| !remove.iter().any(|removed| removed == name);
+        let next = match self.answering().is_some_and(|member| !stays(member)) {
+            true => self.owing().into_iter().find(|(member, _)| stays(member)),
+            false => None,
+        };
+        let turn = next.map(|(member, _)| Event::TurnBegan {
+            member: member.to_owned(),
+            upto: self.last_sequence(),
+            nonce: moment.nonce.clone(),
+        });
+        let noted = self.ledger.unnoted(prices).map(Event::Priced);
+        let changed = Event::Changed { charter, added: add.into(), removed: remove, at: moment.at };
+        Ok([changed].into_iter().chain(noted).chain(turn).collect())
     }
 
     fn renew_token(&self, sender: String, at: Timestamp) -> Ruling<Event> {

@@ -129,6 +129,10 @@ pub const COUNCIL_POSTS: usize = 100_000;
 pub const SEQUENCE_MOST: u32 = 1_000_000_000;
 /// Names that may post without being members.
 pub const COUNCIL_SENDERS: usize = 256;
+/// Times that its charter and its members may be changed.
+pub const COUNCIL_CHANGES: usize = 1_000;
+/// Names of former members that it keeps.
+pub const COUNCIL_FORMER: usize = 256;
 /// How far one post travels: answers to answers to answers.
 pub const RELAY_DEPTH: u8 = 3;
 /// Members that one post makes answer.

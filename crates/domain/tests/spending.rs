@@ -267,8 +267,25 @@ fn wanted(form: Form, wants: usize, seat: u8) -> Command {
             let (sender, body) = ("eve".to_owned(), "@ann @bob Which?".to_owned());
             let post = council::Command::Post { sender, proved: true, body, reply_to: None };
             let close = council::Command::Close { summary: None, by: None };
+            let name = if seat == SeatId(1) { "ann" } else { "bob" };
+            let member = Member {
+                name: name.into(),
+                model: Some(model("other")),
+                persona: None,
+                seated: Default::default(),
+                budget: Allowance::default(),
+            };
+            // Somebody leaves, and comes back by another model.
+            let change = |add: Vec<Member>, remove: &[&str]| {
+                let remove = remove.iter().map(|name| (*name).to_owned()).collect();
+                let changing = council::Changing { charter: None, add, remove, prices };
+                Command::Council(council::Command::Change(changing))
+            };
             match wants % 12 {
                 0 => vec![Command::Council(close)],
+                1 | 2 => vec![change(vec![], &[name])],
+                3 => vec![change(vec![member], &[])],
+                4 => vec![change(vec![member], &[name])],
                 _ => vec![Command::Council(post.clone()), Command::Stop, Command::Council(post)],
             }
         }

@@ -65,6 +65,49 @@ story("a council whose member answers live", async ({ models, server, person }) 
 });
 
 story(
+  "charter and members are edited while a member answers",
+  async ({ models, server, person }) => {
+    await models.say(member({ text: ANSWER, hold: "answer", holdAfter: 6 }));
+    await server.api.POST("/api/councils", {
+      body: {
+        name: "plans",
+        charter: "Plans.",
+        members: [{ name: "Ann", model: "beta" }, { name: "Bo" }],
+      },
+    });
+    await say(server, "plans", "Ada", ["@Ann are you there?"]);
+    const { page } = await person();
+    await page.goto("/councils/plans");
+    await page.getByRole("article", { name: "Ann is answering" }).waitFor();
+
+    await page.getByRole("button", { name: "Edit…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit this council" });
+    await dialog.getByLabel("Charter").fill("Plans for the winter.");
+    await dialog.getByRole("button", { name: "Remove Ann" }).click();
+    await dialog.getByText("Ann is answering and will be cut off.").waitFor();
+    await dialog.getByRole("button", { name: "Add member" }).click();
+    const first = dialog.getByRole("group", { name: "Member 1" });
+    await first.getByLabel("Name").fill("Cy");
+    await first.getByLabel("Model").selectOption({ label: "alpha" });
+    await page.reload();
+    // What was filled in is still there.
+    await page.getByRole("button", { name: "Edit…" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
+
+    const thread = page.getByRole("region", { name: "Thread" });
+    await thread.getByText("Charter edited; Cy added; Ann removed").waitFor();
+    await thread.getByText("Ann was stopped partway through its answer").waitFor();
+    const about = page.getByRole("complementary", { name: "About this council" });
+    await about.getByText("Plans for the winter.").waitFor();
+    expect(await about.getByRole("listitem").allInnerTexts()).toEqual([
+      expect.stringContaining("Bo"),
+      expect.stringContaining("Cy"),
+    ]);
+    expect(await dialog.count()).toBe(0);
+  },
+);
+
+story(
   "a member that fails says why, and what was typed survives",
   async ({ models, server, person }) => {
     await models.say(member({ fault: "noSuchModel" }));

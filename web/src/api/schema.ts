@@ -527,7 +527,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the charter or the members. An answer of a removed member that is under way is
+         *     dropped. For whoever opened the council, and the operator of the server.
+         */
+        patch: operations["councils_change"];
         trace?: never;
     };
     "/api/councils/{council}/agents/{agent}/token": {
@@ -2398,6 +2402,19 @@ export interface components {
             by: string;
             postId: string;
         };
+        ChangeView: {
+            added?: string[];
+            /**
+             * Format: int64
+             * @description The last post before it; 0 where there was none.
+             */
+            after: number;
+            /** Format: date-time */
+            at: string;
+            /** @description There is a new charter. Absent where there is none. */
+            charter?: boolean;
+            removed?: string[];
+        };
         CheckedWorkflow: {
             inputs?: components["schemas"]["InputView"][];
             /** @description The rest only of a file that is sound. */
@@ -2458,6 +2475,18 @@ export interface components {
             /** @description One for each person, to be handed to them. They are not shown again. */
             seatTokens?: components["schemas"]["SeatToken"][];
         };
+        /**
+         * @description What is to be changed in a council. Whoever is removed goes before whoever is added
+         *     comes: to change a member, do both.
+         */
+        CouncilChange: {
+            /** @description New members. */
+            addMembers?: components["schemas"]["NewMember"][];
+            /** @description What it is for from now on. */
+            charter?: string | null;
+            /** @description Members to remove, by name. An answer of theirs that is under way is dropped. */
+            removeMembers?: string[];
+        };
         CouncilClosing: {
             /** @description What came of it. */
             summary?: string | null;
@@ -2481,6 +2510,8 @@ export interface components {
              */
             depth: number;
             leftOut?: string[];
+            /** @description The model that wrote it; absent where somebody posted by themselves. */
+            model?: string;
             /** Format: int64 */
             replyTo?: number;
             sender: string;
@@ -2504,6 +2535,8 @@ export interface components {
         };
         CouncilPosts: {
             answering?: string;
+            /** @description What whoever opened it has changed since then. */
+            changes: components["schemas"]["ChangeView"][];
             council: string;
             /** @description Of the costs, where there are any. */
             currency?: string;
@@ -4096,7 +4129,7 @@ export interface components {
         /** @description A council that was opened, by you. */
         OpenedCouncil: components["schemas"]["CouncilView"] & {
             /**
-             * @description Proves that you opened it: send it as `Agent-Token` to close or to delete it. It is
+             * @description Proves that you opened it: send it as `Agent-Token` to change, close or delete it. It is
              *     no sender's.
              */
             agentToken: string;
@@ -4509,6 +4542,8 @@ export interface components {
         Reply_CouncilPosts: {
             data: {
                 answering?: string;
+                /** @description What whoever opened it has changed since then. */
+                changes: components["schemas"]["ChangeView"][];
                 council: string;
                 /** @description Of the costs, where there are any. */
                 currency?: string;
@@ -4776,7 +4811,7 @@ export interface components {
             /** @description A council that was opened, by you. */
             data: components["schemas"]["CouncilView"] & {
                 /**
-                 * @description Proves that you opened it: send it as `Agent-Token` to close or to delete it. It is
+                 * @description Proves that you opened it: send it as `Agent-Token` to change, close or delete it. It is
                  *     no sender's.
                  */
                 agentToken: string;
@@ -10660,6 +10695,142 @@ export interface operations {
                 };
             };
             /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    councils_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The council's name. */
+                council: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CouncilChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_CouncilView"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -5,6 +5,7 @@ import { Button } from "../ui/Button";
 import { some } from "../ui/time";
 import type { CouncilPage } from "./useCouncil";
 import { CloseCouncil } from "./Dialogs";
+import { EditCouncil } from "./EditCouncil";
 import { forget } from "./useSender";
 
 interface Props {
@@ -17,6 +18,7 @@ interface Props {
 export function CouncilHead({ page, connection, readBack, renew }: Props) {
   const { view } = page;
   const [isClosing, setClosing] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
     if (!isPrinting) return;
@@ -45,9 +47,26 @@ export function CouncilHead({ page, connection, readBack, renew }: Props) {
         onPrint={() => void readBack(1).then(() => setPrinting(true))}
         onRemoved={() => forget(view.sessionId)}
         actions={
-          view.allowed.includes("close") && <Button onClick={() => setClosing(true)}>Close…</Button>
+          <>
+            {view.allowed.includes("change") && (
+              <Button onClick={() => setEditing(true)}>Edit…</Button>
+            )}
+            {view.allowed.includes("close") && (
+              <Button onClick={() => setClosing(true)}>Close…</Button>
+            )}
+          </>
         }
       />
+      {isEditing && (
+        <EditCouncil
+          view={view}
+          onClose={() => setEditing(false)}
+          onDone={() => {
+            setEditing(false);
+            renew();
+          }}
+        />
+      )}
       {isClosing && (
         <CloseCouncil
           view={view}

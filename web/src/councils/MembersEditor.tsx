@@ -11,24 +11,28 @@ import { nameProblem } from "../whiteboards/names";
 import { memberName, modelOf, NOBODY, type NewMember } from "./newCouncil";
 
 interface Props {
+  legend?: string;
+  /** The field of the request, by which problems name it. */
+  field?: string;
   members: NewMember[];
   problem: Problem | undefined;
   onChange: (members: NewMember[]) => void;
 }
 
-export function MembersEditor({ members, problem, onChange }: Props) {
+export function MembersEditor(props: Props) {
+  const { legend = "Members", field = "members", members, problem, onChange } = props;
   const models = useModels().data ?? [];
   const change = (index: number, to: Partial<NewMember>) =>
     onChange(members.map((member, place) => (place === index ? { ...member, ...to } : member)));
   return (
     <fieldset className="new-members">
-      <legend className="legend">Members</legend>
+      <legend className="legend">{legend}</legend>
       <p className="muted small">
         A member with a model answers automatically when a post is addressed to it. People and
         outside agents have no model and post for themselves.
       </p>
       {members.map((member, index) => {
-        const wrong = (field: string) => problem?.field(`members[${index}].${field}`);
+        const wrong = (part: string) => problem?.field(`${field}[${index}].${part}`);
         return (
           <div className="new-member" key={index} role="group" aria-label={`Member ${index + 1}`}>
             <TextField
@@ -69,7 +73,7 @@ export function MembersEditor({ members, problem, onChange }: Props) {
           </div>
         );
       })}
-      {problem?.field("members") && <p role="alert">Members {problem.field("members")}.</p>}
+      {problem?.field(field) && <p role="alert">Members: {problem.field(field)}.</p>}
       <AddMember onAdd={(member) => onChange([...members, member])} />
     </fieldset>
   );

@@ -11,7 +11,7 @@ import { copy } from "../ui/announce";
 import { Cut, Spent } from "../ui/Spent";
 import { moment } from "../ui/time";
 import { Face } from "./Face";
-import { firstLine, type Post, type Silence } from "./entries";
+import { firstLine, type Change, type Post, type Silence } from "./entries";
 
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 /** A chain of answers to answers ends here. */
@@ -152,6 +152,22 @@ export const SilenceLine = memo(function SilenceLine({ silence }: { silence: Sil
         </p>
       )}
     </div>
+  );
+});
+
+/** What whoever opened the council has changed in it. */
+export const ChangeLine = memo(function ChangeLine({ change }: { change: Change }) {
+  const { added = [], removed = [] } = change;
+  const parts = [
+    change.charter && "charter edited",
+    added.length > 0 && `${listed(added)} added`,
+    removed.length > 0 && `${listed(removed)} removed`,
+  ].filter((part) => part !== false && part !== undefined);
+  const words = parts.join("; ");
+  return (
+    <p className="council-silence" title={moment(change.at)}>
+      {words.charAt(0).toUpperCase() + words.slice(1)}
+    </p>
   );
 });
 

@@ -14,7 +14,7 @@ import { Wrong } from "../ui/Notice";
 import { useFollowEnd } from "../session/useFollowEnd";
 import { some } from "../ui/time";
 import type { CouncilPage } from "./useCouncil";
-import { PostCard, SilenceLine } from "./Posts";
+import { ChangeLine, PostCard, SilenceLine } from "./Posts";
 import { entriesOf, firstOf, lastOf, turnOf, type Entry, type Post } from "./entries";
 
 interface Props {
@@ -42,10 +42,6 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
   );
   const first = firstOf(thread) ?? 1;
   const last = lastOf(thread);
-  const models = useMemo(
-    () => new Map(view.members.map((member) => [member.name, member.model])),
-    [view.members],
-  );
   const posts = useMemo(() => new Map(thread.posts.map((post) => [post.sequence, post])), [thread]);
   const rows = useMemo(() => dated(entriesOf(thread)), [thread]);
 
@@ -100,13 +96,13 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
           {rows.map(({ entry, day }) => (
             <Fragment key={keyOf(entry)}>
               {day !== undefined && <p className="council-day muted small">{day}</p>}
-              {entry.type === "silence" ? (
-                <SilenceLine silence={entry.silence} />
-              ) : (
+              {entry.type === "silence" && <SilenceLine silence={entry.silence} />}
+              {entry.type === "change" && <ChangeLine change={entry.change} />}
+              {entry.type === "post" && (
                 <PostCard
                   post={entry.post}
                   answers={posts.get(entry.post.replyTo ?? 0)}
-                  model={models.get(entry.post.sender)}
+                  model={entry.post.model}
                   isMine={entry.post.sender === me}
                   onReply={onReply}
                   onJump={jump}
@@ -130,6 +126,7 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
 }
 
 function keyOf(entry: Entry): string {
+  if (entry.type === "change") return `changed/${entry.change.at}`;
   return entry.type === "post" ? `${entry.post.sequence}` : turnOf(entry.silence);
 }
 

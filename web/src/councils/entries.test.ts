@@ -5,6 +5,7 @@ import {
   merge,
   NO_THREAD,
   opening,
+  type Change,
   type Post,
   type Silence,
   type Thread,
@@ -20,7 +21,7 @@ function silence(member: string, upto: number, text = ""): Silence {
 
 function run(from: number, to: number, ...silences: Silence[]): Thread {
   const posts = Array.from({ length: to - from + 1 }, (_, index) => post(from + index));
-  return { posts, silences };
+  return { posts, silences, changes: [] };
 }
 
 function sequences(thread: Thread): number[] {
@@ -34,6 +35,18 @@ test("pieces read in any order make one run, each post once", () => {
   expect(sequences(merge(older, run(8, 9)))).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
+test("a change stands where it was made, once, and not before what is read", () => {
+  const change = (after: number, at: string): Change => ({ after, removed: ["Ben"], at });
+  const thread = { ...run(3, 4), changes: [change(3, "b")] };
+  const older = { ...run(1, 3), changes: [change(0, "a"), change(3, "b")] };
+  const shown = (whole: Thread) =>
+    entriesOf(whole).map((entry) => (entry.type === "post" ? entry.post.sequence : entry.type));
+  expect(shown(thread)).toEqual([3, "change", 4]);
+  expect(shown(merge(thread, older))).toEqual(["change", 1, 2, 3, "change", 4]);
+  expect(merge(thread, older).changes).toHaveLength(2);
+  expect(shown({ ...run(3, 4), changes: [change(1, "a")] })).toEqual([3, 4]);
+});
+
 test("what is known keeps its identity", () => {
   const thread = run(1, 3, silence("Ben", 2));
   const again = merge(thread, run(2, 3, silence("Ben", 2)));
@@ -45,6 +58,7 @@ test("the words of a stopped turn replace the turn without words", () => {
   const thread = merge(run(1, 2, silence("Ben", 2)), {
     posts: [],
     silences: [silence("Ben", 2, "I")],
+    changes: [],
   });
   expect(thread.silences.map((one) => one.text)).toEqual(["I"]);
 });
@@ -52,7 +66,7 @@ test("the words of a stopped turn replace the turn without words", () => {
 test("a silence stands after the last post that it took in, and not without it", () => {
   const thread = run(2, 4, silence("Ben", 1), silence("Ben", 2), silence("Cid", 4));
   const shown = entriesOf(thread).map((entry) =>
-    entry.type === "post" ? entry.post.sequence : entry.silence.member,
+    entry.type === "silence" ? entry.silence.member : "post" in entry && entry.post.sequence,
   );
   expect(shown).toEqual([2, "Ben", 3, 4, "Cid"]);
 });

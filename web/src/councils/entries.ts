@@ -6,15 +6,20 @@ import type { Schemas } from "../api/client";
 
 export type Post = Schemas["CouncilPostView"];
 export type Silence = Schemas["SilenceView"];
+export type Change = Schemas["ChangeView"];
 
 export interface Thread {
   readonly posts: readonly Post[];
   readonly silences: readonly Silence[];
+  readonly changes: readonly Change[];
 }
 
-export type Entry = { type: "post"; post: Post } | { type: "silence"; silence: Silence };
+export type Entry =
+  | { type: "post"; post: Post }
+  | { type: "silence"; silence: Silence }
+  | { type: "change"; change: Change };
 
-export const NO_THREAD: Thread = { posts: [], silences: [] };
+export const NO_THREAD: Thread = { posts: [], silences: [], changes: [] };
 
 export function firstOf(thread: Thread): number | undefined {
   return thread.posts[0]?.sequence;
@@ -25,7 +30,18 @@ export function lastOf(thread: Thread): number {
 }
 
 export function merge(thread: Thread, page: Thread): Thread {
-  return { posts: mergePosts(thread.posts, page.posts), silences: mergeSilences(thread, page) };
+  return {
+    posts: mergePosts(thread.posts, page.posts),
+    silences: mergeSilences(thread, page),
+    changes: mergeChanges(thread.changes, page.changes),
+  };
+}
+
+function mergeChanges(known: readonly Change[], read: readonly Change[]): readonly Change[] {
+  const at = new Set(known.map((change) => change.at));
+  const more = read.filter((change) => !at.has(change.at));
+  if (more.length === 0) return known;
+  return [...known, ...more].sort((one, other) => one.at.localeCompare(other.at));
 }
 
 function mergePosts(known: readonly Post[], read: readonly Post[]): readonly Post[] {
@@ -53,16 +69,25 @@ export function turnOf(silence: Silence): string {
   return `${silence.member}/${silence.upto}`;
 }
 
-/** In the order in which to show them: a silence stands after the last post that it took in. */
+/**
+ * In the order in which to show them: a silence stands after the last post that it took in, a
+ * change after the last post before it.
+ */
 export function entriesOf(thread: Thread): Entry[] {
+  const changesAfter = (sequence: number) =>
+    thread.changes
+      .filter((change) => change.after === sequence)
+      .map((change): Entry => ({ type: "change", change }));
   const silences = new Map<number, Silence[]>();
   for (const silence of thread.silences) {
     silences.set(silence.upto, [...(silences.get(silence.upto) ?? []), silence]);
   }
-  return thread.posts.flatMap((post): Entry[] => [
+  const posts = thread.posts.flatMap((post): Entry[] => [
     { type: "post", post },
     ...(silences.get(post.sequence) ?? []).map((silence): Entry => ({ type: "silence", silence })),
+    ...changesAfter(post.sequence),
   ]);
+  return [...changesAfter((firstOf(thread) ?? 1) - 1), ...posts];
 }
 
 const QUOTE_CHARACTERS = 120;

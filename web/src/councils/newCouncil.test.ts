@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memberName, modelOf } from "./newCouncil";
+import { changeOf, memberName, modelOf, NO_EDIT } from "./newCouncil";
 
 test("an agent's name becomes one that can stand after an @", () => {
   expect(memberName("The User’s Voice")).toBe("The-Users-Voice");
@@ -23,4 +23,16 @@ test("an agent speaks by its own model, its tier's, or any", () => {
   expect(modelOf({ ...agent, tier: "fast" }, tiers, models)).toBe("o/small");
   expect(modelOf({ ...agent, tier: "strong" }, tiers, models)).toBe("o/any");
   expect(modelOf(agent, [], [])).toBe("");
+});
+
+test("only what is different is sent, and nothing where nothing is", () => {
+  const council = { charter: "Plans.", members: [{ name: "Ann", model: "o/a" }] };
+  expect(changeOf(NO_EDIT, council)).toBeUndefined();
+  expect(changeOf({ ...NO_EDIT, charter: "Plans.", remove: ["Bo"] }, council)).toBeUndefined();
+  const add = [{ name: " Cy ", model: "", persona: " " }];
+  expect(changeOf({ charter: "Other.", remove: ["Ann", "Bo"], add }, council)).toEqual({
+    charter: "Other.",
+    removeMembers: ["Ann"],
+    addMembers: [{ name: "Cy", model: null, persona: null }],
+  });
 });

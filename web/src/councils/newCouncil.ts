@@ -51,17 +51,43 @@ export function modelOf(
   return agent.model ?? ofTier ?? models[0]?.name ?? "";
 }
 
+function memberOf(member: NewMember) {
+  return {
+    name: member.name.trim(),
+    model: member.model || null,
+    persona: member.persona.trim() || null,
+  };
+}
+
+/** What somebody wants to change in a council. The charter is there once it was edited. */
+export interface Edit {
+  charter?: string;
+  remove: string[];
+  add: NewMember[];
+}
+
+export const NO_EDIT: Edit = { remove: [], add: [] };
+
+/** What is different from what stands, or nothing. */
+export function changeOf(
+  edit: Edit,
+  council: Pick<Schemas["CouncilView"], "charter" | "members">,
+): Schemas["CouncilChange"] | undefined {
+  const charter = edit.charter === council.charter ? undefined : edit.charter;
+  const removeMembers = edit.remove.filter((name) =>
+    council.members.some((member) => member.name === name),
+  );
+  if (charter === undefined && removeMembers.length + edit.add.length === 0) return undefined;
+  return { charter: charter ?? null, removeMembers, addMembers: edit.add.map(memberOf) };
+}
+
 /** As the server takes it; what was left empty is left out. */
 export function requestOf(council: NewCouncil): Schemas["NewCouncil"] {
   return {
     name: roomName(council.name),
     charter: council.charter,
     project: council.project.trim() || null,
-    members: council.members.map((member) => ({
-      name: member.name.trim(),
-      model: member.model || null,
-      persona: member.persona.trim() || null,
-    })),
+    members: council.members.map(memberOf),
     budget: budgetOf(council.allowance) ?? null,
   };
 }

@@ -4,6 +4,15 @@ import { announce } from "../ui/announce";
 import { councilKey, type CouncilPage } from "./useCouncil";
 
 const ENDS: readonly string[] = ["answered", "passed", "answerFailed", "answerStopped"];
+/** After these a turn may have ended without a post. */
+const MAY_CUT: readonly string[] = [
+  "passed",
+  "answerFailed",
+  "answerStopped",
+  "stopped",
+  "changed",
+  "closed",
+];
 
 /** The answer that is being written. Who writes it is the server's word. */
 export function useAnswer(
@@ -24,7 +33,7 @@ export function useAnswer(
     if (event.type === "answered" && member) announce(`${member} answered`);
     if (event.type === "passed" && member) announce(`${member} passed`);
     if (event.type === "answerFailed" && member) announce(`${member} could not answer`);
-    if (["passed", "answerFailed", "answerStopped", "stopped", "closed"].includes(event.type)) {
+    if (MAY_CUT.includes(event.type)) {
       turnEnded(upto);
     }
     if (member && upto !== undefined && ENDS.includes(event.type)) {

@@ -18,7 +18,7 @@ function answer(url: URL): unknown {
     sequence: since + index + 1,
   }));
   const silences = council.silences.filter((silence) => silence.upto > since);
-  return { posts, silences, since: end, more: end < council.last };
+  return { posts, silences, changes: [], since: end, more: end < council.last };
 }
 
 /** Says when somebody has read it. */

@@ -28,6 +28,6 @@ export function useSender(sessionId: string) {
 
 /** What this browser knows of a council that is gone. */
 export function forget(sessionId: string): void {
-  for (const what of ["name", "tokens", "draft"])
+  for (const what of ["name", "tokens", "draft", "edit"])
     remember(`council-${what}.${sessionId}`, undefined);
 }

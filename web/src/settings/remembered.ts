@@ -28,7 +28,7 @@ const UNSENT: readonly RegExp[] = [
   /^board\.draft$/,
   /^discussion-draft$/,
   /^(reply|ballot|follow-up|turn|interjection|approval|cancelling)\./,
-  /^council-(new$|draft\.|summary\.)/,
+  /^council-(new$|draft\.|summary\.|edit\.)/,
   /^agent-draft\./,
   /^draft\.whiteboard/,
   KEY,

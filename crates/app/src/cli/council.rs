@@ -36,6 +36,8 @@ enum Command {
     Post(Post),
     /// Read the thread
     Read(Read),
+    /// Change the charter or the members of a council
+    Edit(Edit),
     /// Close a council; it stays readable
     Close {
         #[command(flatten)]
@@ -85,6 +87,27 @@ struct Open {
     project: Option<String>,
     #[command(flatten)]
     limit: Limit,
+}
+
+#[derive(Args)]
+struct Edit {
+    #[command(flatten)]
+    which: Which,
+    /// A new charter; `-` reads it from standard input
+    #[arg(long, value_name = "CHARTER")]
+    charter: Option<String>,
+    /// A new member; one with a model answers automatically (repeat)
+    #[arg(long = "add", value_name = "NAME[=MODEL]")]
+    members: Vec<String>,
+    /// Who a new member is, for its model (repeat)
+    #[arg(long = "persona", value_name = "NAME=TEXT")]
+    personas: Vec<String>,
+    /// Remove a member; an answer that it is writing is dropped (repeat)
+    #[arg(long, value_name = "NAME")]
+    remove: Vec<String>,
+    /// The token that opening it returned, where you are not who opened it
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
 }
 
 #[derive(Args)]
@@ -153,6 +176,7 @@ impl Command {
                 list.named(api, KIND, empty).await
             }
             Command::Post(post) => post.run(reach, kept).await,
+            Command::Edit(edit) => edit.run(api).await,
             Command::Read(read) => read.run(api).await,
             Command::Token { which, sender } => {
                 let path = which.path(&format!("/agents/{}/token", encode(&sender)));
@@ -182,21 +206,7 @@ impl Open {
         ]);
         let reply: Value = api.post("/api/councils", &body).await?;
         let name = &self.which.name;
-        let members = reply["members"].as_array().into_iter().flatten();
-        let members: Vec<String> = members
-            .map(|member| {
-                let part = |key: &str| clean(member[key].as_str().unwrap_or_default());
-                match part("model") {
-                    model if model.is_empty() => part("name"),
-                    model => format!("{} ({model})", part("name")),
-                }
-            })
-            .collect();
-        let with = match members.is_empty() {
-            true => String::new(),
-            false => format!(", with {}", members.join(", ")),
-        };
-        self.which.print(&reply, &format!("{name} is open{with}."));
+        self.which.print(&reply, &format!("{name} is open{}.", with(&reply)));
         if !self.which.json {
             terminal::note(&format!("  → plenary council post {name} --as YOU \"…\" --wait"));
         }
@@ -204,24 +214,61 @@ impl Open {
     }
 
     fn members(&self) -> Result<Vec<Value>, ApiError> {
-        let mut members: Vec<Value> = self
-            .members
-            .iter()
-            .map(|written| match written.split_once('=') {
-                Some((name, model)) => json!({ "name": name, "model": model }),
-                None => json!({ "name": written }),
-            })
-            .collect();
-        for written in &self.personas {
-            let (name, persona) = written
-                .split_once('=')
-                .ok_or_else(|| usage(format!("--persona {written}: write NAME=TEXT")))?;
-            let member = members.iter_mut().find(|member| member["name"] == name);
-            let unknown = || usage(format!("--persona {name}=…: no member is called {name}"));
-            member.ok_or_else(unknown)?["persona"] = json!(persona);
-        }
+        let mut members = members(&self.members, &self.personas)?;
         self.limit.sit(&mut members, |member, name| member["name"] == name)?;
         Ok(members)
+    }
+}
+
+/// Members as they are written: `NAME[=MODEL]`, and who they are.
+fn members(members: &[String], personas: &[String]) -> Result<Vec<Value>, ApiError> {
+    let member = |written: &String| match written.split_once('=') {
+        Some((name, model)) => json!({ "name": name, "model": model }),
+        None => json!({ "name": written }),
+    };
+    let mut members: Vec<Value> = members.iter().map(member).collect();
+    for written in personas {
+        let (name, persona) = written
+            .split_once('=')
+            .ok_or_else(|| usage(format!("--persona {written}: write NAME=TEXT")))?;
+        let member = members.iter_mut().find(|member| member["name"] == name);
+        let unknown = || usage(format!("--persona {name}=…: no member is called {name}"));
+        member.ok_or_else(unknown)?["persona"] = json!(persona);
+    }
+    Ok(members)
+}
+
+/// Who belongs to a council, after its name.
+fn with(council: &Value) -> String {
+    let member = |member: &Value| {
+        let part = |key: &str| clean(member[key].as_str().unwrap_or_default());
+        match part("model") {
+            model if model.is_empty() => part("name"),
+            model => format!("{} ({model})", part("name")),
+        }
+    };
+    let members: Vec<String> =
+        council["members"].as_array().into_iter().flatten().map(member).collect();
+    if members.is_empty() { String::new() } else { format!(", with {}", members.join(", ")) }
+}
+
+impl Edit {
+    async fn run(self, api: &Api) -> Result<u8, ApiError> {
+        let charter = self.charter.as_deref().map(text).transpose()?;
+        let add = members(&self.members, &self.personas)?;
+        if charter.is_none() && add.is_empty() && self.remove.is_empty() {
+            return Err(usage("say what to change: --charter, --add or --remove"));
+        }
+        let body = given([
+            ("charter", json!(charter)),
+            ("addMembers", json!(add)),
+            ("removeMembers", json!(self.remove)),
+        ]);
+        let api = api.with_agent(self.token);
+        let reply: Value = api.patch(&self.which.path(""), &body).await?;
+        let name = &self.which.name;
+        self.which.print(&reply, &format!("{name} is changed{}.", with(&reply)));
+        Ok(exit::DONE)
     }
 }
 

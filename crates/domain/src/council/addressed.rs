@@ -15,11 +15,13 @@ pub struct Audience {
 }
 
 impl State {
-    /// Without a mention, or by `@all`, a post from outside is for all models.
+    /// Without a mention, or by `@all`, a post from outside is for all models. Who names
+    /// only a former member speaks to nobody here, rather than to all.
     pub(super) fn addressed_from_outside(&self, sender: &str, body: &str) -> Audience {
         let known = self.senders.iter().map(String::as_str).filter(|name| *name != sender);
-        let known: Vec<&str> =
-            self.others(sender).map(|m| m.name.as_str()).chain(known).chain([ALL]).collect();
+        let former = self.former.iter().map(|former| former.name.as_str());
+        let members = self.others(sender).map(|member| member.name.as_str());
+        let known: Vec<&str> = members.chain(known).chain(former).chain([ALL]).collect();
         let mentions = mentions(body, &known);
         let everybody = mentions.is_empty() || mentions.contains(&ALL);
         let meant =

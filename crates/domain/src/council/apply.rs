@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Debt, Event, Post, Silence, Stage, State, Turn, Why};
+use super::{Change, Debt, Event, Former, Member, Post, Silence, Stage, State, Turn, Why};
 use crate::budget::tokens_of;
 use crate::call::Usage;
+use crate::ids::ModelName;
 use crate::ledger::{Ended, Ledger, Settled};
 use crate::limits;
+use crate::names::are_same;
 
 impl State {
     pub(super) fn opened(event: &Event) -> Option<State> {
@@ -18,6 +20,8 @@ impl State {
             name: name.clone(),
             charter: charter.clone(),
             members: members.clone(),
+            former: vec![],
+            changes: vec![],
             project: project.clone(),
             opened_by: by.clone(),
             opened_at: *at,
@@ -55,6 +59,7 @@ impl State {
                     addressed: addressed.clone(),
                     left_out: left_out.clone(),
                     upto: None,
+                    model: None,
                     cut: false,
                     usage: Usage::default(),
                     at: *at,
@@ -62,6 +67,19 @@ impl State {
             }
             Event::TokenRenewed { sender, generation, .. } => {
                 self.renewals.insert(sender.clone(), *generation);
+            }
+            Event::Changed { charter, added, removed, at } => {
+                if let Some(charter) = charter {
+                    self.charter = charter.clone();
+                }
+                self.reseat(added, removed);
+                self.changes.push(Arc::new(Change {
+                    after: self.last_sequence(),
+                    charter: charter.is_some(),
+                    added: added.iter().map(|member| member.name.clone()).collect(),
+                    removed: removed.clone(),
+                    at: *at,
+                }));
             }
             Event::TurnBegan { member, upto, nonce } => {
                 let nonce = self.code.get_or_insert_with(|| nonce.clone()).clone();
@@ -83,12 +101,9 @@ impl State {
             } => {
                 self.end_turn(member, *upto);
                 self.read.insert(member.clone(), *upto);
-                self.note_spending(
-                    member,
-                    answer.usage,
-                    (Ended::Answered, answer.attempts),
-                    &answer.text,
-                );
+                let model = self.model_of(member);
+                let ended = (Ended::Answered, answer.attempts);
+                self.note_spending(member, &model, answer.usage, ended, &answer.text);
                 self.keep(Post {
                     sequence: *sequence,
                     sender: member.clone(),
@@ -98,6 +113,7 @@ impl State {
                     addressed: addressed.clone(),
                     left_out: left_out.clone(),
                     upto: Some(*upto),
+                    model,
                     cut: answer.cut,
                     usage: answer.usage,
                     at: *at,
@@ -106,24 +122,29 @@ impl State {
             Event::Passed { member, upto, text, usage } => {
                 self.end_turn(member, *upto);
                 self.read.insert(member.clone(), *upto);
-                self.note_spending(member, *usage, (Ended::Answered, 1), text);
-                self.fall_silent(member, *upto, Why::Passed { text: text.clone() }, *usage);
+                let model = self.model_of(member);
+                self.note_spending(member, &model, *usage, (Ended::Answered, 1), text);
+                let why = Why::Passed { text: text.clone() };
+                self.fall_silent(member, *upto, model, why, *usage);
             }
             Event::AnswerFailed { member, upto, failure, partial } => {
                 self.end_turn(member, *upto);
                 let usage = failure.usage;
                 let ended = (Ended::Failed(failure.kind), failure.attempts);
-                self.note_spending(member, usage, ended, partial);
+                let model = self.model_of(member);
+                self.note_spending(member, &model, usage, ended, partial);
                 let (failure, partial) = (failure.clone(), partial.clone());
-                self.fall_silent(member, *upto, Why::Failed { failure, partial }, usage);
+                self.fall_silent(member, *upto, model, Why::Failed { failure, partial }, usage);
             }
             Event::AnswerStopped { member, upto, partial: text, usage } => {
-                self.note_spending(member, *usage, (Ended::Stopped, 1), text);
                 let of_turn = |s: &&mut Arc<Silence>| s.member == *member && s.upto == *upto;
                 let silence = self.silences.iter_mut().rev().find(of_turn).map(Arc::make_mut);
+                // Who was stopped by being removed is no member any more.
+                let model = silence.as_ref().and_then(|silence| silence.model.clone());
                 if let Some(Silence { why: Why::Stopped { partial }, usage: used, .. }) = silence {
                     (*partial, *used) = (Some(text.clone()), *usage);
                 }
+                self.note_spending(member, &model, *usage, (Ended::Stopped, 1), text);
             }
             Event::Stopped => {
                 self.cut_off();
@@ -158,19 +179,44 @@ impl State {
         }
     }
 
+    /// Takes members away and brings others. Debts name members by their places.
+    fn reseat(&mut self, added: &[Member], removed: &[String]) {
+        let is_removed = |member: &Member| removed.contains(&member.name);
+        if self.answering().is_some_and(|name| removed.iter().any(|removed| removed == name)) {
+            self.cut_off();
+        }
+        let (gone, stay): (Vec<Member>, Vec<Member>) =
+            self.members.iter().cloned().partition(is_removed);
+        let stays: Vec<bool> = self.members.iter().map(|member| !is_removed(member)).collect();
+        if let Stage::Open { owed, .. } = &mut self.stage {
+            owed.retain(|debt| stays.get(debt.member).is_some_and(|stays| *stays));
+            let place = |old: usize| stays[..old].iter().filter(|stays| **stays).count();
+            owed.iter_mut().for_each(|debt| debt.member = place(debt.member));
+        }
+        for Member { name, model, .. } in gone {
+            self.read.remove(&name);
+            self.former.push(Former { name, had_model: model.is_some() });
+        }
+        let is_back = |former: &Former| added.iter().any(|new| are_same(&new.name, &former.name));
+        self.former.retain(|former| !is_back(former));
+        self.members = stay.into_iter().chain(added.iter().cloned()).collect();
+    }
+
+    fn model_of(&self, member: &str) -> Option<ModelName> {
+        self.member(member)?.model.clone()
+    }
+
     fn note_spending(
         &mut self,
         member: &str,
+        model: &Option<ModelName>,
         usage: Usage,
         (ended, requests): (Ended, u32),
         text: &str,
     ) {
-        let Some(model) = self.member(member).and_then(|member| member.model.clone()) else {
-            return;
-        };
+        let Some(model) = model else { return };
         let read = self.thread_tokens();
         let (seat, written_bytes) = (Some(member), text.len());
-        let model = &model;
         self.ledger.settle(Settled { model, seat, usage, ended, requests, read, written_bytes });
     }
 
@@ -180,15 +226,23 @@ impl State {
         tokens_of(self.charter.len() + newest.map(|post| post.body.len()).sum::<usize>())
     }
 
-    fn fall_silent(&mut self, member: &str, upto: u64, why: Why, usage: Usage) {
+    fn fall_silent(
+        &mut self,
+        member: &str,
+        upto: u64,
+        model: Option<ModelName>,
+        why: Why,
+        usage: Usage,
+    ) {
         let member = member.to_owned();
-        self.silences.push(Arc::new(Silence { member, upto, why, usage }));
+        self.silences.push(Arc::new(Silence { member, upto, model, why, usage }));
     }
 
     fn cut_off(&mut self) {
         let Stage::Open { turn, .. } = &mut self.stage else { return };
         if let Some(Turn { member, upto, .. }) = turn.take() {
-            self.fall_silent(&member, upto, Why::Stopped { partial: None }, Usage::default());
+            let (model, why) = (self.model_of(&member), Why::Stopped { partial: None });
+            self.fall_silent(&member, upto, model, why, Usage::default());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::addressed::ALL;
-use super::{Event, Member, Open, State};
+use super::{Changing, Event, Member, Open, State};
 use crate::form::Ruling;
 use crate::ledger::Ledger;
 use crate::limits;
@@ -15,14 +15,13 @@ use crate::reject::{Reject, Wrong, name, settled, text};
 pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
     let Open { name, charter, members, project, by, prices, budget } = open;
     let (project, by) = (said(project), said(by));
-    let blank = |member: Member| Member { persona: said(member.persona), ..member };
     let members: Arc<[Member]> = members.into_iter().map(blank).collect();
     let mut wrong = vec![];
     if let Err(problem) = check_room_name(&name) {
         wrong.push(Wrong::new("name", problem));
     }
     text(&mut wrong, "charter", &charter, limits::CHARTER_BYTES);
-    check_members(&mut wrong, &members);
+    check_members(&mut wrong, "members", &[], &members);
     label(&mut wrong, "project", project.as_deref());
     label(&mut wrong, "by", by.as_deref());
     budget.iter().for_each(|budget| budget.check(&mut wrong));
@@ -33,12 +32,65 @@ pub fn open(open: Open, at: Timestamp) -> Ruling<Event> {
     Ok([opened].into_iter().chain(noted).chain(budget).collect())
 }
 
+pub fn change(state: &State, changing: Changing) -> Result<Changing, Reject> {
+    let Changing { charter, add, remove, prices } = changing;
+    let add: Vec<Member> = add.into_iter().map(blank).collect();
+    let mut wrong = vec![];
+    if let Some(charter) = &charter {
+        text(&mut wrong, "charter", charter, limits::CHARTER_BYTES);
+    }
+    for (place, name) in remove.iter().enumerate().take(limits::WRONG_FIELDS) {
+        let field = format!("removeMembers[{place}]");
+        if state.member(name).is_none() {
+            wrong.push(Wrong::new(field, format!("no member is called {name:?}")));
+        } else if remove[..place].contains(name) {
+            wrong.push(Wrong::new(field, "is named twice"));
+        }
+    }
+    let stay: Vec<&Member> =
+        state.members.iter().filter(|member| !remove.contains(&member.name)).collect();
+    check_members(&mut wrong, "addMembers", &stay, &add);
+    for (place, member) in add.iter().enumerate().take(limits::WRONG_FIELDS) {
+        if let Some(problem) = whose(state, member) {
+            wrong.push(Wrong::new(format!("addMembers[{place}].name"), problem));
+        }
+    }
+    settled(wrong)?;
+    let comes = |name: &str| add.iter().any(|new| are_same(&new.name, name));
+    let former = state.former.iter().map(|former| &former.name).chain(&remove);
+    if former.filter(|name| !comes(name)).count() > limits::COUNCIL_FORMER {
+        return Err(state.not_now("This council has had as many members as it can keep."));
+    }
+    Ok(Changing { charter, add, remove, prices })
+}
+
+/// Whose name a new member would take: what was said under a name stays theirs.
+fn whose(state: &State, member: &Member) -> Option<String> {
+    let name = &member.name;
+    let mut senders = state.senders.iter().filter(|sender| are_same(sender, name));
+    if let Some(sender) = senders.find(|sender| member.model.is_some() || *sender != name) {
+        let why = "has posted here by themselves; a member by another name is needed";
+        return Some(format!("{sender:?} {why}"));
+    }
+    let had_model = |name: &str| {
+        let former = state.former.iter().find(|former| are_same(&former.name, name));
+        let was = state.members.iter().find(|member| are_same(&member.name, name));
+        former.map(|former| former.had_model).or(was.map(|was| was.model.is_some()))
+    };
+    (member.model.is_none() && had_model(name) == Some(true))
+        .then(|| format!("{name:?} was a model here; a person needs another name"))
+}
+
 pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> Result<(), Reject> {
     let same = |name: &str| are_same(name, sender);
     let answers = |member: &&Member| member.model.is_some() && same(&member.name);
     if let Some(member) = state.members.iter().find(answers) {
         let name = &member.name;
         let why = format!("{name} has a model and answers by itself; post under your own name.");
+        return Err(Reject::Forbidden(why));
+    }
+    if let Some(former) = state.former.iter().find(|was| was.had_model && same(&was.name)) {
+        let why = format!("{} was a model here; post under your own name.", former.name);
         return Err(Reject::Forbidden(why));
     }
     let mut wrong = vec![];
@@ -74,20 +126,25 @@ pub fn close(summary: Option<&str>, by: Option<&str>) -> Result<(), Reject> {
     settled(wrong)
 }
 
+fn blank(member: Member) -> Member {
+    Member { persona: said(member.persona), ..member }
+}
+
 /// A text of blanks is none.
 pub fn said(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-fn check_members(wrong: &mut Vec<Wrong>, members: &[Member]) {
-    if members.len() > limits::COUNCIL_MEMBERS {
+/// Members that come to others, which stay.
+fn check_members(wrong: &mut Vec<Wrong>, list: &str, stay: &[&Member], members: &[Member]) {
+    if stay.len() + members.len() > limits::COUNCIL_MEMBERS {
         let most = limits::COUNCIL_MEMBERS;
-        wrong.push(Wrong::new("members", format!("a council has at most {most} members")));
+        wrong.push(Wrong::new(list, format!("a council has at most {most} members")));
     }
     for (place, member) in members.iter().enumerate().take(limits::WRONG_FIELDS) {
-        let field = |name: &str| format!("members[{place}].{name}");
+        let field = |name: &str| format!("{list}[{place}].{name}");
         speaker(wrong, &field("name"), &member.name);
-        let before = members[..place].iter().map(|other| &other.name);
+        let before = stay.iter().copied().chain(&members[..place]).map(|other| &other.name);
         if let Some(other) = before.into_iter().find(|name| are_same(name, &member.name)) {
             // Mentions do not tell them apart.
             let problem = match *other == member.name {

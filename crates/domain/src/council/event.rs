@@ -44,6 +44,17 @@ pub enum Event {
         left_out: Vec<String>,
         at: Timestamp,
     },
+    /// The charter or the members are others from now on. Whoever was removed and added
+    /// again is a member anew.
+    Changed {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charter: Option<Arc<str>>,
+        #[serde(default, skip_serializing_if = "is_empty")]
+        added: Arc<[Member]>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        removed: Vec<String>,
+        at: Timestamp,
+    },
     /// The member answers everything that it owes up to `upto`. The first turn's nonce is
     /// the code of the council; in earlier versions each turn had its own.
     TurnBegan {
@@ -113,6 +124,7 @@ impl Event {
             Event::Budgeted(_) => "budgeted",
             Event::TimeOver { .. } => "timeOver",
             Event::Posted { .. } => "posted",
+            Event::Changed { .. } => "changed",
             Event::TurnBegan { .. } => "turnBegan",
             Event::Answered { .. } => "answered",
             Event::Passed { .. } => "passed",
@@ -128,6 +140,7 @@ impl Event {
     pub fn searchable(&self) -> String {
         match self {
             Event::Opened { name, charter, .. } => format!("{name}\n{charter}"),
+            Event::Changed { charter, .. } => charter.as_deref().unwrap_or_default().to_owned(),
             Event::Posted { body, .. } => body.to_string(),
             Event::Answered { answer, .. } => answer.text.clone(),
             Event::Closed { summary, .. } => summary.clone().unwrap_or_default(),
@@ -142,4 +155,8 @@ impl Event {
             | Event::TokenRenewed { .. } => String::new(),
         }
     }
+}
+
+fn is_empty(members: &Arc<[Member]>) -> bool {
+    members.is_empty()
 }

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Member, Post, Silence, Stage, State, Why};
+use super::{Change, Member, Post, Silence, Stage, State, Why};
 use crate::form::Report;
+use crate::ids::ModelName;
 use crate::ledger::Usage;
 use crate::record::{Document, Line, Saying, Words, line};
 
@@ -44,27 +45,47 @@ fn write_member(out: &mut Document, member: &Member) {
 }
 
 /// Posts in their order; a turn without one stands after the last post that its
-/// member was shown.
+/// member was shown, and a change where it was made.
 fn write_thread(out: &mut Document, state: &State) {
+    let mut changes: VecDeque<&Change> = state.changes.iter().map(|c| c.as_ref()).collect();
     let mut silences: Vec<&Silence> = state.silences.iter().map(|s| s.as_ref()).collect();
     silences.sort_by_key(|silence| silence.upto);
     let mut silences = VecDeque::from(silences);
     for post in &state.posts {
+        while let Some(change) = changes.pop_front_if(|c| c.after < post.sequence) {
+            write_change(out, change);
+        }
         write_post(out, state, post);
         while let Some(silence) = silences.pop_front_if(|s| s.upto <= post.sequence) {
             write_silence(out, state, silence);
         }
     }
     silences.into_iter().for_each(|silence| write_silence(out, state, silence));
+    changes.into_iter().for_each(|change| write_change(out, change));
     if let Some(member) = state.answering() {
         out.note(line!("{} is answering.", Words(member)));
     }
 }
 
-/// What an answer of this member took.
-fn took(state: &State, member: &str, used: Usage) -> Option<String> {
-    let model = state.members.iter().find(|one| one.name == member)?.model.as_ref()?;
-    state.ledger.call_in_words(model, used)
+fn write_change(out: &mut Document, change: &Change) {
+    let names = |names: &[String]| {
+        let names: Vec<Line> = names.iter().map(|name| line!("{}", Words(name))).collect();
+        Line::joined(&names, ", ")
+    };
+    if change.charter {
+        out.note(line!("{}: the charter was changed.", change.at));
+    }
+    if !change.removed.is_empty() {
+        out.note(line!("{}: removed {}.", change.at, names(&change.removed)));
+    }
+    if !change.added.is_empty() {
+        out.note(line!("{}: added {}.", change.at, names(&change.added)));
+    }
+}
+
+/// What an answer of this model took.
+fn took(state: &State, model: Option<&ModelName>, used: Usage) -> Option<String> {
+    state.ledger.call_in_words(model?, used)
 }
 
 fn write_post(out: &mut Document, state: &State, post: &Post) {
@@ -73,7 +94,7 @@ fn write_post(out: &mut Document, state: &State, post: &Post) {
     let reply = post.reply_to.map(|to| line!(", in reply to {}", to)).unwrap_or_default();
     out.note(line!("{}{}", post.at, reply));
     out.answer(&post.body, post.cut);
-    out.took(took(state, &post.sender, post.usage));
+    out.took(took(state, post.model.as_ref(), post.usage));
     if !post.left_out.is_empty() {
         let names: Vec<Line> = post.left_out.iter().map(|name| line!("{}", Words(name))).collect();
         out.note(line!("Not asked to answer: {}", Line::joined(&names, ", ")));
@@ -93,5 +114,5 @@ fn write_silence(out: &mut Document, state: &State, silence: &Silence) {
     };
     out.note(note);
     out.quote(text);
-    out.took(took(state, &silence.member, silence.usage));
+    out.took(took(state, silence.model.as_ref(), silence.usage));
 }

@@ -64,6 +64,7 @@ impl State {
             | Event::Budgeted(_)
             | Event::TimeOver { .. }
             | Event::Posted { .. }
+            | Event::Changed { .. }
             | Event::TurnBegan { .. }
             | Event::Passed { .. }
             | Event::AnswerFailed { .. }

@@ -4,6 +4,7 @@
 //! `nonce(n)`; the council was opened at `at(0)` with `nonce(0)`.
 
 mod budgets;
+mod changes;
 mod golden;
 mod mentions;
 mod prompts;
@@ -174,6 +175,15 @@ fn close() -> Command {
     Command::Own(Own::Close { summary: None, by: None })
 }
 
+fn changes(charter: Option<&str>, add: &[Member], remove: &[&str]) -> Command {
+    Command::Own(Own::Change(Changing {
+        charter: charter.map(str::to_owned),
+        add: add.to_vec(),
+        remove: names(remove),
+        prices: Noted::default(),
+    }))
+}
+
 fn answer(text: &str) -> Answer {
     Answer {
         text: text.into(),
@@ -206,6 +216,11 @@ fn posted(n: usize, sequence: u64, sender: &str, body: &str, addressed: &[&str])
         left_out: vec![],
         at: at(n),
     }
+}
+
+fn changed(n: usize, charter: Option<&str>, added: &[Member], removed: &[&str]) -> Event {
+    let (charter, removed) = (charter.map(Arc::from), names(removed));
+    Event::Changed { charter, added: added.into(), removed, at: at(n) }
 }
 
 fn began(n: usize, member: &str, upto: u64) -> Event {
@@ -321,7 +336,7 @@ fn a_council_is_opened_as_asked_and_is_quiet() {
         }]
     );
     assert_eq!((due(&state), state.status()), (vec![], "open"));
-    assert_eq!(state.allowed(), ["post", "close", "export"]);
+    assert_eq!(state.allowed(), ["post", "change", "close", "export"]);
 }
 
 #[test]
@@ -367,8 +382,11 @@ fn a_council_has_so_many_members_and_such_a_charter() {
 
 #[test]
 fn a_council_is_opened_once_and_before_anything_else() {
-    let refusal =
-        not_now("open", "This council has been opened already.", &["post", "close", "export"]);
+    let refusal = not_now(
+        "open",
+        "This council has been opened already.",
+        &["post", "change", "close", "export"],
+    );
     check_refused(four(), vec![], Command::Own(Own::Open(four())), refusal);
     let unknown = Reject::Unknown("There is no such council.".into());
     for command in [post("bo", "Hi."), close()] {
@@ -470,7 +488,7 @@ fn so_many_may_post_without_being_members() {
     let refusal = not_now(
         "open",
         "This council has as many senders as it can keep.",
-        &["post", "close", "export"],
+        &["post", "change", "close", "export"],
     );
     check_refused(four(), story.clone(), post("s256", "@di Hi."), refusal);
     told(four(), then(story, [post("s0", "@di Hi."), post("bo", "@di Hi.")]));
@@ -484,7 +502,7 @@ fn a_full_council_takes_no_post_but_the_answers_that_are_owed() {
     let full = "This council has as many posts as it can keep.";
     assert_eq!(
         decide(Some(&state), post("bo", "Hi."), at(2), nonce(2)),
-        Err(not_now("open", full, &["stop", "close", "export"]))
+        Err(not_now("open", full, &["stop", "change", "close", "export"]))
     );
     assert_eq!(
         decide(Some(&state), answers("answer/ann/1", "Yes."), at(2), nonce(2)),
@@ -574,7 +592,7 @@ fn members_answer_in_turn_and_what_comes_meanwhile_is_caught_up_with() {
     let (state, _) = told(four(), story.into_iter().take(2).collect());
     assert_eq!(state.answering(), Some("ann"));
     assert_eq!(state.owing(), [("ann", 1), ("cy", 1), ("ann", 2), ("cy", 2)]);
-    assert_eq!(state.allowed(), ["post", "stop", "close", "export"]);
+    assert_eq!(state.allowed(), ["post", "stop", "change", "close", "export"]);
 }
 
 #[test]
@@ -768,7 +786,7 @@ fn stop_drops_what_runs_and_what_is_owed_and_the_council_goes_on() {
         stopped("ann", 1, "Gr"),
     ];
     check(four(), story.clone(), events.clone(), ("open", &[]));
-    let refusal = not_now("open", "Nobody is answering.", &["post", "close", "export"]);
+    let refusal = not_now("open", "Nobody is answering.", &["post", "change", "close", "export"]);
     check_refused(four(), story.clone(), Command::Stop, refusal.clone());
     check_refused(four(), vec![], Command::Stop, refusal);
     check_refused(four(), story.clone(), hands_back("answer/ann/1", "Gr"), Reject::Stale);
@@ -800,7 +818,13 @@ fn what_is_handed_back_after_the_next_turn_began_is_kept_with_its_own() {
     let why = Why::Stopped { partial: Some("Green.".into()) };
     assert_eq!(
         state.silences,
-        [Arc::new(Silence { member: "ann".into(), upto: 1, why, usage: Usage::default() })]
+        [Arc::new(Silence {
+            member: "ann".into(),
+            upto: 1,
+            model: Some(ModelName::new("m", "ann")),
+            why,
+            usage: Usage::default()
+        })]
     );
 }
 

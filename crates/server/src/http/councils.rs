@@ -1,4 +1,4 @@
-//! Councils: open, post, read along, close.
+//! Councils: open, post, read along, change, close.
 
 use std::time::Duration;
 
@@ -7,9 +7,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use plenary_clerk::Clerk;
-use plenary_clerk::councils::{self, CouncilClosing, KIND, NewCouncil, NewCouncilPost, council};
+use plenary_clerk::councils::{
+    self, CouncilChange, CouncilClosing, KIND, NewCouncil, NewCouncilPost, council,
+};
 use plenary_domain::council::{self, Command, Stage, Why};
-use plenary_domain::{AgentName, Report, SessionId, Timestamp, Usage, limits};
+use plenary_domain::{AgentName, ModelName, Report, SessionId, Timestamp, Usage, limits};
 use plenary_engine::Snapshot;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -32,7 +34,7 @@ use crate::views::{Reply, SessionView, UsageView, reply, spent, usage};
 pub fn routes() -> Routes {
     Routes::new()
         .routes(routes!(list, open))
-        .routes(routes!(get))
+        .routes(routes!(get, change))
         .routes(routes!(read, post))
         .routes(routes!(close))
         .routes(routes!(renew_token))
@@ -64,7 +66,7 @@ async fn open(
 pub struct OpenedCouncil {
     #[serde(flatten)]
     council: CouncilView,
-    /// Proves that you opened it: send it as `Agent-Token` to close or to delete it. It is
+    /// Proves that you opened it: send it as `Agent-Token` to change, close or delete it. It is
     /// no sender's.
     agent_token: String,
 }
@@ -221,6 +223,8 @@ pub struct CouncilPosts {
     more: bool,
     /// Turns since then that ended without a post: passes and failures.
     silences: Vec<SilenceView>,
+    /// What whoever opened it has changed since then.
+    changes: Vec<ChangeView>,
     /// Of the costs, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -237,6 +241,10 @@ pub struct CouncilPostView {
     sequence: u64,
     sender: String,
     body: String,
+    /// The model that wrote it; absent where somebody posted by themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    model: Option<String>,
     /// The answer reached a limit on its length. Absent where it is false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
@@ -278,6 +286,23 @@ pub struct SilenceView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     cost: Option<f64>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ChangeView {
+    /// The last post before it; 0 where there was none.
+    after: u64,
+    /// There is a new charter. Absent where there is none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    charter: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    added: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    removed: Vec<String>,
+    at: Timestamp,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -331,10 +356,14 @@ fn waits(state: &council::State, since: u64) -> bool {
     open && state.posts_after(since, 1).is_empty()
 }
 
-/// What an answer of this member cost, as far as that is known.
-fn cost(clerk: &Clerk, state: &council::State, member: &str, used: Usage) -> Option<f64> {
-    let model = state.members.iter().find(|one| one.name == member)?.model.as_ref()?;
-    clerk.cost(&state.ledger, model, used)
+/// What an answer of this model cost, as far as that is known.
+fn cost(
+    clerk: &Clerk,
+    state: &council::State,
+    model: Option<&ModelName>,
+    used: Usage,
+) -> Option<f64> {
+    clerk.cost(&state.ledger, model?, used)
 }
 
 fn posts(clerk: &Clerk, state: &council::State, since: u64, limit: usize) -> CouncilPosts {
@@ -353,6 +382,12 @@ fn posts(clerk: &Clerk, state: &council::State, since: u64, limit: usize) -> Cou
         since: last,
         more: !state.posts_after(last, 1).is_empty(),
         silences,
+        changes: state
+            .changes
+            .iter()
+            .filter(|change| change.after >= since)
+            .map(|c| changed(c))
+            .collect(),
         answering: state.answering().map(str::to_owned),
         next: state.next(),
     }
@@ -363,9 +398,10 @@ fn shown(clerk: &Clerk, state: &council::State, post: &council::Post) -> Council
         sequence: post.sequence,
         sender: post.sender.clone(),
         body: post.body.to_string(),
+        model: post.model.as_ref().map(|model| model.0.clone()),
         cut: post.cut,
         usage: took(post.usage),
-        cost: cost(clerk, state, &post.sender, post.usage),
+        cost: cost(clerk, state, post.model.as_ref(), post.usage),
         reply_to: post.reply_to,
         depth: post.depth,
         addressed: post.addressed.clone(),
@@ -386,8 +422,31 @@ fn silent(clerk: &Clerk, state: &council::State, silence: &council::Silence) -> 
         why,
         text,
         usage: took(silence.usage),
-        cost: cost(clerk, state, &silence.member, silence.usage),
+        cost: cost(clerk, state, silence.model.as_ref(), silence.usage),
     }
+}
+
+fn changed(change: &council::Change) -> ChangeView {
+    ChangeView {
+        after: change.after,
+        charter: change.charter,
+        added: change.added.clone(),
+        removed: change.removed.clone(),
+        at: change.at,
+    }
+}
+
+/// Changes the charter or the members. An answer of a removed member that is under way is
+/// dropped. For whoever opened the council, and the operator of the server.
+#[utoipa::path(patch, path = "/api/councils/{council}", tag = "councils",
+    params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
+    request_body = CouncilChange,
+    responses((status = 200, body = Reply<CouncilView>), WriteProblems))]
+async fn change(asking: Asking, on: On<CouncilChange>) -> Result<impl IntoResponse, Problem> {
+    let id = on.app.engine.named(KIND, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    let changed = councils::change(&on.app.clerk, caller, on.body).await?;
+    Ok(reply(show(&on.app.clerk, &changed)?))
 }
 
 /// Closes a council. An answer that is being written is cut off. For whoever opened it,

@@ -6,12 +6,12 @@ use super::row::{Acts, Next, Row, SETTLES};
 const NOBODY: &str = "";
 const COUNCIL: (&str, &str) = ("council", "The council's name.");
 
-pub const ROWS: [Row; 5] = [
+pub const ROWS: [Row; 6] = [
     Row {
         title: "Open a council",
         description: "Opens a thread for talk that goes on, under a charter. Members with a model \
                       answer by themselves when a post addresses them. For one decision from \
-                      independent views use a whiteboard. Keep the agent_token: it closes the \
+                      independent views use a whiteboard. Keep the agent_token: it changes and closes the \
                       council.",
         hidden: &["agentToken"],
         acts: Some(Acts { name: NOBODY, place: "name", given_by: "council_open" }),
@@ -52,6 +52,13 @@ pub const ROWS: [Row; 5] = [
             ("wait_s", "Seconds to wait when there is nothing new; 50 suits most clients."),
         ],
         ..Row::get("council_read", "/api/councils/{council}/posts")
+    },
+    Row {
+        title: "Change a council",
+        description: "Changes the charter or the members of a council that you opened.",
+        described: &[COUNCIL, ("agent_token", "From council_open.")],
+        acts: Some(Acts { name: NOBODY, place: "council", given_by: "council_open" }),
+        ..Row::patch("council_change", "/api/councils/{council}")
     },
     Row {
         title: "Close a council",

@@ -46,6 +46,7 @@ pub struct Row {
 pub enum Method {
     Get,
     Post,
+    Patch,
 }
 
 /// The hints that MCP has for what a tool does, as far as they differ. What reads only
@@ -101,6 +102,11 @@ impl Row {
         Row { effect: SETTLES, method: Method::Get, ..Row::post(name, path) }
     }
 
+    /// A tool that changes something.
+    pub const fn patch(name: &'static str, path: &'static str) -> Row {
+        Row { effect: SETTLES, method: Method::Patch, ..Row::post(name, path) }
+    }
+
     /// A tool that adds something.
     pub const fn post(name: &'static str, path: &'static str) -> Row {
         Row {
@@ -137,13 +143,14 @@ impl Method {
         match self {
             Method::Get => "GET",
             Method::Post => "POST",
+            Method::Patch => "PATCH",
         }
     }
 
     pub fn changes(self) -> bool {
         match self {
             Method::Get => false,
-            Method::Post => true,
+            Method::Post | Method::Patch => true,
         }
     }
 }

@@ -340,6 +340,7 @@ fn annotations_are_no_stronger_than_true() {
         ("council_list", reads),
         ("council_post", adds),
         ("council_read", reads),
+        ("council_change", settles),
         ("council_close", settles),
         ("discussion_start", adds),
         ("workflow_run", adds),
@@ -361,8 +362,8 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 44_300;
-    const MODEL_BYTES: usize = 33_100;
+    const LIST_BYTES: usize = 46_600;
+    const MODEL_BYTES: usize = 35_400;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();
     let for_models = tools.iter().map(|tool| {

@@ -159,7 +159,7 @@ async fn the_openers_own_token_will_do_and_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_council_is_closed_by_its_opener_or_the_operator() {
+async fn a_council_is_changed_and_closed_by_its_opener_or_the_operator() {
     let app = guarded().await;
     let by = |access| caller(&app, access);
     let closed = json!({ "summary": "Done." });
@@ -181,6 +181,20 @@ async fn a_council_is_closed_by_its_opener_or_the_operator() {
         ] {
             refused(&told, 403, "not-yours");
         }
+        // The same for a new charter.
+        let change = json!({ "charter": "Talk on." });
+        for told in [
+            by("three").send("PATCH", &path, &change).await,
+            by("three").showing(&text(&ann["agentToken"])).send("PATCH", &path, &change).await,
+            by("one").as_agent().send("PATCH", &path, &change).await,
+        ] {
+            refused(&told, 403, "not-yours");
+        }
+        let (status, told) = match may {
+            "token" => by("three").as_agent().showing(&token).send("PATCH", &path, &change).await,
+            may => by(may).send("PATCH", &path, &change).await,
+        };
+        assert_eq!((status, &told["data"]["charter"]), (200, &json!("Talk on.")), "{told}");
         let closed = match may {
             "token" => by("three").as_agent().showing(&token).does(&close, closed.clone()).await,
             may => by(may).does(&close, closed.clone()).await,
@@ -211,6 +225,9 @@ async fn where_no_token_is_needed_people_are_the_operator_and_agents_are_not() {
     assert_eq!(here.good("council_close", shown).await["status"], "closed");
     // One's own needs nothing more.
     here.good("council_open", open("mine")).await;
+    let change = |name: &str| json!({ "council": name, "charter": "Talk on." });
+    assert_eq!(here.good("council_change", change("mine")).await["charter"], "Talk on.");
+    assert_eq!(here.bad("council_change", change("persons")).await["code"], "not-yours");
     assert_eq!(here.good("council_close", close("mine")).await["status"], "closed");
     // The person closes whatever is open.
     there.good("council_open", open("left")).await;

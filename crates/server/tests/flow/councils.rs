@@ -247,6 +247,57 @@ async fn closing_cuts_off_the_answer_that_is_being_written() {
     assert_eq!((status, &told["error"]["code"]), (409, &json!("not-now")), "{told}");
 }
 
+/// Who is removed while writing hands back what had been said, and the next one answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn charter_and_members_are_changed_while_it_goes_on() {
+    let gate = Gate::new();
+    let script = canned()
+        .when(When::model("a"), Reply::text("one two three").gate(2, &gate))
+        .when(When::model("b").and_says("Be brief."), Reply::text("No, @a."))
+        .when(When::model("c").and_says("Posts 1 to 3 are new"), Reply::text("Hello."));
+    let app = TestApp::start(script).await;
+    let council = Council::open(&app, &["a", "b"], &["bo"]).await;
+    council.post("ann", "Well?").await;
+    let mut events = council.events().await;
+    Texts::default().until(&mut events, 1, "one two ").await;
+    let change = json!({ "charter": "Be brief.", "removeMembers": ["a", "bo"],
+        "addMembers": [{ "name": "c", "model": "ollama/c", "persona": "You are c." }] });
+    let (status, told) = app.patch(PATH, &change).await;
+    let view = &told["data"];
+    assert_eq!((status, &view["charter"]), (200, &json!("Be brief.")), "{told}");
+    assert_eq!(pick(&view["members"], "name"), ["b", "c"]);
+    let read = council.quiet().await;
+    assert_eq!(senders(&read), ["ann", "b"]);
+    assert_eq!(read["silences"][0]["text"], "one two ");
+    let change = &read["changes"][0];
+    assert_eq!((&change["after"], &change["charter"]), (&json!(1), &json!(true)));
+    assert_eq!((&change["removed"], &change["added"]), (&json!(["a", "bo"]), &json!(["c"])));
+    assert_eq!(council.read("?since=2").await["changes"], json!([]));
+    gate.release();
+    // A former member is nobody to speak to, and nobody takes its name.
+    let posts = format!("{PATH}/posts");
+    let (status, told) = app.post(&posts, &json!({ "sender": "eve", "body": "@c?" })).await;
+    assert_eq!((status, &told["data"]["addressed"]), (200, &json!(["c"])), "{told}");
+    assert_eq!(council.quiet().await["posts"][3]["body"], "Hello.");
+    let (_, told) = app.post(&posts, &json!({ "sender": "fay", "body": "@a?" })).await;
+    assert_eq!(told["data"]["addressed"], json!([]));
+    let (status, told) = app.post(&posts, &json!({ "sender": "a", "body": "Me." })).await;
+    assert_eq!((status, &told["error"]["code"]), (403, &json!("forbidden")), "{told}");
+    // All that is wrong is said at once, of models and of names alike.
+    let wrong = json!({ "charter": "", "removeMembers": ["a"],
+        "addMembers": [{ "name": "ann", "model": "nope" }, { "name": "d", "model": "nope" }] });
+    let (status, told) = app.patch(PATH, &wrong).await;
+    let mut fields = pick(&told["error"]["fields"], "field");
+    fields.sort_by_key(Value::to_string);
+    let named = ["addMembers[0].model", "addMembers[0].name", "addMembers[1].model", "charter"];
+    assert_eq!((status, &fields[..4]), (422, &named.map(|name| json!(name))[..]), "{told}");
+    assert_eq!(fields[4..], [json!("removeMembers[0]")]);
+    let names = council.names().await;
+    assert_eq!(names.iter().filter(|name| *name == "changed").count(), 1);
+    let (_, listed) = app.get("/api/councils?q=brief").await;
+    assert_eq!(pick(&listed["data"], "name"), ["talk"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_leaves_the_council_open() {
     let gate = Gate::new();

@@ -424,6 +424,7 @@ async fn tools_are_listed_in_full() {
         "council_list",
         "council_post",
         "council_read",
+        "council_change",
         "council_close",
         "discussion_start",
         "workflow_run",

@@ -1,5 +1,6 @@
 //! A council's thread: read once, or read along.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub struct Thread {
     pub printed: Vec<Value>,
     /// Of what answers cost.
     currency: Option<String>,
+    /// By which model each member answers.
+    models: BTreeMap<String, Value>,
     answered: usize,
     failed: usize,
 }
@@ -102,6 +105,7 @@ impl Thread {
             answered: 0,
             failed: 0,
             currency: None,
+            models: BTreeMap::new(),
         }
     }
 
@@ -189,6 +193,14 @@ impl Thread {
         // A turn that took in the last known post, or later ones.
         let is_awaited = said["upto"].as_u64().is_some_and(|upto| upto >= self.since.max(1));
         match event.name.as_str() {
+            "opened" => {
+                self.seat(&said["members"]);
+                false
+            }
+            "changed" => {
+                self.seat(&said["added"]);
+                false
+            }
             "posted" if is_new => {
                 self.post(post(said, text("sender"), text("body"), 0));
                 false
@@ -196,7 +208,11 @@ impl Thread {
             "answered" if is_new => {
                 let depth = said["depth"].as_u64().unwrap_or(1);
                 let body = said["answer"]["text"].as_str().unwrap_or_default();
-                self.post(post(said, text("member"), body, depth));
+                let mut answer = post(said, text("member"), body, depth);
+                if let Some(model) = self.models.get(text("member")) {
+                    answer["model"] = model.clone();
+                }
+                self.post(answer);
                 self.answered += 1;
                 true
             }
@@ -221,6 +237,15 @@ impl Thread {
             "stopped" => true,
             _ => false,
         }
+    }
+
+    fn seat(&mut self, members: &Value) {
+        let members = members.as_array().into_iter().flatten().cloned();
+        let models = members.filter_map(|mut member| {
+            let model = member["model"].take();
+            Some((member["name"].as_str()?.to_owned(), model)).filter(|(_, model)| !model.is_null())
+        });
+        self.models.extend(models);
     }
 
     fn post(&mut self, post: Value) {

@@ -15,6 +15,10 @@ samples! {
         posted(1, 1, "bo", "Which?", &["ann", "cy"]),
         told(seven(), vec![post("bo", "Hi."), reply("bo", "All?", 1)]).1.remove(3),
     ],
+    Changed => [
+        changed(2, Some("Choose a cup."), &[], &[]),
+        changed(3, None, &council(&["eve"], &[]).members, &["ann"]),
+    ],
     TurnBegan => [began(1, "ann", 1)],
     Answered => [
         answered(2, 2, ("ann", 1), "Green.", &[]),
@@ -97,6 +101,7 @@ fn a_search_finds_what_was_said() {
             row("Opened", "tea\nChoose the tea."),
             row("Posted", "Which?"),
             row("Posted", "All?"),
+            row("Changed", "Choose a cup."),
             row("Answered", "Green."),
             row("Answered", "@cy White."),
             row("Closed", "Green."),

@@ -48,6 +48,10 @@ enum Step {
         pick: usize,
         ending: Ending,
     },
+    /// A member with a model, for good.
+    Remove {
+        member: usize,
+    },
     Stop,
     Close,
 }
@@ -82,6 +86,7 @@ fn steps() -> impl Strategy<Value = Step> {
         16 => post.prop_map(|(sender, to, all, reply_to)| Step::Post { sender, to, all, reply_to }),
         24 => endings().prop_map(|ending| Step::Settle { ending }),
         8 => (0..64_usize, endings()).prop_map(|(pick, ending)| Step::SettleAny { pick, ending }),
+        3 => (0..7_usize).prop_map(|member| Step::Remove { member }),
         2 => Just(Step::Stop),
         1 => Just(Step::Close),
     ]
@@ -130,6 +135,7 @@ struct Sketch {
     /// Who is at it, and the number of posts when that began.
     turn: Option<(usize, usize)>,
     claimed: BTreeSet<String>,
+    removed: BTreeSet<usize>,
     /// Turns that were cut off and have not handed back.
     cut: BTreeSet<(usize, usize)>,
     closed: bool,
@@ -167,6 +173,14 @@ impl Sketch {
     fn drop_all(&mut self) {
         self.cut.extend(self.turn.take());
         self.posts.iter_mut().for_each(|(_, _, asked)| asked.clear());
+    }
+
+    fn remove(&mut self, member: usize) {
+        self.removed.insert(member);
+        self.cut.extend(self.turn.take_if(|(at_it, _)| *at_it == member));
+        for (_, _, asked) in &mut self.posts {
+            asked.remove(&member);
+        }
     }
 
     fn due(&self) -> Vec<CallId> {
@@ -226,6 +240,7 @@ impl Drive {
                 let call = self.calls.keys().nth(pick % self.calls.len().max(1))?.clone();
                 Command::Settle { call, outcome: self.outcome(ending) }
             }
+            Step::Remove { member } => changes(None, &[], &[SENDERS[*member]]),
             Step::Stop => Command::Stop,
             Step::Close => close(),
         })
@@ -255,6 +270,14 @@ impl Drive {
                 Step::Settle { ending } | Step::SettleAny { ending, .. },
                 Command::Settle { call, .. },
             ) => self.sketch_settle(call, ending),
+            (Step::Remove { member }, _) => {
+                let is_there = *member < self.models && !self.sketch.removed.contains(member);
+                let accepted = is_there && !self.sketch.closed;
+                if accepted {
+                    self.sketch.remove(*member);
+                }
+                accepted
+            }
             (Step::Stop, _) => {
                 let runs = self.sketch.turn.is_some();
                 self.sketch.drop_all();
@@ -292,7 +315,9 @@ impl Drive {
         };
         let mentioned = to.iter().any(|place| *place != sender && is_known(*place));
         let everybody = all || !mentioned;
-        let meant = (0..self.models).filter(|place| everybody || to.contains(place)).collect();
+        let there = |place: &usize| !self.sketch.removed.contains(place);
+        let meant = (0..self.models).filter(there);
+        let meant = meant.filter(|place| everybody || to.contains(place)).collect();
         self.sketch.claimed.insert(name.to_owned());
         self.sketch.post(name, 0, meant);
         true
@@ -310,8 +335,11 @@ impl Drive {
         match ending {
             Ending::Answered { to } => {
                 let depth = self.sketch.settle(true);
-                let meant = (0..self.models).filter(|place| *place != member && to.contains(place));
-                self.sketch.post(SENDERS[member], depth, meant.collect());
+                let there = |place: &usize| !self.sketch.removed.contains(place);
+                let meant = (0..self.models).filter(there);
+                let meant = meant.filter(|place| *place != member && to.contains(place));
+                let meant: BTreeSet<usize> = meant.collect();
+                self.sketch.post(SENDERS[member], depth, meant);
                 true
             }
             Ending::SaidNothing | Ending::Blank | Ending::Failed => {
@@ -337,7 +365,7 @@ impl Drive {
             Command::Own(Own::Post { body, .. }) => body,
             Command::Settle { outcome: Outcome::Elapsed | Outcome::Brought(_), .. }
             | Command::Own(Own::Open(_))
-            | Command::Own(Own::RenewToken { .. })
+            | Command::Own(Own::RenewToken { .. } | Own::Change(_))
             | Command::Stop
             | Command::Own(Own::Close { .. }) => return,
         };
@@ -436,6 +464,7 @@ fn assert_allowed_is_exact(state: &State, n: usize) {
     let possible = [
         ("post", taken(post("bo", "Hi."))),
         ("stop", taken(Command::Stop)),
+        ("change", taken(changes(Some("Choose a cup."), &[], &[]))),
         ("close", taken(close())),
         ("export", true),
     ];
@@ -535,6 +564,8 @@ fn loose_events() -> Vec<Event> {
         posted(1, 2, "bo", "Two?", &["nobody"]),
         posted(1, u64::MAX, "bo", "Far?", &["bo"]),
         posted(1, 0, "bo", "Near?", &["ann"]),
+        changed(1, None, &[], &["ann"]),
+        changed(1, Some("Cups."), &council(&["ann"], &["eve"]).members, &["cy", "nobody", "bo"]),
         began(1, "ann", 1),
         began(1, "nobody", 7),
         began(1, "cy", u64::MAX),

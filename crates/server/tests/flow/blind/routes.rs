@@ -115,6 +115,10 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
             "GET /api/councils/{council}/posts",
             &["", "?since=1", "?limit=1", "?waitSeconds=0", "?waitSeconds=601"],
         ),
+        post(
+            "PATCH /api/councils/{council}",
+            vec![json!({ "charter": WORD }), json!({ "removeMembers": ["bob"] })],
+        ),
         post("POST /api/councils/{council}/close", vec![json!({})]),
         // Of nobody: what becomes of somebody's token is theirs to know.
         post("POST /api/councils/{council}/agents/{agent}/token", vec![json!({})]),

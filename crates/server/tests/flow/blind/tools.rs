@@ -85,6 +85,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<(&'static str, Vec<Value
         ("council_list", lists()),
         ("council_post", vec![json!({ "council": BOARD, "sender": "bob", "body": "Hello." })]),
         ("council_read", vec![json!({ "council": BOARD }), json!({ "council": world.board })]),
+        ("council_change", vec![json!({ "council": world.board, "charter": WORD })]),
         ("council_close", vec![json!({ "council": world.board })]),
         ("discussion_start", vec![json!({}), json!({ "topic": WORD, "participants": [] })]),
         ("workflow_run", vec![json!({}), json!({ "workflow": "bob" })]),
