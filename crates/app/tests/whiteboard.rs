@@ -315,8 +315,8 @@ async fn models_take_part_while_somebody_watches() {
     let scripted = Scripted::start(script).await.unwrap();
     let home = Home::new(&scripted.url());
     let open = ["whiteboard", "open", "b", "Tea?", "--as", "lead", "--seat", "max=ollama/a"];
-    let opened = home.run(&[&open[..], &["--budget", "50ktok", "--budget", "max=20ktok"]].concat());
-    let opened = opened.await;
+    let budget = ["--budget", "50ktok", "--budget", "max=20ktok"];
+    let opened = home.run(&[&open[..], &budget].concat()).await;
     assert_eq!(opened.code, Some(0), "{}", opened.shown());
     assert!(opened.err.contains("Seats are asked while `plenary serve`"), "{}", opened.shown());
     let state = ["whiteboard", "state", "b", "--as", "lead"];
