@@ -479,6 +479,14 @@ fn said(events: &[whiteboard::Event]) -> Vec<(String, Said)> {
         | Event::InvitationRenewed { .. }
         | Event::Invited { .. }
         | Event::TokenRenewed { .. }
+        | Event::Seated { .. }
+        | Event::Priced(_)
+        | Event::Budgeted(_)
+        | Event::TimeOver { .. }
+        | Event::Answered { .. }
+        | Event::AnswerFailed { .. }
+        | Event::AnswerStopped { .. }
+        | Event::Stopped { .. }
         | Event::Transitioned { .. } => None,
     };
     events.iter().filter_map(said).collect()
