@@ -361,7 +361,7 @@ fn annotations_are_no_stronger_than_true() {
 /// before their model with each request.
 #[test]
 fn the_list_of_tools_stays_small() {
-    const LIST_BYTES: usize = 45_300;
+    const LIST_BYTES: usize = 45_400;
     const MODEL_BYTES: usize = 34_100;
     let tools: Vec<Tool> = real().shared.entries.iter().map(Entry::tool).collect();
     let list = serde_json::to_string(&tools).unwrap().len();

@@ -16,6 +16,7 @@ mod councils;
 mod crowd;
 mod discussions;
 mod faults;
+mod labels;
 mod limits;
 mod lists;
 mod mcp;

@@ -17,14 +17,17 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    needs: 1,
-    sql: include_str!("../../migrations/postgres/0001_log.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, needs: 1, sql: include_str!("../../migrations/postgres/0001_log.sql") },
+    Migration {
+        version: 2,
+        needs: 1,
+        sql: include_str!("../../migrations/postgres/0002_label.sql"),
+    },
+];
 
 /// The newest that this program knows.
-pub(super) const KNOWN: i64 = 1;
+pub(super) const KNOWN: i64 = 2;
 
 /// Any number, as long as nobody else on the database takes the same.
 const LOCK: i64 = 0x0070_6c65_6e61_7279;
