@@ -14,6 +14,7 @@ mod live;
 pub mod mcp;
 pub mod node;
 mod pace;
+mod packed;
 mod places;
 mod socket;
 mod views;
@@ -76,6 +77,7 @@ pub fn router(app: App, access: Access) -> Router {
     let socket = socket::routes(door, engine, access.clone(), capacity.socket_clients);
     rest.merge(mcp)
         .merge(socket)
+        .layer(axum::middleware::from_fn(packed::pack))
         .layer(axum::middleware::from_fn_with_state(timed, pace::keep))
         .layer(axum::middleware::from_fn_with_state(access, auth::check))
         .layer(axum::middleware::map_response(web::as_told))

@@ -23,6 +23,7 @@ mod mcp;
 mod metrics;
 mod models;
 mod nodes;
+mod packed;
 mod patience;
 mod readers;
 mod restart;
