@@ -62,6 +62,9 @@ pub struct State {
     /// Shared, because a state is copied for every decision.
     pub(crate) posts: Vec<Arc<Post>>,
     pub(crate) steps: Vec<Step>,
+    /// Events so far, and how many there were when the board last moved on.
+    pub(crate) events: u64,
+    pub(crate) moved: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -128,6 +131,8 @@ pub struct Post {
     /// Votes that were given, those included that a second one replaced.
     pub(crate) votes_given: u64,
     pub withdrawn: bool,
+    /// Events of the board when this post last changed.
+    pub(crate) changed: u64,
 }
 
 /// `author/2`: the author's second post.

@@ -32,6 +32,8 @@ impl State {
             members: vec![Member::new(by.clone(), Role::Facilitator, None, *at)],
             posts: vec![],
             steps: vec![],
+            events: 1,
+            moved: 1,
         })
     }
 }
@@ -44,6 +46,7 @@ impl Member {
 
 impl State {
     pub(crate) fn follow(&mut self, event: &Event) {
+        self.events += 1;
         match event {
             Event::Opened { .. } => {}
             Event::Registered { agent, role, domain, at } => {
@@ -71,6 +74,7 @@ impl State {
                     votes: vec![],
                     votes_given: 0,
                     withdrawn: false,
+                    changed: self.events,
                 }));
             }
             Event::Annotated { id, post, by, note, body, at } => {
@@ -101,14 +105,18 @@ impl State {
             Event::Transitioned { to, by, note, at } => {
                 self.phase = *to;
                 self.since = *at;
+                self.moved = self.events;
                 let (by, note) = (by.clone(), note.clone());
                 self.steps.push(Step { to: *to, by, note, at: *at });
             }
         }
     }
 
+    /// A post that is about to change.
     fn post_mut(&mut self, id: &PostId) -> Option<&mut Post> {
-        self.posts.iter_mut().find(|post| post.id == *id).map(Arc::make_mut)
+        let post = self.posts.iter_mut().find(|post| post.id == *id).map(Arc::make_mut)?;
+        post.changed = self.events;
+        Some(post)
     }
 }
 

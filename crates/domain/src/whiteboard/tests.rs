@@ -323,6 +323,8 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
             members: vec![fay],
             posts: vec![],
             steps: vec![],
+            events: 1,
+            moved: 1,
         })
     );
 }
