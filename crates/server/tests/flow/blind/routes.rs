@@ -181,7 +181,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         follow("GET /api/runs/{id}/events", from, "never"),
         list("GET /api/sessions"),
         get("GET /api/sessions/{id}", &["", "?detail=full"]),
-        post("PATCH /api/sessions/{id}", vec![json!({ "title": "bob" }), json!({ "pinned": 7 })]),
+        post("PATCH /api/sessions/{id}", vec![json!({ "pinned": false }), json!({ "title": 7 })]),
         post("POST /api/sessions/{id}/stop", vec![json!({})]),
         post("POST /api/sessions/{id}/budget", vec![json!({ "tokens": 9_000 }), json!({})]),
         get("GET /api/sessions/{id}/wait", &["?seconds=0", "?seconds=0&seen=x", "?seconds=601"]),
