@@ -7,6 +7,7 @@ import {
   council,
   discussion,
   example,
+  got,
   run,
   say,
   settled,
@@ -688,6 +689,22 @@ export const SCENES: Scene[] = [
     ready: text("Post 1 leaves open who that is."),
   },
   {
+    name: "council-edit",
+    prepare: async (place) => {
+      await thread(place);
+      return "/councils/night-shift";
+    },
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Edit…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Edit this council" });
+      await dialog
+        .getByRole("button", { name: /^Remove / })
+        .first()
+        .click();
+      await dialog.getByRole("button", { name: "Add member" }).click();
+    },
+  },
+  {
     name: "run-awaited",
     prepare: async ({ models, server }) => {
       await models.say(verdict({ text: VERDICT }), ballot(), ...ANSWERS);
@@ -811,6 +828,28 @@ export const SCENES: Scene[] = [
     },
     ready: text("Where do we keep sessions?"),
   },
+  {
+    name: "history-pinned",
+    prepare: async (place) => {
+      await thread(place);
+      await whiteboard(place);
+      const [one] = await got(place.server.api.GET("/api/councils"));
+      const params = { path: { id: one?.id ?? "" } };
+      const body = { title: "Who answers at night", pinned: true };
+      await got(place.server.api.PATCH("/api/sessions/{id}", { params, body }));
+      return "/history";
+    },
+    ready: async (page) => {
+      await page.getByText("Who answers at night").first().waitFor();
+      const list = page.getByRole("list", { name: "Sessions", exact: true });
+      await list
+        .getByRole("button", { name: /^Actions for/ })
+        .first()
+        .click();
+      await page.getByRole("menuitem", { name: "Rename" }).click();
+      await page.getByLabel(/^New title for/).waitFor();
+    },
+  },
   { name: "library-agents", prepare: at("/library/agents"), ready: text("Built-in") },
   { name: "library-facilitators", prepare: at("/library/facilitators"), ready: text("Built-in") },
   {
@@ -893,4 +932,12 @@ export const SCENES: Scene[] = [
   },
   { name: "library-models", prepare: at("/library/models"), ready: text("alpha") },
   { name: "settings", prepare: at("/settings"), ready: text("This server") },
+  {
+    name: "settings-price",
+    prepare: at("/settings"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Set the price of ollama/alpha" }).click();
+      await page.getByLabel("Input price of ollama/alpha").fill("0.12");
+    },
+  },
 ];

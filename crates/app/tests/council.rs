@@ -64,6 +64,11 @@ async fn from_open_to_close() {
             &["council", "edit", "drinks", "--add", "chef=qwen3:8b", "--add", "bo"],
             &["council", "list"],
             &["sessions", "list", "--kind", "council"],
+            &["sessions", "rename", "drinks", "What we drink"],
+            &["sessions", "pin", "drinks"],
+            &["sessions", "list", "what", "drink"],
+            &["sessions", "rename", "drinks"],
+            &["sessions", "pin", "drinks", "--off"],
             &["sessions", "show", "drinks"],
             &["sessions", "replay", "drinks"],
             &["sessions", "stop", "drinks"],
@@ -168,4 +173,17 @@ async fn an_interrupt_stops_what_runs_here() {
     assert!(scripted.wait_for_ended(1).await[0].dropped, "the request ended with the interrupt");
     let read = home.run(&["council", "read", "drinks"]).await;
     assert!(!read.err.contains("is answering"), "{}", read.err);
+}
+
+/// What somebody calls a session is in the store's index, and belongs there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renamed_council_leaves_the_store_sound() {
+    let (home, _scripted) = start(members()).await;
+    home.run(&OPEN).await;
+    let renamed = home.run(&["sessions", "rename", "drinks", "The kettle question"]).await;
+    assert_eq!(renamed.out.trim(), "It is called The kettle question now.");
+    let found = home.run(&["sessions", "list", "kettle"]).await;
+    assert!(found.out.contains("drinks · The kettle question"), "{}", found.out);
+    let checked = home.run(&["store", "check"]).await;
+    assert_eq!(checked.code, Some(0), "{} {}", checked.out, checked.err);
 }

@@ -1,5 +1,5 @@
 //! Who asks, and what they may do to what is not theirs by an agent's token: delete it,
-//! close it, reply for a person, make a lost token anew. This file is the only place that
+//! rename it, close it, reply for a person, make a lost token anew. This file is the only place that
 //! says so.
 
 use std::fmt::Display;
@@ -7,7 +7,10 @@ use std::fmt::Display;
 use futures::future::BoxFuture;
 use plenary_domain::boardroom::Sitter;
 use plenary_domain::{AgentName, Room, SessionId, Viewer, room};
+use plenary_engine::ports::{Label, SessionRow};
 use plenary_engine::{By, Snapshot};
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::{Clerk, ClerkError, Result, whiteboards};
 
@@ -189,6 +192,24 @@ pub async fn stop(clerk: &Clerk, caller: Caller) -> Result {
 pub async fn remove(clerk: &Clerk, caller: &Caller) -> Result<()> {
     caller.owns(&clerk.engine.get(caller.session).await?, "delete")?;
     Ok(clerk.engine.remove(caller.session).await?)
+}
+
+/// Says how lists show a session, if the caller may: it is so for everybody.
+pub async fn label(clerk: &Clerk, caller: &Caller, new: NewLabel) -> Result<SessionRow> {
+    let title = new.title.as_deref().map(room::label).transpose()?;
+    caller.owns(&clerk.engine.get(caller.session).await?, "rename or pin")?;
+    Ok(clerk.engine.label(caller.session, Label { title, pinned: new.pinned }).await?)
+}
+
+/// How lists show a session.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewLabel {
+    /// In place of the session's own title; an empty one gives that back.
+    #[schema(max_length = 400)]
+    pub title: Option<String>,
+    /// Lists can be asked for what is pinned.
+    pub pinned: Option<bool>,
 }
 
 /// The same request, made by this agent of this session: what it keys and what the

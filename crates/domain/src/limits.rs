@@ -39,6 +39,11 @@ pub const IMAGE_TOKENS: u64 = 1_500;
 pub const SCHEMA_BYTES: usize = 64 * 1024;
 /// Bytes of what a conversation is known by.
 pub const THREAD_KEY_BYTES: usize = 200;
+/// Bytes from which an answer goes out packed, and from which that is done apart.
+pub const PACKED_BYTES: u64 = 1_024;
+pub const PACKED_APART_BYTES: usize = 256 * 1024;
+/// Bytes of a title that somebody gives a session.
+pub const LABEL_BYTES: usize = 400;
 /// Characters of a title, taken from the first line of the prompt.
 pub const TITLE_CHARS: usize = 80;
 /// Syntheses that one board keeps.

@@ -14,7 +14,7 @@ use crate::ids::{CallId, Nonce};
 use crate::ledger::Ledger;
 use crate::limits;
 use crate::prices::Noted;
-use crate::reject::{Reject, Wrong};
+use crate::reject::{Reject, Wrong, name, settled};
 use crate::{
     boardroom, boards, council, discussion, library, shelf, signals, whiteboard, workflow,
 };
@@ -433,6 +433,18 @@ fn one_of(field: &str, given: &str, known: &[&'static str]) -> Result<&'static s
         let problem = format!("there is no {given:?}; there are {}", known.join(", "));
         Reject::Invalid(vec![Wrong::new(field, problem)])
     })
+}
+
+/// A title that somebody gives a session in place of its own; a blank one is none.
+pub fn label(title: &str) -> Result<Option<String>, Reject> {
+    let title = title.trim();
+    if title.is_empty() {
+        return Ok(None);
+    }
+    let mut wrong = vec![];
+    name(&mut wrong, "title", title, limits::LABEL_BYTES);
+    settled(wrong)?;
+    Ok(Some(title.to_owned()))
 }
 
 /// A title for lists: the first line that says something, cut to size.

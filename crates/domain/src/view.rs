@@ -70,6 +70,18 @@ pub struct Board<'a> {
     pub accounts: Option<&'a Ledger>,
     /// Events that a `Lens` of this viewer has told so far.
     pub told: u64,
+    /// From this number on, where all is seen, the viewer's numbers are those of the log.
+    known_from: Option<u64>,
+}
+
+impl Board<'_> {
+    /// The posts that have changed since this viewer had been told so many events; `None`
+    /// where that cannot be said by the viewer's own numbers: while something is hidden from
+    /// them, and of the time before the board last moved on.
+    pub fn changed_since(&self, told: u64) -> Option<Vec<&Seen<'_>>> {
+        let is_known = self.known_from.is_some_and(|from| (from..=self.told).contains(&told));
+        is_known.then(|| self.posts.iter().filter(|seen| seen.post.changed > told).collect())
+    }
 }
 
 /// Who sits there by a model.
@@ -153,6 +165,7 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         accounts: accounts(state, viewer),
         allowed: state.allowed(member),
         next: next(state, member),
+        known_from: sees_all(state, agent).then_some(state.moved),
     }
 }
 
@@ -249,6 +262,11 @@ fn hides(state: &State) -> bool {
         (Phase::Debate, Visibility::Full)
         | (Phase::Read | Phase::Validate | Phase::Resolve | Phase::Archived, _) => false,
     }
+}
+
+/// Whether nothing is hidden from this viewer: everything that has happened has been told.
+fn sees_all(state: &State, agent: Option<&AgentName>) -> bool {
+    !hides(state) || (state.phase == Phase::Debate && leads(state, agent))
 }
 
 fn leads(state: &State, agent: Option<&AgentName>) -> bool {

@@ -81,6 +81,9 @@ pub struct State {
     /// Events about calls and what they cost, in all and when the phase began.
     pub(crate) accounts: u64,
     pub(crate) accounts_before: u64,
+    /// Events so far, and how many there were when the board last moved on.
+    pub(crate) events: u64,
+    pub(crate) moved: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -147,6 +150,8 @@ pub struct Post {
     /// Votes that were given, those included that a second one replaced.
     pub(crate) votes_given: u64,
     pub withdrawn: bool,
+    /// Events of the board when this post last changed.
+    pub(crate) changed: u64,
 }
 
 /// `author/2`: the author's second post.

@@ -15,8 +15,8 @@ use crate::meter::Meter;
 use crate::names::Names;
 use crate::node::Node;
 use crate::ports::{
-    Clock, Errands, ListPage, ListQuery, Models, NodeRow, Peers, SessionRow, Store, StoreError,
-    StoreFigures, StoredEvent,
+    Clock, Errands, Label, ListPage, ListQuery, Models, NodeRow, Peers, SessionRow, Store,
+    StoreError, StoreFigures, StoredEvent,
 };
 use crate::session::{Entry, Kind, Recorded, Session, Task};
 use crate::trace::Traces;
@@ -196,6 +196,14 @@ impl Engine {
     /// What lists know about a session.
     pub async fn row(&self, id: SessionId) -> Result<SessionRow, EngineError> {
         self.store.session(id).await?.ok_or(EngineError::NotFound(id))
+    }
+
+    /// Says how lists show a session.
+    pub async fn label(&self, id: SessionId, label: Label) -> Result<SessionRow, EngineError> {
+        if !self.store.label(id, label).await? {
+            return Err(EngineError::NotFound(id));
+        }
+        self.row(id).await
     }
 
     pub async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {

@@ -57,6 +57,11 @@ pub trait Store: Send + Sync {
     /// Sessions, newest first.
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError>;
 
+    /// Gives a session another title in lists, or its own again, and pins it or not. That
+    /// is no part of what happened in it: nothing is added to the log, and its time of
+    /// change stays. False: there was none.
+    async fn label(&self, id: SessionId, label: Label) -> Result<bool, StoreError>;
+
     /// Removes a session and everything of it. False: there was none. The id and
     /// the name are never used again.
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError>;
@@ -207,6 +212,14 @@ pub struct Append {
     pub wake_at: Option<Timestamp>,
 }
 
+/// What is to be changed of how lists show a session.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Label {
+    /// `Some(None)`: its own title again.
+    pub title: Option<Option<String>>,
+    pub pinned: Option<bool>,
+}
+
 /// A node that drives a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Driver {
@@ -341,6 +354,7 @@ pub struct SessionRow {
     pub kind: String,
     pub name: Option<String>,
     pub project: Option<String>,
+    /// The one that it was given, or its own.
     pub title: String,
     pub status: String,
     pub active: bool,
@@ -348,6 +362,7 @@ pub struct SessionRow {
     pub waits_for: Vec<String>,
     /// Taken over from a record of elsewhere.
     pub imported: bool,
+    pub pinned: bool,
     pub version: u64,
     pub epoch: u64,
     pub created_at: Timestamp,
@@ -390,6 +405,7 @@ pub struct ListQuery {
     pub active: Option<bool>,
     /// Those that wait for a person, or those that do not.
     pub waiting: Option<bool>,
+    pub pinned: Option<bool>,
     /// Full-text: every word must occur, the last one as a prefix. Any text is
     /// lawful; punctuation and operators of the database mean nothing.
     pub words: Option<String>,

@@ -259,7 +259,7 @@ impl Problem {
         Problem::from(reject).hint(hint)
     }
 
-    fn internal() -> Self {
+    pub fn internal() -> Self {
         Problem::new(Code::Internal, "Something went wrong inside Plenary.").hint(
             "Please report it, with the server's log. A change may have been carried out all the \
              same.",

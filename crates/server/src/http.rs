@@ -26,6 +26,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use plenary_domain::{SessionId, limits::BODY_BYTES};
+use plenary_engine::Snapshot;
 use serde::Serialize;
 use utoipa::openapi::{OpenApi as OpenApiDocument, PathItem};
 
@@ -103,6 +104,35 @@ fn seat(given: Option<u8>) -> Result<Option<u8>, Problem> {
     let most = plenary_domain::limits::ADVISORS as u32;
     given.map(|seat| within("seat", seat.into(), 1, most).map(|_| seat)).transpose()
 }
+
+/// What a session's record is called as a file, without its ending: as somebody has called the
+/// session, or by its own name, or by its title.
+async fn file_stem(app: &App, snapshot: &Snapshot) -> Result<String, Problem> {
+    let (id, room) = (snapshot.id, &snapshot.room);
+    let title = app.engine.row(id).await?.title;
+    if let Some(name) = room.called().filter(|_| title == room.title()) {
+        return Ok(name.to_owned());
+    }
+    let stem = stem(&title);
+    Ok(if stem.is_empty() { format!("{}-{id}", room.kind()) } else { stem })
+}
+
+/// A title as every system takes it in the name of a file, and every browser in a header.
+fn stem(title: &str) -> String {
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut stem = String::new();
+    for word in words {
+        if stem.len() + word.len() > FILE_BYTES {
+            break;
+        }
+        stem.push_str(if stem.is_empty() { "" } else { "-" });
+        stem.push_str(&word.to_ascii_lowercase());
+    }
+    stem
+}
+
+/// Bytes of a file's name, about.
+const FILE_BYTES: usize = 60;
 
 /// A document for a browser to keep.
 fn document(kind: &'static str, file: &str, body: String) -> Response {

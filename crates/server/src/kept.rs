@@ -27,6 +27,7 @@ use utoipa::{IntoParams, IntoResponses};
 use crate::App;
 use crate::error::{Code, Problem};
 use crate::views::reply;
+use crate::views::whiteboards::Part;
 
 /// For the OpenAPI document.
 #[derive(IntoParams)]
@@ -116,7 +117,7 @@ impl Written {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Which {
     Boardroom,
-    Whiteboard { bodies: bool, from: usize, limit: usize },
+    Whiteboard(Part),
 }
 
 #[derive(Default)]

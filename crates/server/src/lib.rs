@@ -14,6 +14,7 @@ mod live;
 pub mod mcp;
 pub mod node;
 mod pace;
+mod packed;
 mod places;
 mod socket;
 mod views;
@@ -94,7 +95,8 @@ async fn enter(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     request.extensions_mut().insert(tries);
     http::v1::in_shape(request, async |request| {
         let answered = auth::check(&access, request, async |request| {
-            pace::keep(engine, &access, request, next).await
+            packed::pack(request, async |request| pace::keep(engine, &access, request, next).await)
+                .await
         });
         let answered = AssertUnwindSafe(answered).catch_unwind().await;
         web::as_told(answered.unwrap_or_else(error::panicked))

@@ -82,6 +82,7 @@ pub struct SessionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     project: Option<String>,
+    /// What it is about, or what somebody has called it.
     title: String,
     status: String,
     /// Something runs, or goes on by itself after a restart.
@@ -95,6 +96,10 @@ pub struct SessionView {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     imported: bool,
+    /// Somebody wants it on top of lists. Absent where it is false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pinned: bool,
     created_at: Timestamp,
     updated_at: Timestamp,
     /// How far it is and what came of it, where `facts` were asked for.
@@ -116,6 +121,7 @@ impl From<SessionRow> for SessionView {
             active,
             waits_for: row.waits_for,
             imported: row.imported,
+            pinned: row.pinned,
             created_at: row.created_at,
             updated_at: row.updated_at,
             facts: None,

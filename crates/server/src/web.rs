@@ -148,7 +148,7 @@ fn tag(bytes: &[u8]) -> String {
     format!("W/\"{:016x}\"", hasher.finish())
 }
 
-fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     text(headers, header::ACCEPT_ENCODING).split(',').any(|offer| {
         let (name, quality) = offer.split_once(';').unwrap_or((offer, ""));
         let quality = quality.trim().trim_start_matches("q=");

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::lock::Holder;
 use crate::postgres::{self, Address};
+use crate::rows::{LABEL, unsigned};
 use crate::sqlite;
 
 /// A store, by its name on the command line.
@@ -215,6 +216,7 @@ fn words(
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let kind = text(&whole.row, "kind");
     let mut all = vec![(0, text(&whole.row, "title"))];
+    all.extend(whole.row["label"].as_str().map(|label| (unsigned(LABEL), label.to_owned())));
     for event in whole.events.as_array().into_iter().flatten() {
         let (name, payload) = (text(event, "type"), text(event, "payload"));
         let version = event["version"].as_u64().unwrap_or_default();

@@ -21,7 +21,7 @@ use futures::FutureExt;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp, limits};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery,
+    Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, Label, ListPage, ListQuery,
     NodeRow, SessionRow, Store, StoreError, StoreFigures, StoredEvent, Waiting,
 };
 use sqlx::Connection;
@@ -162,6 +162,10 @@ impl Store for PostgresStore {
 
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
         reads::list(&self.pool, &query).await
+    }
+
+    async fn label(&self, id: SessionId, label: Label) -> Result<bool, StoreError> {
+        reads::label(&self.pool, id, label).await
     }
 
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {

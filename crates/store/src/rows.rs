@@ -46,9 +46,13 @@ fn time(ms: i64) -> Result<Timestamp, StoreError> {
         .map_err(|_| StoreError::Unreadable(format!("{ms} is not a time")))
 }
 
+/// The words of a given title stand in the search index as if it were an event of this
+/// version, to which no session comes that is indexed.
+pub(crate) const LABEL: i64 = (1 << 24) - 1;
+
 pub(crate) const SESSION: &str =
-    "select id, kind, name, project, title, status, active, waits_for, imported, version, epoch,
-         created_at, updated_at
+    "select id, kind, name, project, coalesce(label, title), status, active, waits_for, imported,
+         pinned, version, epoch, created_at, updated_at
      from stream";
 
 pub(crate) type SessionTuple = (
@@ -60,6 +64,7 @@ pub(crate) type SessionTuple = (
     String,
     bool,
     String,
+    bool,
     bool,
     i64,
     i64,
@@ -78,6 +83,7 @@ pub(crate) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         active,
         waits_for,
         imported,
+        pinned,
         version,
         epoch,
         created_at,
@@ -94,6 +100,7 @@ pub(crate) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         waits_for: serde_json::from_str(&waits_for)
             .map_err(|_| StoreError::Unreadable(format!("names that are {waits_for:?}")))?,
         imported,
+        pinned,
         version: unsigned(version),
         epoch: unsigned(epoch),
         created_at: time(created_at)?,

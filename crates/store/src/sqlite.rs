@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery,
+    Append, Appended, AttemptEnd, AttemptRow, Driver, IdempotentAnswer, Label, ListPage, ListQuery,
     NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -189,6 +189,10 @@ impl Store for SqliteStore {
 
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
         reads::list(&self.readers, &query).await
+    }
+
+    async fn label(&self, id: SessionId, label: Label) -> Result<bool, StoreError> {
+        self.writer.write(append::Relabel(id, label)).await
     }
 
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
@@ -388,6 +392,7 @@ fn migrations() -> Migrator {
         migration(7, "wake", include_str!("../migrations/sqlite/0007_wake.sql")),
         migration(8, "lasting", include_str!("../migrations/sqlite/0008_lasting.sql")),
         migration(9, "spending", include_str!("../migrations/sqlite/0009_spending.sql")),
+        migration(10, "label", include_str!("../migrations/sqlite/0010_label.sql")),
     ])
 }
 

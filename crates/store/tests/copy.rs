@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plenary_domain::{CallId, SessionId, Timestamp};
 use plenary_engine::ports::{
-    Append, Appended, Idempotency, ListQuery, NewEvent, Store, StoreError, StoredEvent,
+    Append, Appended, Idempotency, Label, ListQuery, NewEvent, Store, StoreError, StoredEvent,
 };
 use plenary_store::testkit::Database;
 use plenary_store::{Copied, EventText, Holder, Place, SqliteStore, copy, postgres};
@@ -76,6 +76,8 @@ async fn told(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
     }
     let words = ListQuery { words: Some("cafe alph".into()), limit: 9, ..ListQuery::default() };
     let found = store.list(words).await.unwrap().total;
+    let called = ListQuery { words: Some("alphabet".into()), limit: 9, ..ListQuery::default() };
+    let found = (found, store.list(called).await.unwrap().total);
     let all: Vec<StoredEvent> = store.events_of_all(0, 100).await.unwrap();
     let secret = store.secret().await.unwrap();
     (page.rows, sessions, found, all, secret)
@@ -99,6 +101,8 @@ async fn everything_goes_over_and_comes_back() {
     store.begin_attempt(id(1), 1, &call, None).await.unwrap();
     store.save_draft(id(1), 1, &call, "half").await.unwrap();
     store.remove(id(3)).await.unwrap();
+    let label = Label { title: Some(Some("Our alphabet".into())), pinned: Some(true) };
+    store.label(id(2), label).await.unwrap();
     let before = told(&store).await;
 
     let here = Place::Folder(first.path().to_owned());

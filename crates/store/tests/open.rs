@@ -309,6 +309,7 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         active: true,
         waits_for: vec![],
         imported: true,
+        pinned: false,
         version: 2,
         epoch: 3,
         created_at: at(1_000),

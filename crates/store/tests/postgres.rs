@@ -149,7 +149,7 @@ async fn ten_start_together() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(versions, 1);
+    assert_eq!(versions, 2);
     let secrets = join_all(stores.iter().map(|store| store.secret())).await;
     assert!(secrets.windows(2).all(|two| two[0].as_ref().unwrap() == two[1].as_ref().unwrap()));
 }
@@ -166,9 +166,9 @@ async fn an_older_program_says_so_and_stops_unless_it_can_live_with_the_tables()
     let Some(database) = Database::fresh() else { return };
     open(&database).await.close().await;
     let mut connection = database.connect().await.unwrap();
-    run(&mut connection, "insert into plenary_schema (version, needs) values (2, 1)").await;
+    run(&mut connection, "insert into plenary_schema (version, needs) values (9, 1)").await;
     open(&database).await.close().await;
-    run(&mut connection, "update plenary_schema set needs = 2 where version = 2").await;
+    run(&mut connection, "update plenary_schema set needs = 9 where version = 9").await;
     let refusal = refusal(&database).await;
     assert!(refusal.contains("upgraded by a newer version of Plenary"), "{refusal}");
 }

@@ -63,3 +63,38 @@ story("a row says what came of it, and where a word was found", async (stage) =>
   await page.getByText("Imported").first().waitFor();
   expect(page.url()).not.toContain(id);
 });
+
+story("a session is renamed in place and pinned to the top", async ({ server, person }) => {
+  await council(server, { name: "mascots", charter: "All about animals." });
+  await council(server, { name: "offices", charter: "Where we sit." });
+  const { page } = await person();
+  await page.goto("/history");
+  const rows = page.getByRole("main").getByRole("link");
+  await rows.getByText("All about animals.").waitFor();
+  await page.getByRole("button", { name: "Actions for “All about animals.”" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  const field = page.getByLabel("New title for “All about animals.”");
+  await field.fill("The capybara question");
+  await field.press("Enter");
+  await rows.getByText("The capybara question").waitFor();
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.textContent ?? ""))
+    .toContain("The capybara question");
+
+  await page.getByRole("button", { name: "Actions for “The capybara question”" }).click();
+  await page.getByRole("menuitem", { name: "Pin to the top" }).click();
+  const pinned = page.getByRole("list", { name: "Pinned sessions" });
+  await pinned.getByText("The capybara question").waitFor();
+  await page.getByText("2 sessions").waitFor();
+  // It was written first, and stands first.
+  await expect.poll(() => rows.first().innerText()).toContain("The capybara question");
+
+  await page.reload();
+  await page.getByRole("button", { name: "Actions for “The capybara question”" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
+  expect((await download).suggestedFilename()).toBe("the-capybara-question.md");
+  await page.getByRole("button", { name: "Actions for “The capybara question”" }).click();
+  await page.getByRole("menuitem", { name: "Unpin" }).click();
+  await pinned.waitFor({ state: "detached" });
+});

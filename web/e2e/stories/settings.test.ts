@@ -30,3 +30,23 @@ story("the operator chooses the model of a tier, and sets a key", async ({ serve
   await keys.getByRole("button", { name: "Remove the key of OpenRouter" }).click();
   await keys.getByText("Set here").waitFor({ state: "detached" });
 });
+
+story("the operator sets a price, and takes it back", async ({ server, person }) => {
+  const { page } = await person();
+  await page.goto("/settings");
+  const prices = page.getByRole("region", { name: "Prices" }).first();
+  await prices.getByRole("button", { name: "Set the price of ollama/gamma" }).click();
+  await prices.getByLabel("Input price of ollama/gamma").fill("0,12");
+  await prices.getByLabel("Output price of ollama/gamma").fill("0.4");
+  await prices.getByLabel("Output price of ollama/gamma").press("Enter");
+  await prices.getByText("Yours").waitFor();
+  expect((await got(server.api.GET("/api/settings"))).prices).toEqual({
+    "ollama/gamma": { input: 0.12, output: 0.4 },
+  });
+  await page.reload();
+  const row = prices.getByRole("row", { name: /ollama\/gamma/ });
+  await row.getByText("0.12").waitFor();
+  await row.getByRole("button", { name: "Undo the price of ollama/gamma" }).click();
+  await prices.getByText("Yours").waitFor({ state: "detached" });
+  expect((await got(server.api.GET("/api/settings"))).prices).toEqual({});
+});

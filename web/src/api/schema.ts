@@ -1328,7 +1328,11 @@ export interface paths {
         delete: operations["sessions_remove"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Gives a session another title, or its own again, and pins it or not. Nothing of its
+         *     record changes by that. For whoever opened it, and the operator of the server.
+         */
+        patch: operations["sessions_label"];
         trace?: never;
     };
     "/api/sessions/{id}/budget": {
@@ -3597,6 +3601,13 @@ export interface components {
         NewKey: {
             key: string;
         };
+        /** @description How lists show a session. */
+        NewLabel: {
+            /** @description Lists can be asked for what is pinned. */
+            pinned?: boolean | null;
+            /** @description In place of the session's own title; an empty one gives that back. */
+            title?: string | null;
+        };
         NewMember: {
             /**
              * @description A stored agent, by id or name: its persona and bounds count, and its model, where
@@ -5059,6 +5070,41 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_SessionView: {
+            data: {
+                /** @description Something runs, or goes on by itself after a restart. */
+                active: boolean;
+                /** Format: date-time */
+                createdAt: string;
+                /** @description How far it is and what came of it, where `facts` were asked for. */
+                facts?: components["schemas"]["FactsView"];
+                /** Format: uuid */
+                id: string;
+                /**
+                 * @description Held elsewhere and taken over from a record, which whoever wrote it answers for.
+                 *     Absent where it is false.
+                 */
+                imported?: boolean;
+                /** @description The form: `boardroom`. */
+                kind: string;
+                /** @description Means this session among those of its kind; absent where a kind has no names. */
+                name?: string;
+                /** @description Somebody wants it on top of lists. Absent where it is false. */
+                pinned?: boolean;
+                project?: string;
+                status: string;
+                /** @description What it is about, or what somebody has called it. */
+                title: string;
+                /** Format: date-time */
+                updatedAt: string;
+                /** @description The people whose reply is awaited. */
+                waitsFor?: string[];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Settings: {
             /** @description What is set. Keys are never shown. */
             data: {
@@ -5323,8 +5369,11 @@ export interface components {
                 kind: string;
                 /** @description Means this session among those of its kind; absent where a kind has no names. */
                 name?: string;
+                /** @description Somebody wants it on top of lists. Absent where it is false. */
+                pinned?: boolean;
                 project?: string;
                 status: string;
+                /** @description What it is about, or what somebody has called it. */
                 title: string;
                 /** Format: date-time */
                 updatedAt: string;
@@ -5483,6 +5532,13 @@ export interface components {
                 /** @description What you can do now. */
                 allowed: string[];
                 boardId: string;
+                /**
+                 * Format: int64
+                 * @description `posts` are only those that have changed since this `version`. Absent where they are
+                 *     all, also though `since` was given: where something is hidden from you, or the board
+                 *     has moved on.
+                 */
+                changedSince?: number;
                 /**
                  * Format: date-time
                  * @description When the board goes on by itself.
@@ -5922,8 +5978,11 @@ export interface components {
             kind: string;
             /** @description Means this session among those of its kind; absent where a kind has no names. */
             name?: string;
+            /** @description Somebody wants it on top of lists. Absent where it is false. */
+            pinned?: boolean;
             project?: string;
             status: string;
+            /** @description What it is about, or what somebody has called it. */
             title: string;
             /** Format: date-time */
             updatedAt: string;
@@ -6293,6 +6352,13 @@ export interface components {
             /** @description What you can do now. */
             allowed: string[];
             boardId: string;
+            /**
+             * Format: int64
+             * @description `posts` are only those that have changed since this `version`. Absent where they are
+             *     all, also though `since` was given: where something is hidden from you, or the board
+             *     has moved on.
+             */
+            changedSince?: number;
             /**
              * Format: date-time
              * @description When the board goes on by itself.
@@ -7277,6 +7343,8 @@ export interface operations {
                 active?: boolean;
                 /** @description Only what waits for a person's reply, or only what does not. */
                 waiting?: boolean;
+                /** @description Only what is pinned, or only what is not. */
+                pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Also how far each is, and what came of it. */
@@ -10407,6 +10475,8 @@ export interface operations {
                 active?: boolean;
                 /** @description Only what waits for a person's reply, or only what does not. */
                 waiting?: boolean;
+                /** @description Only what is pinned, or only what is not. */
+                pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Also how far each is, and what came of it. */
@@ -11501,6 +11571,8 @@ export interface operations {
                 active?: boolean;
                 /** @description Only what waits for a person's reply, or only what does not. */
                 waiting?: boolean;
+                /** @description Only what is pinned, or only what is not. */
+                pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Also how far each is, and what came of it. */
@@ -14846,6 +14918,8 @@ export interface operations {
                 active?: boolean;
                 /** @description Only what waits for a person's reply, or only what does not. */
                 waiting?: boolean;
+                /** @description Only what is pinned, or only what is not. */
+                pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Also how far each is, and what came of it. */
@@ -15847,6 +15921,8 @@ export interface operations {
                 active?: boolean;
                 /** @description Only what waits for a person's reply, or only what does not. */
                 waiting?: boolean;
+                /** @description Only what is pinned, or only what is not. */
+                pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Also how far each is, and what came of it. */
@@ -16049,6 +16125,137 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_Nothing"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    sessions_label: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+            };
+            path: {
+                /** @description The session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLabel"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SessionView"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
@@ -17282,6 +17489,8 @@ export interface operations {
                 active?: boolean;
                 /** @description Only what waits for a person's reply, or only what does not. */
                 waiting?: boolean;
+                /** @description Only what is pinned, or only what is not. */
+                pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
                 /** @description Also how far each is, and what came of it. */
@@ -17498,6 +17707,11 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
+                /**
+                 * @description `version` of an earlier answer: only the posts that have changed since then, where
+                 *     that can be said (`changedSince`).
+                 */
+                since?: number;
             };
             header?: {
                 /**

@@ -17,11 +17,17 @@ import { useFound } from "../session/SessionList";
 
 const TYPING_MS = 250;
 const PAGE = 40;
+/** All of them, unless somebody pins everything. */
+const PINNED = 100;
 
 export default function History() {
   useTitle("History");
   const { looked, typed, setTyped, look } = useLooked();
-  const found = useFound(filterOf(looked), PAGE);
+  const filter = filterOf(looked);
+  const pinned = useFound({ ...filter, pinned: true }, PINNED);
+  const found = useFound({ ...filter, pinned: false }, PAGE);
+  const isKnown = pinned.total !== undefined && found.total !== undefined;
+  const total = isKnown ? (pinned.total ?? 0) + (found.total ?? 0) : undefined;
   const page = useRef<HTMLDivElement>(null);
 
   const move = (by: number) => {
@@ -40,7 +46,7 @@ export default function History() {
   ]);
 
   const goOnAt = useRef<number>(undefined);
-  const count = found.rows.length;
+  const count = pinned.rows.length + found.rows.length;
   useEffect(() => {
     // The button may be gone; the reader goes on where the new rows begin.
     const at = goOnAt.current;
@@ -61,12 +67,17 @@ export default function History() {
       </div>
       <Filters looked={looked} typed={typed} onType={setTyped} onLook={look} />
       <p role="status" className="muted small history-count">
-        {found.total !== undefined && words(found.total, isNarrowed(looked))}
+        {total !== undefined && words(total, isNarrowed(looked))}
       </p>
-      <Wrong error={found.error} onRetry={found.retry} />
+      <Wrong error={found.error ?? pinned.error} onRetry={found.retry} />
       {found.isLoading && <Loading />}
-      <Rows rows={found.rows} isStale={found.isStale} words={looked.q} />
-      {found.total === 0 && !isNarrowed(looked) && (
+      {pinned.rows.length > 0 && <h2 className="eyebrow history-pinned">Pinned</h2>}
+      <Rows label="Pinned sessions" rows={pinned.rows} isStale={pinned.isStale} words={looked.q} />
+      {pinned.rows.length > 0 && found.rows.length > 0 && (
+        <h2 className="eyebrow history-pinned">Everything else</h2>
+      )}
+      <Rows label="Sessions" rows={found.rows} isStale={found.isStale} words={looked.q} />
+      {total === 0 && !isNarrowed(looked) && (
         <Empty
           action={
             <Link href="/" className="button primary">
@@ -77,7 +88,7 @@ export default function History() {
           Every session is kept here. There are none yet.
         </Empty>
       )}
-      {found.total === 0 && isNarrowed(looked) && (
+      {total === 0 && isNarrowed(looked) && (
         <Empty
           action={
             <Button

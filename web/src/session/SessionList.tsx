@@ -22,6 +22,7 @@ const TYPING_MS = 200;
 export type Filter = Partial<Record<"q" | "kind" | "status", string>> & {
   active?: boolean;
   waiting?: boolean;
+  pinned?: boolean;
 };
 
 /** Sessions that match, newest first, page by page. */

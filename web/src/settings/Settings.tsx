@@ -6,6 +6,7 @@ import { Limits } from "./Limits";
 import { Memory } from "./Memory";
 import { Providers, Tiers } from "./Models";
 import { Nodes } from "./Nodes";
+import { Prices } from "./Prices";
 import { Server } from "./Server";
 
 export default function Settings() {
@@ -17,6 +18,7 @@ export default function Settings() {
         <Keys />
         <Providers />
         <Tiers />
+        <Prices />
         <Appearance />
         <Memory />
         <Limits />

@@ -65,6 +65,10 @@ export function setTiers(body: Schemas["NewTiers"]) {
   return asked(client.PUT("/api/settings/tiers", { body }));
 }
 
+export function setPrices(body: Schemas["NewPrices"]) {
+  return asked(client.PUT("/api/settings/prices", { body }));
+}
+
 export function pull(model: string) {
   return asked(client.POST("/api/pulls", { body: { model } }));
 }

@@ -1,8 +1,14 @@
 // A board as one viewer sees it. Everything that is asked stands under the viewer's name in
 // the cache, so that nothing of a blind phase passes from one identity to another.
 
-import { useInfiniteQuery, useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query";
-import { createContext, useContext } from "react";
+import {
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+  type InfiniteData,
+  type QueryKey,
+} from "@tanstack/react-query";
+import { createContext, useContext, useRef } from "react";
 import { asked, client, whole, type Schemas } from "../api/client";
 import { useWrite, type WriteKey } from "../api/write";
 import type { Identity } from "./identity";
@@ -17,6 +23,7 @@ export type Summary = Schemas["WhiteboardSummary"];
 export type Conflict = Schemas["ConflictView"];
 
 const POSTS_OF_A_PAGE = 100;
+const CHANGES_OF_A_PAGE = 200;
 const CONFLICTS_OF_A_PAGE = 100;
 
 /** Who looks at which board. */
@@ -42,20 +49,65 @@ function params({ board, me }: Looking) {
   return { path: { board }, header: agentHeader(me) };
 }
 
-/** The board with its posts, page by page. The first page tells of the board itself. */
+function fetchBoard(looking: Looking, query: { cursor?: string; since?: number; limit: number }) {
+  return asked(
+    client.GET("/api/whiteboards/{board}", {
+      params: { ...params(looking), query: { detail: "full", ...query } },
+    }),
+  );
+}
+
+/**
+ * The pages that are here, with what has changed in them; `undefined` where the server sent all
+ * or more than fits one answer. Posts are never taken away, and new ones come at the end.
+ */
+export function renewed(pages: readonly BoardView[], changes: BoardView): BoardView[] | undefined {
+  if (changes.changedSince === undefined || changes.nextCursor !== undefined) return undefined;
+  const changed = new Map(changes.posts.map((post) => [post.postId, post]));
+  const known = new Set(pages.flatMap((page) => page.posts.map((post) => post.postId)));
+  const more = changes.posts.filter((post) => !known.has(post.postId));
+  return pages.map((page, place): BoardView => {
+    const posts = page.posts.map((post) => changed.get(post.postId) ?? post);
+    const { nextCursor } = page;
+    // Where not all is loaded yet, what is new comes with the rest.
+    const isEnd = place === pages.length - 1 && nextCursor === undefined;
+    const { nextCursor: _, changedSince: __, ...board } = changes;
+    return {
+      ...board,
+      posts: isEnd ? [...posts, ...more] : posts,
+      ...(nextCursor !== undefined && { nextCursor }),
+    };
+  });
+}
+
+/**
+ * The board with its posts, page by page. The first page tells of the board itself. When
+ * something has happened only what has changed is asked for, once for all pages.
+ */
 export function useBoard(looking: Looking) {
+  const queries = useQueryClient();
+  const queryKey = [...viewerKey(looking), "posts"];
+  const fresh = useRef<BoardView[]>(undefined);
   return useInfiniteQuery({
-    queryKey: [...viewerKey(looking), "posts"],
+    queryKey,
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      asked(
-        client.GET("/api/whiteboards/{board}", {
-          params: {
-            ...params(looking),
-            query: { detail: "full", limit: POSTS_OF_A_PAGE, cursor: pageParam },
-          },
-        }),
-      ),
+    queryFn: async ({ pageParam: cursor }): Promise<BoardView> => {
+      const known = queries.getQueryData<InfiniteData<BoardView>>(queryKey);
+      const first = known?.pages[0];
+      if (cursor === undefined) {
+        fresh.current = undefined;
+        if (known && first) {
+          const since = { since: first.version, limit: CHANGES_OF_A_PAGE };
+          const changes = await fetchBoard(looking, since);
+          fresh.current = renewed(known.pages, changes);
+        }
+      }
+      const place = known?.pageParams.indexOf(cursor) ?? -1;
+      const page = place < 0 ? undefined : fresh.current?.[place];
+      return (
+        page ?? (await fetchBoard(looking, { limit: POSTS_OF_A_PAGE, ...(cursor && { cursor }) }))
+      );
+    },
     getNextPageParam: (page: BoardView) => page.nextCursor,
     // That others post while a board is blind makes no event, not even for those who lead it
     // and may know who has posted.

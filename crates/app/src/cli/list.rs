@@ -93,6 +93,7 @@ fn by_id(row: &Value) -> String {
     let short = id.get(24..).unwrap_or(&id);
     let title = if name.is_empty() { title } else { format!("{name} · {title}") };
     let title = if row["imported"] == true { format!("(imported) {title}") } else { title };
+    let title = if row["pinned"] == true { format!("(pinned) {title}") } else { title };
     let (kind, status) = (text(row, "kind"), text(row, "status"));
     format!("{short}  {}  {kind:<10}  {status:<12}  {title}", when(row))
 }

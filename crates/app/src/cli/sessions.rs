@@ -224,6 +224,28 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Give one another title, for everybody
+    Rename {
+        #[command(flatten)]
+        which: Which,
+        /// The new title; without it, its own again
+        #[arg(value_name = "TITLE")]
+        title: Option<String>,
+        /// The token that opening it returned, where you are not who opened it
+        #[arg(long, value_name = "TOKEN")]
+        token: Option<String>,
+    },
+    /// Keep one on top of lists on the page
+    Pin {
+        #[command(flatten)]
+        which: Which,
+        /// Do not keep it there any longer
+        #[arg(long)]
+        off: bool,
+        /// The token that opening it returned, where you are not who opened it
+        #[arg(long, value_name = "TOKEN")]
+        token: Option<String>,
+    },
     /// Permanently remove one and its record
     Remove {
         #[command(flatten)]
@@ -304,6 +326,8 @@ impl Command {
             | Command::Budget { .. }
             | Command::Pick { .. }
             | Command::Interject { .. }
+            | Command::Rename { .. }
+            | Command::Pin { .. }
             | Command::Remove { .. } => None,
         }
     }
@@ -313,7 +337,9 @@ impl Command {
             Command::Reply { seat, .. }
             | Command::Vote { seat, .. }
             | Command::Decide { seat, .. } => seat.token.clone(),
-            Command::Remove { token, .. } => token.clone(),
+            Command::Remove { token, .. }
+            | Command::Rename { token, .. }
+            | Command::Pin { token, .. } => token.clone(),
             Command::Start { .. }
             | Command::Resume { .. }
             | Command::Conclude { .. }
@@ -396,6 +422,20 @@ impl Command {
                 let id = session.id;
                 api.post::<Value>(&format!("/api/sessions/{id}/stop"), &json!({})).await?;
                 terminal::say("Stopped.");
+                Ok(exit::DONE)
+            }
+            Command::Rename { which, title, token: _ } => {
+                let path = format!("/api/sessions/{}", which.find(api).await?.id);
+                let body = json!({ "title": title.unwrap_or_default() });
+                let renamed: Value = api.patch(&path, &body).await?;
+                let title = clean(renamed["title"].as_str().unwrap_or_default());
+                terminal::say(&format!("It is called {title} now."));
+                Ok(exit::DONE)
+            }
+            Command::Pin { which, off, token: _ } => {
+                let path = format!("/api/sessions/{}", which.find(api).await?.id);
+                api.patch::<Value>(&path, &json!({ "pinned": !off })).await?;
+                terminal::say(if off { "Unpinned." } else { "Pinned." });
                 Ok(exit::DONE)
             }
             Command::Remove { which, yes, token: _ } => {

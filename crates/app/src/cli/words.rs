@@ -250,6 +250,7 @@ fn source(field: &str, noun: Noun) -> Option<(String, Option<usize>)> {
         (Noun::Sessions, "text") => "TEXT",
         (Noun::Sessions, "votes") => "vote",
         (Noun::Sessions, "by") => "--as",
+        (Noun::Sessions, "title") => "TITLE",
         (Noun::Sessions, "advisor" | "question" | "reasoning" | "model" | "instruction") => {
             return own(name);
         }

@@ -161,6 +161,7 @@ fn page(board: &Board<'_>) -> String {
         seats,
         accounts,
         told,
+        known_from,
     } = board;
     let member = |member: &Member| {
         format!("{:?}", (&member.name, member.role, &member.domain, member.since))
@@ -176,7 +177,7 @@ fn page(board: &Board<'_>) -> String {
     let head = (name, topic, project, phase, since, deadline, opened_by, opened_at, debate, steps);
     let body = (admission, viewer, members, has_posted, posts, known_posts, readiness);
     let seats: Vec<_> = seats.iter().map(|seat| (seat.sitter, &seat.standing)).collect();
-    let rest = (allowed, next, told, seats, accounts);
+    let rest = (allowed, next, told, known_from, seats, accounts);
     format!("{head:?}\n{body:?}\n{rest:?}")
 }
 
@@ -582,12 +583,13 @@ proptest! {
             session.give(command, n);
         }
         let on = ways.into_iter().map(|way| (0, 31, way));
+        let mut earlier: Vec<Vec<(u64, BTreeMap<PostId, String>)>> = vec![vec![]; VIEWERS.len()];
         for (n, step) in (100..).zip(steps.into_iter().chain(on)) {
             let before = session.log.len();
             let command = command(&session.state, step, n);
             session.give(command, n);
             let log = &session.log;
-            for (name, told) in VIEWERS.iter().zip(&session.told) {
+            for ((name, told), earlier) in VIEWERS.iter().zip(&session.told).zip(&mut earlier) {
                 let numbers: Vec<u64> = told.iter().map(|(number, _)| *number).collect();
                 prop_assert_eq!(numbers, (1..=told.len() as u64).collect::<Vec<_>>());
                 let places: BTreeSet<usize> = told.iter().map(|(_, place)| *place).collect();
@@ -597,6 +599,16 @@ proptest! {
                 let board = board(&session.state, &viewer(name));
                 prop_assert_eq!(shown(&board), heard(log, &places));
                 prop_assert_eq!(board.told, told.len() as u64, "{} in {:?}", name, board.phase);
+                let now = drawn(&board);
+                for (since, before) in earlier.iter().rev().take(8) {
+                    let Some(changed) = board.changed_since(*since) else { continue };
+                    let changed: BTreeSet<&PostId> = changed.iter().map(|s| &s.post.id).collect();
+                    let differ = now.iter().filter(|(id, post)| before.get(*id) != Some(*post));
+                    let differ: BTreeSet<&PostId> = differ.map(|(id, _)| id).collect();
+                    prop_assert!(differ.is_subset(&changed), "{} since {}", name, since);
+                    prop_assert!(changed.is_empty() || *since < board.told);
+                }
+                earlier.push((board.told, now));
             }
             let outsider = due_to("", log, debate == Visibility::OwnAndRelated);
             if log.len() > before {
@@ -621,6 +633,44 @@ proptest! {
                 events.enumerate().flat_map(|(place, event)| late.pass(event, place)).collect();
             prop_assert_eq!(&again, told);
         }
+    }
+}
+
+/// Each post as it would be drawn.
+fn drawn(board: &Board<'_>) -> BTreeMap<PostId, String> {
+    let post = |seen: &Seen<'_>| {
+        let words = format!("{:?} {:?} {:?}", seen.annotations, seen.votes, seen.post.withdrawn);
+        (seen.post.id.clone(), words)
+    };
+    board.posts.iter().map(post).collect()
+}
+
+/// Whoever sees everything is told what has changed since the board moved on, and nothing is
+/// said of the time before, or to whom something is hidden.
+#[test]
+fn changes_are_told_by_the_viewers_own_numbers() {
+    for (open, who, phase, knows) in [
+        (opened(), "", Phase::Debate, true),
+        (opened(), "ada", Phase::Debate, true),
+        (hiding(), "fay", Phase::Debate, true),
+        (hiding(), "ada", Phase::Debate, false),
+        (hiding(), "", Phase::Debate, false),
+        (opened(), "ada", Phase::Blind, false),
+        (opened(), "fay", Phase::Blind, false),
+    ] {
+        let (before, _) = told(open.clone(), reached(phase), vec![]);
+        let since = board(&before, &viewer(who)).told;
+        let story = match phase {
+            Phase::Debate => vec![challenges("fay", "ben/1")],
+            _ => vec![post("ada", PostKind::Claim, "More")],
+        };
+        let (after, _) = told(open, reached(phase), story);
+        let board = board(&after, &viewer(who));
+        let ids = |posts: Vec<&Seen<'_>>| posts.iter().map(|s| s.post.id.0.clone()).collect();
+        let changed: Option<Vec<String>> = board.changed_since(since).map(ids);
+        assert_eq!(changed, knows.then(|| vec!["ben/1".to_owned()]), "{who} in {phase:?}");
+        assert!(board.changed_since(since - 1).is_none(), "{who}: before it moved on");
+        assert!(board.changed_since(board.told + 1).is_none(), "{who}: not yet told");
     }
 }
 

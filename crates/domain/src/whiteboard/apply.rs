@@ -42,6 +42,8 @@ impl State {
             halted: false,
             accounts: 0,
             accounts_before: 0,
+            events: 1,
+            moved: 1,
         })
     }
 }
@@ -54,6 +56,7 @@ impl Member {
 
 impl State {
     pub(crate) fn follow(&mut self, event: &Event) {
+        self.events += 1;
         match event {
             Event::Opened { .. } => {}
             Event::Registered { agent, role, domain, at } => {
@@ -81,6 +84,7 @@ impl State {
                     votes: vec![],
                     votes_given: 0,
                     withdrawn: false,
+                    changed: self.events,
                 }));
             }
             Event::Annotated { id, post, by, note, body, at } => {
@@ -162,14 +166,18 @@ impl State {
                 self.ledger.begin(*at);
                 self.phase = *to;
                 self.since = *at;
+                self.moved = self.events;
                 let (by, note) = (by.clone(), note.clone());
                 self.steps.push(Step { to: *to, by, note, at: *at });
             }
         }
     }
 
+    /// A post that is about to change.
     fn post_mut(&mut self, id: &PostId) -> Option<&mut Post> {
-        self.posts.iter_mut().find(|post| post.id == *id).map(Arc::make_mut)
+        let post = self.posts.iter_mut().find(|post| post.id == *id).map(Arc::make_mut)?;
+        post.changed = self.events;
+        Some(post)
     }
 }
 

@@ -334,6 +334,8 @@ fn a_board_opens_blind_with_its_opener_as_facilitator() {
             halted: false,
             accounts: 0,
             accounts_before: 0,
+            events: 1,
+            moved: 1,
         })
     );
 }

@@ -11,8 +11,8 @@ use futures::stream::BoxStream;
 use plenary_domain::{CallId, SessionId, Timestamp, limits};
 
 use crate::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, AttemptState, Driver, IdempotentAnswer, ListPage,
-    ListQuery, NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, AttemptState, Driver, IdempotentAnswer, Label,
+    ListPage, ListQuery, NodeRow, SessionRow, Store, StoreError, StoredEvent, Waiting,
 };
 
 #[derive(Default)]
@@ -38,6 +38,8 @@ struct Node {
 
 struct Session {
     row: SessionRow,
+    /// In place of the row's own.
+    title: Option<String>,
     driver: Option<String>,
     wake_at: Option<Timestamp>,
     events: Vec<StoredEvent>,
@@ -297,17 +299,16 @@ impl Memory {
     }
 
     pub fn list(&self, query: &ListQuery) -> ListPage {
-        let matching: Vec<&SessionRow> = self
+        let matching: Vec<SessionRow> = self
             .sessions
             .values()
             .rev()
             .filter(|session| session.matches(query))
-            .map(|session| &session.row)
+            .map(Session::shown)
             .collect();
         let mut rest =
             matching.iter().filter(|row| query.before.is_none_or(|before| row.id < before));
-        let rows: Vec<SessionRow> =
-            rest.by_ref().take(query.limit as usize).map(|row| (*row).clone()).collect();
+        let rows: Vec<SessionRow> = rest.by_ref().take(query.limit as usize).cloned().collect();
         let more = rest.next().is_some();
         ListPage {
             total: matching.len() as u64,
@@ -322,6 +323,15 @@ impl Memory {
 
     pub fn rows(&self) -> impl Iterator<Item = &SessionRow> {
         self.sessions.values().map(|session| &session.row)
+    }
+
+    pub fn label(&mut self, id: SessionId, label: Label) -> bool {
+        let Some(session) = self.sessions.get_mut(&id) else { return false };
+        if let Some(title) = label.title {
+            session.title = title;
+        }
+        session.row.pinned = label.pinned.unwrap_or(session.row.pinned);
+        true
     }
 
     pub fn events(&self, id: SessionId) -> &[StoredEvent] {
@@ -358,11 +368,13 @@ impl Session {
                 active: false,
                 waits_for: vec![],
                 imported: append.imported,
+                pinned: false,
                 version: 0,
                 epoch: 0,
                 created_at: append.at,
                 updated_at: append.at,
             },
+            title: None,
             driver: None,
             wake_at: None,
             events: vec![],
@@ -447,12 +459,19 @@ impl Session {
             && query.status.as_ref().is_none_or(|is| *is == row.status)
             && query.active.is_none_or(|active| active == row.is_seen_active())
             && query.waiting.is_none_or(|waiting| waiting != row.waits_for.is_empty())
+            && query.pinned.is_none_or(|pinned| pinned == row.pinned)
             && self.has_words(query.words.as_deref().unwrap_or_default())
     }
 
+    fn shown(&self) -> SessionRow {
+        let title = self.title.clone().unwrap_or_else(|| self.row.title.clone());
+        SessionRow { title, ..self.row.clone() }
+    }
+
     fn has_words(&self, asked: &str) -> bool {
-        let title = self.row.title.split_whitespace();
-        let words: Vec<&str> = title.chain(self.words.iter().map(String::as_str)).collect();
+        let titles = [self.row.title.as_str(), self.title.as_deref().unwrap_or_default()];
+        let titles = titles.into_iter().flat_map(str::split_whitespace);
+        let words: Vec<&str> = titles.chain(self.words.iter().map(String::as_str)).collect();
         let mut asked: Vec<&str> = asked.split_whitespace().collect();
         let Some(prefix) = asked.pop() else {
             return true;
@@ -510,7 +529,7 @@ impl Store for MemoryStore {
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        Ok(self.asked()?.row(id).cloned())
+        Ok(self.asked()?.sessions.get(&id).map(Session::shown))
     }
 
     async fn events(
@@ -535,6 +554,10 @@ impl Store for MemoryStore {
 
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
         Ok(self.lock().list(&query))
+    }
+
+    async fn label(&self, id: SessionId, label: Label) -> Result<bool, StoreError> {
+        Ok(self.lock().label(id, label))
     }
 
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {

@@ -207,6 +207,10 @@ impl Store for SimStore {
         self.read(None, |memory| memory.list(&query)).await
     }
 
+    async fn label(&self, id: SessionId, label: Label) -> Result<bool, StoreError> {
+        self.through(Some(id), |inner| inner.memory.label(id, label.clone())).await
+    }
+
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
         self.through(Some(id), |inner| inner.memory.remove(id)).await
     }

@@ -20,7 +20,7 @@ use super::boardrooms::export::{Format, FormatName};
 use super::events::After;
 use super::routes::{Routes, routes};
 use super::sessions::{self, Empty, Filter};
-use super::{MARKDOWN, document, json_document, within};
+use super::{MARKDOWN, document, file_stem, json_document, within};
 use crate::App;
 use crate::agents::{self, AgentHeader, Asking, Proof};
 use crate::auth::Stands;
@@ -508,10 +508,10 @@ async fn export(
     Query(query): Query<Format>,
 ) -> Result<Response, Problem> {
     let snapshot = look(&app, &name).await?;
-    let state = council(&snapshot)?;
+    let (state, file) = (council(&snapshot)?, file_stem(&app, &snapshot).await?);
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
-            Ok(document(MARKDOWN, &format!("{name}.md"), council::markdown(state)))
+            Ok(document(MARKDOWN, &format!("{file}.md"), council::markdown(state)))
         }
         FormatName::Json => {
             let exported = ExportedCouncil {
@@ -520,7 +520,7 @@ async fn export(
                 council: show(&app.clerk, &snapshot)?,
                 thread: posts(&app.clerk, state, 0, usize::MAX),
             };
-            json_document(&format!("{name}.json"), &exported)
+            json_document(&format!("{file}.json"), &exported)
         }
     }
 }

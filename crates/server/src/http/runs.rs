@@ -18,7 +18,7 @@ use super::events::After;
 use super::routes::{Routes, routes};
 use super::session_id;
 use super::sessions::{self, Empty, Filter};
-use super::{MARKDOWN, document, json_document};
+use super::{MARKDOWN, document, file_stem, json_document};
 use crate::App;
 use crate::agents::{self, AgentHeader, Asking, SeatToken};
 use crate::auth::Stands;
@@ -146,9 +146,9 @@ async fn export(
     asking: Asking,
 ) -> Result<Response, Problem> {
     let snapshot = asking.sees(&app, run_id(&app, &id).await?, None).await?;
-    let (state, id) = (runs::run(&snapshot)?, snapshot.id);
+    let (state, file) = (runs::run(&snapshot)?, file_stem(&app, &snapshot).await?);
     match query.format.unwrap_or(FormatName::Json) {
-        FormatName::Markdown => Ok(document(MARKDOWN, &format!("{id}.md"), state.report(true))),
+        FormatName::Markdown => Ok(document(MARKDOWN, &format!("{file}.md"), state.report(true))),
         FormatName::Json => {
             let exported = ExportedRun {
                 format: "plenary.run",
@@ -156,7 +156,7 @@ async fn export(
                 source: state.source.to_string(),
                 run: view(&app, &snapshot).await?,
             };
-            json_document(&format!("{id}.json"), &exported)
+            json_document(&format!("{file}.json"), &exported)
         }
     }
 }

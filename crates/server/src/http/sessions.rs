@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use plenary_clerk::budgets::{self, NewBudget};
-use plenary_clerk::identity::{self, Proven, Standing};
+use plenary_clerk::identity::{self, NewLabel, Proven, Standing};
 use plenary_clerk::runs;
 use plenary_domain::room;
 use plenary_domain::{SessionId, limits};
@@ -27,7 +27,7 @@ use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 pub fn routes() -> Routes {
     Routes::new()
         .routes(routes!(list))
-        .routes(routes!(get, remove))
+        .routes(routes!(get, label, remove))
         .routes(routes!(wait))
         .routes(routes!(stop))
         .routes(routes!(allow))
@@ -53,6 +53,9 @@ pub struct Filter {
     /// Only what waits for a person's reply, or only what does not.
     #[param(nullable = false)]
     pub waiting: Option<bool>,
+    /// Only what is pinned, or only what is not.
+    #[param(nullable = false)]
+    pub pinned: Option<bool>,
     /// Full-text search: every word must occur, the last one may be a beginning.
     #[param(nullable = false)]
     pub q: Option<String>,
@@ -108,9 +111,10 @@ pub async fn find(app: &App, filter: Filter) -> Result<(ListPage, u32), Problem>
     let (kind, status) = room::filter(filter.kind.as_deref(), filter.status.as_deref())
         .map_err(Problem::in_query)?;
     let (kind, status) = (kind.map(str::to_owned), status.map(str::to_owned));
-    let Filter { project, active, waiting, q: words, .. } = filter;
+    let Filter { project, active, waiting, pinned, q: words, .. } = filter;
     let without = room::APART.map(str::to_owned).to_vec();
-    let query = ListQuery { kind, without, project, status, active, waiting, words, limit, before };
+    let query =
+        ListQuery { kind, without, project, status, active, waiting, pinned, words, limit, before };
     Ok((app.engine.list(query).await?, limit))
 }
 
@@ -228,6 +232,18 @@ async fn allow(asking: Asking, on: On<NewBudget>) -> Result<impl IntoResponse, P
         &allowed,
         false,
     )))
+}
+
+/// Gives a session another title, or its own again, and pins it or not. Nothing of its
+/// record changes by that. For whoever opened it, and the operator of the server.
+#[utoipa::path(patch, path = "/api/sessions/{id}", tag = "sessions",
+    params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader),
+    request_body = NewLabel,
+    responses((status = 200, body = Reply<SessionView>), WriteProblems))]
+async fn label(asking: Asking, on: On<NewLabel>) -> Result<impl IntoResponse, Problem> {
+    let id = session(&on.app, &on.at).await?;
+    let caller = asking.about(&on.app, id, on.by).await?;
+    Ok(reply(SessionView::from(identity::label(&on.app.clerk, &caller, on.body).await?)))
 }
 
 /// Removes a session of any form and its record for good. What runs is ended, and a

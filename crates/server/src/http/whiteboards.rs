@@ -229,6 +229,10 @@ pub struct Reading {
     /// `nextCursor` of the page before.
     #[param(nullable = false, pattern = "^[0-9]{1,9}$")]
     cursor: Option<String>,
+    /// `version` of an earlier answer: only the posts that have changed since then, where
+    /// that can be said (`changedSince`).
+    #[param(minimum = 0, maximum = 1_000_000_000, nullable = false)]
+    since: Option<u32>,
 }
 
 /// The board as you may see it. With an agent token: as that agent.
@@ -247,7 +251,9 @@ async fn state(
     let bodies = query.detail == Some(sessions::DetailName::Full);
     let (from, limit) = window(query.cursor.as_deref(), query.limit)?;
     let (snapshot, viewer) = look(&app, &name, asking).await?;
-    let part = Part { bodies, from, limit };
+    let since =
+        query.since.map(|since| within("since", since, 0, limits::SEQUENCE_MOST)).transpose()?;
+    let part = Part { bodies, from, limit, since: since.map(u64::from) };
     let view = || -> Result<_, Problem> {
         let seen = view::board(board(&snapshot)?, &viewer);
         Ok(views::whiteboard(&app.clerk, snapshot.id, &seen, part))
@@ -255,7 +261,7 @@ async fn state(
     match viewer {
         Viewer::Agent(_) => has.or(view()?),
         Viewer::Outsider => {
-            let which = Which::Whiteboard { bodies, from, limit };
+            let which = Which::Whiteboard(part);
             Kept::or(&app, &snapshot, which, &has, view)
         }
     }

@@ -23,7 +23,7 @@ pub const ROWS: [Row; 6] = [
     Row {
         title: "List councils",
         description: "Lists councils, newest first.",
-        hidden: &["kind", "active", "waiting", "facts"],
+        hidden: &["kind", "active", "waiting", "pinned", "facts"],
         described: &[
             ("status", "`open` or `closed`."),
             ("cursor", "`next_cursor` of the page before."),

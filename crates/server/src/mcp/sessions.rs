@@ -12,7 +12,7 @@ pub const ROWS: [Row; 4] = [
         title: "List sessions",
         description: "Lists boardrooms, whiteboards, councils and discussions, newest first; `q` \
                       searches their text.",
-        hidden: &["project", "active", "waiting", "facts"],
+        hidden: &["project", "active", "waiting", "pinned", "facts"],
         described: &[("cursor", "`next_cursor` of the page before.")],
         items: "sessions",
         next: Next::Words(&["Call session_get with an id."]),

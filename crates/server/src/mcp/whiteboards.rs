@@ -131,6 +131,7 @@ pub const ROWS: [Row; 12] = [
         renamed: BOARD,
         described: &[BOARD_ID, LOOK, CURSOR],
         acts: AS_AGENT,
+        hidden: &["since"],
         ..Row::get("whiteboard_state", "/api/whiteboards/{board}")
     },
     Row {
@@ -158,7 +159,7 @@ pub const ROWS: [Row; 12] = [
     Row {
         title: "List whiteboards",
         description: "Lists boards, newest first: name (the board_id), topic, phase (status).",
-        hidden: &["kind", "active", "waiting", "facts"],
+        hidden: &["kind", "active", "waiting", "pinned", "facts"],
         described: &[("status", "A phase: `blind`, `read`, … `archived`."), CURSOR],
         items: "whiteboards",
         next: Next::Words(&["Call whiteboard_state with a name as board_id."]),

@@ -59,6 +59,12 @@ pub struct WhiteboardView {
     has_posted: Option<Vec<String>>,
     /// One page of the posts that you may see; in the blind phase your own.
     posts: Vec<PostView>,
+    /// `posts` are only those that have changed since this `version`. Absent where they are
+    /// all, also though `since` was given: where something is hidden from you, or the board
+    /// has moved on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    changed_since: Option<u64>,
     posts_total: usize,
     /// Give it as `cursor` to get the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -320,15 +326,19 @@ mirror!(
 );
 
 /// How much of a board is asked for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
     pub bodies: bool,
     pub from: usize,
     pub limit: usize,
+    /// Only posts that have changed since the viewer had been told so much.
+    pub since: Option<u64>,
 }
 
 pub fn whiteboard(clerk: &Clerk, id: SessionId, board: &Board<'_>, part: Part) -> WhiteboardView {
-    let posts = board.posts.iter().skip(part.from).take(part.limit);
+    let changed = part.since.and_then(|since| board.changed_since(since));
+    let changed_since = part.since.filter(|_| changed.is_some());
+    let posts = changed.unwrap_or_else(|| board.posts.iter().collect());
     let end = part.from.saturating_add(part.limit);
     let (ready_to_advance, why_not) = readiness(board.readiness.as_ref());
     let (cost, currency) = board.accounts.map(|ledger| spent(clerk, ledger)).unwrap_or_default();
@@ -351,9 +361,15 @@ pub fn whiteboard(clerk: &Clerk, id: SessionId, board: &Board<'_>, part: Part) -
             .has_posted
             .as_ref()
             .map(|names| names.iter().map(|n| n.0.clone()).collect()),
-        posts: posts.map(|seen| post(seen, part.bodies)).collect(),
+        next_cursor: (end < posts.len()).then(|| end.to_string()),
+        posts: posts
+            .into_iter()
+            .skip(part.from)
+            .take(part.limit)
+            .map(|seen| post(seen, part.bodies))
+            .collect(),
+        changed_since,
         posts_total: board.posts.len(),
-        next_cursor: (end < board.posts.len()).then(|| end.to_string()),
         seats: board.seats.iter().map(seat).collect(),
         usage: board.accounts.map(|ledger| usage(ledger.total())),
         cost,

@@ -531,8 +531,8 @@ async fn a_board_exports_as_markdown() {
     let url = format!("{}{}", app.url, board.at("export?format=markdown"));
     let response = app.http.get(url).send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/markdown; charset=utf-8");
-    let name = format!("attachment; filename=\"boardroom-{}.md\"", board.id);
-    assert_eq!(response.headers()["content-disposition"], name.as_str());
+    let name = "attachment; filename=\"to-read.md\"";
+    assert_eq!(response.headers()["content-disposition"], name);
     let text = response.text().await.unwrap();
     for part in ["# To read?", "## Question", "# Critic (ollama/b)", "# Synthesis 1 (ollama/a)"] {
         assert!(text.contains(part), "{part} in {text}");

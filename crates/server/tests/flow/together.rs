@@ -13,9 +13,9 @@ use futures::stream::BoxStream;
 use plenary_domain::whiteboard::{self, Choice, Content, Phase, PostId, PostKind, Role};
 use plenary_domain::{AgentName, CallId, Reject, SessionId, Timestamp, room};
 use plenary_engine::ports::{
-    Append, Appended, AttemptEnd, AttemptRow, Driver, Idempotency, IdempotentAnswer, ListPage,
-    ListQuery, NewEvent, NodeRow, SessionRow, Store, StoreError, StoreFigures, StoredEvent,
-    Waiting,
+    Append, Appended, AttemptEnd, AttemptRow, Driver, Idempotency, IdempotentAnswer, Label,
+    ListPage, ListQuery, NewEvent, NodeRow, SessionRow, Store, StoreError, StoreFigures,
+    StoredEvent, Waiting,
 };
 use plenary_engine::testkit::ManualClock;
 use plenary_engine::{By, Engine, EngineError, Snapshot};
@@ -86,6 +86,9 @@ impl Store for Held {
     }
     async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
         self.store.list(query).await
+    }
+    async fn label(&self, id: SessionId, label: Label) -> Result<bool, StoreError> {
+        self.store.label(id, label).await
     }
     async fn remove(&self, id: SessionId) -> Result<bool, StoreError> {
         self.store.remove(id).await

@@ -546,3 +546,45 @@ async fn many_at_once_lose_nothing() {
     }
     assert_eq!(board.stored().await, before + 1);
 }
+
+/// After one vote on a large board, one post is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_has_a_board_is_sent_what_has_changed_since() {
+    let app = TestApp::start(canned()).await;
+    let board = Whiteboard::with(&app, "wall", &["ann", "bob"], json!({})).await;
+    let mut posts = vec![];
+    for nth in 0..6 {
+        posts.push(board.posts("bob", &format!("Plan {nth}")).await);
+    }
+    // While it is blind, everybody gets all that they see.
+    let blind = board.seen("bob", "?since=3").await;
+    assert_eq!(
+        (blind["posts"].as_array().unwrap().len(), &blind["changedSince"]),
+        (6, &Value::Null)
+    );
+    for phase in ["read", "debate"] {
+        board.moves_to(phase).await;
+    }
+    for (who, choice) in [("", "accept"), ("ann", "reject"), ("fay", "defer")] {
+        let before = board.seen(who, "").await["version"].as_u64().unwrap();
+        let none = board.seen(who, &format!("?since={before}")).await;
+        assert_eq!((&none["posts"], &none["changedSince"]), (&json!([]), &json!(before)), "{who}");
+        let vote = json!({ "postId": posts[2], "vote": choice });
+        board.does("ann", "votes", vote).await;
+        let some = board.seen(who, &format!("?since={before}&detail=full")).await;
+        assert_eq!(pick(&some["posts"], "postId"), [json!(posts[2])], "{who}");
+        assert_eq!((&some["postsTotal"], &some["changedSince"]), (&json!(6), &json!(before)));
+        let whole = board.seen(who, "?detail=full").await;
+        assert_eq!(some["posts"][0], whole["posts"][2], "{who}");
+        assert_eq!(some["version"], whole["version"]);
+    }
+    // What the board was before it moved on is not counted from.
+    let version = board.seen("", "").await["version"].as_u64().unwrap();
+    board.moves_to("resolve").await;
+    let moved = board.seen("", &format!("?since={version}")).await;
+    assert_eq!(
+        (moved["posts"].as_array().unwrap().len(), &moved["changedSince"]),
+        (6, &Value::Null)
+    );
+    assert_eq!(app.get(&board.at("?since=1000000001")).await.0, 400);
+}

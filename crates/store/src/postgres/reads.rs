@@ -1,13 +1,14 @@
 //! Reading the log, and the few writes that belong to no session.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use futures::FutureExt;
 use plenary_domain::room::SECRET;
 use plenary_domain::{CallId, SessionId, Timestamp, limits};
 use plenary_engine::ports::{
-    AttemptRow, Driver, IdempotentAnswer, ListPage, ListQuery, NodeRow, SessionRow, StoreError,
-    StoredEvent, Waiting,
+    AttemptRow, Driver, IdempotentAnswer, Label, ListPage, ListQuery, NodeRow, SessionRow,
+    StoreError, StoredEvent, Waiting,
 };
 use sqlx::{Connection, PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
@@ -455,6 +456,52 @@ pub(super) async fn forget_old_answers(
     .map(drop)
 }
 
+/// Says how lists show a session. The words of a given title are indexed beside those of its
+/// own.
+pub(super) async fn label(pool: &Pool, id: SessionId, label: Label) -> Result<bool, StoreError> {
+    let title = label.title.as_ref().map(|title| title.as_deref().map(kept));
+    let (retitles, title) = (title.is_some(), title.flatten().map(Cow::into_owned));
+    let words = words::for_tsvectors(label.title.flatten().as_deref().unwrap_or_default());
+    pool.ask(|connection| {
+        let (title, words) = (title.clone(), words.clone());
+        async move {
+            let mut change = connection.begin().await?;
+            let labelled = sqlx::query(
+                "update stream set pinned = coalesce($2, pinned),
+                     label = case when $3 then $4 else label end
+                 where id = $1",
+            )
+            .bind(id.0)
+            .bind(label.pinned)
+            .bind(retitles)
+            .bind(title)
+            .execute(&mut *change)
+            .await?;
+            let is_there = labelled.rows_affected() > 0;
+            if retitles && is_there {
+                sqlx::query("delete from search where stream_id = $1 and version = $2")
+                    .bind(id.0)
+                    .bind(rows::LABEL)
+                    .execute(&mut *change)
+                    .await?;
+                for (part, words) in (0_i64..).zip(words) {
+                    sqlx::query("insert into search values ($1, $2, $3, $4::text::tsvector)")
+                        .bind(id.0)
+                        .bind(rows::LABEL)
+                        .bind(part)
+                        .bind(words)
+                        .execute(&mut *change)
+                        .await?;
+                }
+            }
+            change.commit().await?;
+            Ok(is_there)
+        }
+        .boxed()
+    })
+    .await
+}
+
 pub(super) async fn secret(pool: &Pool) -> Result<[u8; 32], StoreError> {
     let bytes: Vec<u8> = pool
         .ask(|connection| {
@@ -548,6 +595,9 @@ fn push_filter(select: &mut QueryBuilder<Postgres>, query: &ListQuery) {
         Some(true) => drop(select.push(" and waits_for <> '[]'")),
         Some(false) => drop(select.push(" and waits_for = '[]'")),
         None => {}
+    }
+    if let Some(pinned) = query.pinned {
+        select.push(" and pinned = ").push_bind(pinned);
     }
     let words = words::for_tsquery(query.words.as_deref().unwrap_or_default());
     if words.is_empty() {

@@ -23,11 +23,14 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    needs: 1,
-    sql: include_str!("../../migrations/postgres/0001_log.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, needs: 1, sql: include_str!("../../migrations/postgres/0001_log.sql") },
+    Migration {
+        version: 2,
+        needs: 1,
+        sql: include_str!("../../migrations/postgres/0002_label.sql"),
+    },
+];
 
 /// The newest that this program knows.
 pub(super) const KNOWN: i64 = newest(MIGRATIONS);

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use plenary_domain::{SessionId, Timestamp, limits};
-use plenary_engine::ports::{Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer};
+use plenary_engine::ports::{Append, Appended, AttemptEnd, Idempotency, IdempotentAnswer, Label};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
 use super::batch::{Batch, EventToInsert};
 use super::writer::Write;
-use crate::rows::{names, position, signed, state_name, unsigned};
+use crate::rows::{LABEL, names, position, signed, state_name, unsigned};
 
 const MS_PER_DAY: i64 = 24 * 3_600_000;
 
@@ -410,6 +410,39 @@ impl Write for Remove {
             .bind(name)
             .execute(&mut batch.connection)
             .await?;
+        Ok(true)
+    }
+}
+
+/// Gives a session another title, or its own again, and pins it or not. False: there is none.
+pub(super) struct Relabel(pub(super) SessionId, pub(super) Label);
+
+#[async_trait]
+impl Write for Relabel {
+    type Answer = bool;
+
+    async fn run(&self, batch: &mut Batch) -> Result<bool, sqlx::Error> {
+        let Relabel(id, label) = self;
+        let number: Option<i64> = sqlx::query_scalar(
+            "update stream set pinned = coalesce(?2, pinned), label = iif(?3, ?4, label)
+             where id = ?1 returning number",
+        )
+        .bind(id.0)
+        .bind(label.pinned)
+        .bind(label.title.is_some())
+        .bind(label.title.clone().flatten())
+        .fetch_optional(&mut batch.connection)
+        .await?;
+        let (Some(number), Some(title)) = (number, &label.title) else {
+            return Ok(number.is_some());
+        };
+        batch.flush().await?;
+        let row = number << VERSION_BITS | LABEL;
+        sqlx::query("delete from search where rowid = ?")
+            .bind(row)
+            .execute(&mut batch.connection)
+            .await?;
+        batch.insert_words(row, title.as_deref().unwrap_or_default()).await?;
         Ok(true)
     }
 }

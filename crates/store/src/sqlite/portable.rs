@@ -39,7 +39,7 @@ pub(crate) async fn target(folder: &Path, holder: Holder) -> Result<Box<dyn Port
 
 const READ: &str = "
     select json_object('kind', kind, 'name', name, 'project', project, 'title', title,
-            'status', status, 'active', json(iif(active, 'true', 'false')),
+            'label', label, 'pinned', json(iif(pinned, 'true', 'false')), 'status', status, 'active', json(iif(active, 'true', 'false')),
             'waits_for', waits_for, 'imported', json(iif(imported, 'true', 'false')),
             'version', version, 'epoch', epoch, 'wake_at', wake_at,
             'created_at', created_at, 'updated_at', updated_at),
@@ -62,9 +62,10 @@ const READ: &str = "
 
 /// The session is `?1`, the rows are `?2`.
 const WRITE: [&str; 5] = [
-    "insert into stream (id, kind, name, project, title, status, active, waits_for, imported,
-         version, epoch, wake_at, created_at, updated_at)
-     values (?1, ?2 ->> 'kind', ?2 ->> 'name', ?2 ->> 'project', ?2 ->> 'title', ?2 ->> 'status',
+    "insert into stream (id, kind, name, project, title, label, pinned, status, active,
+         waits_for, imported, version, epoch, wake_at, created_at, updated_at)
+     values (?1, ?2 ->> 'kind', ?2 ->> 'name', ?2 ->> 'project', ?2 ->> 'title', ?2 ->> 'label',
+         ?2 ->> 'pinned', ?2 ->> 'status',
          ?2 ->> 'active', ?2 ->> 'waits_for', ?2 ->> 'imported', ?2 ->> 'version', ?2 ->> 'epoch',
          ?2 ->> 'wake_at', ?2 ->> 'created_at', ?2 ->> 'updated_at')",
     // An event without a position has a number below those of all others.

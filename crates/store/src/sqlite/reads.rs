@@ -261,6 +261,9 @@ fn push_filter(select: &mut QueryBuilder<Sqlite>, query: &ListQuery) {
         Some(false) => drop(select.push(" and waits_for = '[]'")),
         None => {}
     }
+    if let Some(pinned) = query.pinned {
+        select.push(" and pinned = ").push_bind(pinned);
+    }
     let words = words::for_fts5(query.words.as_deref().unwrap_or_default());
     if words.is_empty() {
         return;

@@ -36,6 +36,7 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
         Some(SessionRow {
             id: id(1),
             imported: true,
+            pinned: false,
             kind: "boardroom".into(),
             name: None,
             project: None,

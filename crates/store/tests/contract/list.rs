@@ -1,7 +1,7 @@
 //! Listing and searching.
 
 use plenary_domain::SessionId;
-use plenary_engine::ports::{Append, ListQuery, Store};
+use plenary_engine::ports::{Append, Label, ListQuery, SessionRow, Store};
 
 use crate::Fixture;
 use crate::samples::{adding, event, everything, id, opening, write};
@@ -204,4 +204,39 @@ pub async fn takes_any_text_for_words(fixture: impl Fixture) {
     check_words(&*store, &"many ".repeat(5_000), &[]).await;
     let different: String = (0..3_000).map(|number| format!("w{number} ")).collect();
     check_words(&*store, &different, &[]).await;
+}
+
+/// A title that was given stands in place of the session's own, which comes back; nothing
+/// else of the session moves.
+pub async fn labels(fixture: impl Fixture) {
+    let store = fixture.store();
+    for number in 1..=3 {
+        write(&*store, opening(id(number))).await;
+    }
+    let before = store.session(id(2)).await.unwrap().unwrap();
+    let title = |title: Option<&str>| Label { title: Some(title.map(str::to_owned)), pinned: None };
+    let pin = |is| Label { title: None, pinned: Some(is) };
+    assert!(store.label(id(2), title(Some("Quite anöther thing"))).await.unwrap());
+    assert!(store.label(id(2), pin(true)).await.unwrap());
+    assert!(!store.label(id(9), pin(true)).await.unwrap());
+    let named = SessionRow { title: "Quite anöther thing".into(), pinned: true, ..before.clone() };
+    assert_eq!(store.session(id(2)).await.unwrap(), Some(named.clone()));
+    let pinned = |is| ListQuery { pinned: Some(is), ..everything() };
+    assert_eq!(found(&*store, pinned(true)).await, (vec![id(2)], 1, None));
+    assert_eq!(found(&*store, pinned(false)).await, (vec![id(3), id(1)], 2, None));
+    let words = |words: &str| ListQuery { words: Some(words.into()), ..everything() };
+    assert_eq!(found(&*store, words("anöther")).await.0, [id(2)]);
+    assert!(found(&*store, words(&before.title)).await.0.contains(&id(2)));
+    // What is written later changes its own title only.
+    write(&*store, Append { title: "later".into(), ..adding(id(2), 1) }).await;
+    let fixture = fixture.reopened().await;
+    let store = fixture.store();
+    assert_eq!(store.session(id(2)).await.unwrap().unwrap().title, named.title);
+    assert!(store.label(id(2), title(None)).await.unwrap());
+    let after = store.session(id(2)).await.unwrap().unwrap();
+    assert_eq!((after.title.as_str(), after.pinned), ("later", true));
+    assert_eq!(found(&*store, words("anöther")).await.0, []);
+    assert!(store.label(id(2), title(Some("gone soon"))).await.unwrap());
+    assert!(store.remove(id(2)).await.unwrap());
+    assert_eq!(found(&*store, words("gone soon")).await.0, []);
 }

@@ -50,7 +50,7 @@ macro_rules! contract {
                 needs_an_event);
             contract!(@ $fixture, list:
                 pages_from_the_newest, filters, finds_words, finds_words_of_the_present_title,
-                takes_any_text_for_words);
+                takes_any_text_for_words, labels);
             contract!(@ $fixture, drive:
                 claims_what_is_free, leaves_to_the_living_what_they_drive, lets_go_of_what_its_driver_cannot_go_on_with,
                 gives_a_free_session_to_whoever_adds_to_it, says_who_drives, tells_of_nodes,

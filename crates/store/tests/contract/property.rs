@@ -128,6 +128,7 @@ fn query() -> impl Strategy<Value = ListQuery> {
                 status: status.map(|status| STATUSES[status].into()),
                 active,
                 waiting,
+                pinned: None,
                 words: Some(
                     words.into_iter().map(|word| WORDS[word]).collect::<Vec<_>>().join(" "),
                 ),

@@ -14,7 +14,7 @@ use super::{Convened, created};
 use crate::App;
 use crate::agents::{AgentHeader, Asking};
 use crate::error::{Problem, ReadProblems, WriteProblems};
-use crate::http::{MARKDOWN, document, json_document, session_id};
+use crate::http::{MARKDOWN, document, file_stem, json_document, session_id};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
 use crate::views::{BoardroomView, Reply};
@@ -116,9 +116,10 @@ pub async fn export(
     let id = session_id(&id)?;
     let snapshot = asking.sees(&app, id, super::super::seat(query.seat)?).await?;
     let state = boardrooms::board(&snapshot)?;
+    let file = file_stem(&app, &snapshot).await?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
-            Ok(document(MARKDOWN, &format!("boardroom-{id}.md"), boardroom::markdown(state)))
+            Ok(document(MARKDOWN, &format!("{file}.md"), boardroom::markdown(state)))
         }
         FormatName::Json => {
             let events = app.engine.events(id).await?.into_iter();
@@ -130,7 +131,7 @@ pub async fn export(
                 boardroom: super::view(&app, &snapshot)?,
                 events: events.collect(),
             };
-            json_document(&format!("boardroom-{id}.json"), &exported)
+            json_document(&format!("{file}.json"), &exported)
         }
     }
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::App;
 use crate::error::{Problem, ReadProblems};
 use crate::http::boardrooms::export::{ExportedEvent, Format, FormatName, exported};
-use crate::http::{MARKDOWN, document, json_document, session_id};
+use crate::http::{MARKDOWN, document, file_stem, json_document, session_id};
 use crate::idempotency::{Path, Query};
 use crate::views::discussions::{DiscussionView, EntryView};
 
@@ -43,10 +43,10 @@ pub async fn export(
     let id = session_id(&id)?;
     let snapshot = app.engine.get(id).await?;
     let state = discussions::state(&snapshot)?;
+    let file = file_stem(&app, &snapshot).await?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
-            let file = format!("discussion-{id}.md");
-            Ok(document(MARKDOWN, &file, discussion::markdown(state)))
+            Ok(document(MARKDOWN, &format!("{file}.md"), discussion::markdown(state)))
         }
         FormatName::Json => {
             let transcript = state.transcript.iter();
@@ -60,7 +60,7 @@ pub async fn export(
                     .collect(),
                 events: app.engine.events(id).await?.into_iter().map(exported).collect(),
             };
-            json_document(&format!("discussion-{id}.json"), &exported)
+            json_document(&format!("{file}.json"), &exported)
         }
     }
 }

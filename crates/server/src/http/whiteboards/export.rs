@@ -16,7 +16,7 @@ use crate::App;
 use crate::agents::{AgentHeader, Asking};
 use crate::error::{Code, Problem, ReadProblems, WriteProblems};
 use crate::http::boardrooms::export::{Format, FormatName};
-use crate::http::{MARKDOWN, document, json_document};
+use crate::http::{MARKDOWN, document, file_stem, json_document};
 use crate::idempotency::{Key, On, Path, Query};
 use crate::views::whiteboards::{self as views, Part, WhiteboardSummary, WhiteboardView};
 use crate::views::{Reply, reply};
@@ -98,13 +98,14 @@ pub async fn export(
     Query(query): Query<Format>,
 ) -> Result<Response, Problem> {
     let (snapshot, viewer) = look(&app, &name, asking).await?;
+    let file = file_stem(&app, &snapshot).await?;
     match query.format.unwrap_or(FormatName::Json) {
         FormatName::Markdown => {
             let record = whiteboard::madr(&view::board(board(&snapshot)?, &viewer));
-            Ok(document(MARKDOWN, &format!("{name}.md"), record))
+            Ok(document(MARKDOWN, &format!("{file}.md"), record))
         }
         FormatName::Json => {
-            json_document(&format!("{name}.json"), &exported(&app, &snapshot, viewer).await?)
+            json_document(&format!("{file}.json"), &exported(&app, &snapshot, viewer).await?)
         }
     }
 }
@@ -115,7 +116,7 @@ async fn exported(
     viewer: Viewer,
 ) -> Result<ExportedBoard, Problem> {
     let seen = view::board(board(snapshot)?, &viewer);
-    let whole = Part { bodies: true, from: 0, limit: usize::MAX };
+    let whole = Part { bodies: true, from: 0, limit: usize::MAX, since: None };
     let board = views::whiteboard(&app.clerk, snapshot.id, &seen, whole);
     let summary = views::summary(&seen);
     let events = seen_events(app, snapshot.id, viewer.clone()).await?;

@@ -37,7 +37,16 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         Entry { route, how: How::Post(bodies.collect()) }
     };
     let formats = ["", "?format=json", "?format=markdown", "?format=pdf"];
-    let reads = ["", "?detail=full", "?limit=1", "?limit=1&cursor=1", "?cursor=9", "?limit=0"];
+    let reads = [
+        "",
+        "?detail=full",
+        "?limit=1",
+        "?limit=1&cursor=1",
+        "?cursor=9",
+        "?limit=0",
+        "?since=1",
+        "?since=3",
+    ];
     // An id that the stream has not come to never gets anything to end it by.
     let from = ["", "0", "1", "-1", "soon"].as_slice();
     vec![
@@ -172,6 +181,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         follow("GET /api/runs/{id}/events", from, "never"),
         list("GET /api/sessions"),
         get("GET /api/sessions/{id}", &["", "?detail=full"]),
+        post("PATCH /api/sessions/{id}", vec![json!({ "pinned": false }), json!({ "title": 7 })]),
         post("POST /api/sessions/{id}/stop", vec![json!({})]),
         post("POST /api/sessions/{id}/budget", vec![json!({ "tokens": 9_000 }), json!({})]),
         get("GET /api/sessions/{id}/wait", &["?seconds=0", "?seconds=0&seen=x", "?seconds=601"]),

@@ -33,10 +33,7 @@ async fn it_is_exported_whole() {
     let response = app.http.get(place).send().await.unwrap();
     let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
     assert_eq!(header("content-type"), "text/markdown; charset=utf-8");
-    assert_eq!(
-        header("content-disposition"),
-        format!("attachment; filename=\"discussion-{}.md\"", talk.id)
-    );
+    assert_eq!(header("content-disposition"), "attachment; filename=\"tea-or-coffee.md\"");
     let (_, session) = app.get(&format!("/api/sessions/{}?detail=full", talk.id)).await;
     assert_eq!(session["data"]["result"], json!(markdown));
     assert_eq!(app.get(&talk.at("export?format=pdf")).await.0, 400);
