@@ -1,1 +1,0 @@
-function e(e,t){let n=e.flatMap(({startedAt:e,endedAt:n})=>e===void 0?[]:[{from:Date.parse(e),to:n===void 0?t:Date.parse(n)}]).sort((e,t)=>e.from-t.from);return e=>{let t=0,r=-1/0;for(let{from:i,to:a}of n)t+=Math.max(0,Math.min(a,e)-Math.max(i,r)),r=Math.max(r,a);return t}}export{e as t};

@@ -1,1 +1,0 @@
-import{Dt as e,et as t,kt as n}from"./title-ccKaBH7A.js";var r=n(e(),1);function i(){let e=t()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(e),[e])}export{i as t};
