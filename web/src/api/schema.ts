@@ -1358,7 +1358,8 @@ export interface paths {
         put?: never;
         /**
          * Stops what runs at once and keeps what has arrived. A run of a workflow is stopped by
-         *     whoever started it, and the operator of the server.
+         *     whoever started it, and the operator of the server; what seats of a whiteboard are asked
+         *     by those who lead it.
          */
         post: operations["sessions_stop"];
         delete?: never;
@@ -1708,6 +1709,27 @@ export interface paths {
         put?: never;
         /** Posts. In the blind phase nobody else sees it before the board goes to read. */
         post: operations["whiteboards_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/whiteboards/{board}/seats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Seats a model or a stored agent as a specialist, which then takes part by itself; for
+         *     facilitators and operators. One that sits there already is asked again for what it has
+         *     failed at, by this model.
+         */
+        post: operations["whiteboards_seat"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3349,6 +3371,32 @@ export interface components {
             reason?: string | null;
             vote: components["schemas"]["BallotChoice"];
         };
+        /**
+         * @description A model or a stored agent that takes part by itself: it posts in blind, validates, and
+         *     in debate challenges, answers challenges and votes.
+         */
+        NewBoardSeat: {
+            /**
+             * @description A stored agent, by id or name: its persona and bounds count, and its model, where
+             *     none is given here.
+             */
+            agent?: string | null;
+            budget?: components["schemas"]["NewAllowance"] | null;
+            /** @description What it knows about. */
+            domain?: string | null;
+            /** @description Whichever is there when absent; `@name` means a stored agent. */
+            model?: string | null;
+            /** @description Its name on this board. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Tokens of one answer.
+             */
+            outputTokens?: number | null;
+            /** Format: double */
+            temperature?: number | null;
+            tier?: components["schemas"]["TierName"] | null;
+        };
         NewBoardSynthesis: {
             /** @description `provider/model`, or a bare name that one provider has. */
             model?: string | null;
@@ -3393,6 +3441,11 @@ export interface components {
             /** @description The question. */
             prompt: string;
             quorum?: components["schemas"]["NewQuorum"] | null;
+            /**
+             * @description What the synthesizer is told beside what is always asked of it; the board's own when
+             *     absent, an empty one for none.
+             */
+            synthesisPrompt?: string | null;
             /** @description Who writes the synthesis: a model, or `@name` for a stored agent. */
             synthesizer?: string | null;
             /**
@@ -3784,12 +3837,15 @@ export interface components {
             admission?: components["schemas"]["AdmissionName"] | null;
             /** @description The board's name, for ever: small letters, digits, dots, dashes, underscores. */
             boardId: string;
+            budget?: components["schemas"]["NewBudget"] | null;
             deadlines?: components["schemas"]["Deadlines"] | null;
             debateVisibility?: components["schemas"]["VisibilityName"] | null;
             /** @description Your name here. You are registered as facilitator. */
             openedBy: string;
             /** @description The project that it belongs to; lists filter by it. */
             project?: string | null;
+            /** @description Models and stored agents that take part as specialists. */
+            seats?: components["schemas"]["NewBoardSeat"][];
             /** @description The question to be decided. */
             topic: string;
         };
@@ -4953,6 +5009,27 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_SeatView: {
+            /** @description A model or a stored agent that takes part by itself. */
+            data: {
+                /** @description The stored agent that it is a copy of. */
+                agent?: string;
+                agentName: string;
+                failure?: components["schemas"]["FailureView"];
+                /** @description What the board did not take of its answers, and why. */
+                leftOut?: string[];
+                model: string;
+                /**
+                 * @description How it stands in this phase; in blind for facilitators and operators only, and
+                 *     absent where it would tell what it does.
+                 */
+                status?: components["schemas"]["SeatStatus"];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_SeatedDiscussion: {
             /** @description A discussion, and what its persons need. */
             data: components["schemas"]["DiscussionView"] & {
@@ -5448,6 +5525,11 @@ export interface components {
                 /** @description What you can do now. */
                 allowed: string[];
                 boardId: string;
+                budget?: components["schemas"]["BudgetView"];
+                /** Format: double */
+                cost?: number;
+                /** @description Of the cost. */
+                currency?: string;
                 /**
                  * Format: date-time
                  * @description When the board goes on by itself.
@@ -5473,6 +5555,8 @@ export interface components {
                  *     only while something is hidden.
                  */
                 readyToAdvance?: boolean;
+                /** @description The models and stored agents among the agents, where you see those. */
+                seats?: components["schemas"]["SeatView"][];
                 /** Format: uuid */
                 sessionId: string;
                 /**
@@ -5482,6 +5566,8 @@ export interface components {
                 since: string;
                 steps: components["schemas"]["StepView"][];
                 topic: string;
+                /** @description What they took; absent where it would tell what they do, and without seats. */
+                usage?: components["schemas"]["UsageView"];
                 /**
                  * Format: int64
                  * @description The number of the last event that you have been told, as your live events count:
@@ -5783,6 +5869,8 @@ export interface components {
             participantId?: string | null;
             text: string;
         };
+        /** @enum {string} */
+        SeatStatus: "waiting" | "asked" | "done" | "failed" | "stopped";
         /** @description What a person shows to speak for their seat. */
         SeatToken: {
             /** @description The person's name. */
@@ -5791,6 +5879,21 @@ export interface components {
             seat: string;
             /** @description Hand it to that person, who sends it as `Agent-Token`. */
             seatToken: string;
+        };
+        /** @description A model or a stored agent that takes part by itself. */
+        SeatView: {
+            /** @description The stored agent that it is a copy of. */
+            agent?: string;
+            agentName: string;
+            failure?: components["schemas"]["FailureView"];
+            /** @description What the board did not take of its answers, and why. */
+            leftOut?: string[];
+            model: string;
+            /**
+             * @description How it stands in this phase; in blind for facilitators and operators only, and
+             *     absent where it would tell what it does.
+             */
+            status?: components["schemas"]["SeatStatus"];
         };
         /** @description A stored agent in a seat. */
         SeatedAgentView: {
@@ -6258,6 +6361,11 @@ export interface components {
             /** @description What you can do now. */
             allowed: string[];
             boardId: string;
+            budget?: components["schemas"]["BudgetView"];
+            /** Format: double */
+            cost?: number;
+            /** @description Of the cost. */
+            currency?: string;
             /**
              * Format: date-time
              * @description When the board goes on by itself.
@@ -6283,6 +6391,8 @@ export interface components {
              *     only while something is hidden.
              */
             readyToAdvance?: boolean;
+            /** @description The models and stored agents among the agents, where you see those. */
+            seats?: components["schemas"]["SeatView"][];
             /** Format: uuid */
             sessionId: string;
             /**
@@ -6292,6 +6402,8 @@ export interface components {
             since: string;
             steps: components["schemas"]["StepView"][];
             topic: string;
+            /** @description What they took; absent where it would tell what they do, and without seats. */
+            usage?: components["schemas"]["UsageView"];
             /**
              * Format: int64
              * @description The number of the last event that you have been told, as your live events count:
@@ -16122,6 +16234,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
                  * @description A second request with the same key changes nothing and answers with the
                  *     session as it stands.
                  */
@@ -18431,6 +18548,142 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reply_Written"];
+                };
+            };
+            /** @description The body is no JSON, or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Not in this state; the answer names the state and what is possible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The body must be `application/json`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Fields are wrong; each is named. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed; the hint says whether something may have been changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
+    whiteboards_seat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `agentToken` that registering, opening or a first post returned. The
+                 *     request then acts, or looks, as that agent.
+                 */
+                "Agent-Token"?: string;
+                /**
+                 * @description A second request with the same key changes nothing and answers with the
+                 *     session as it stands.
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The board's name. */
+                board: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBoardSeat"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_SeatView"];
                 };
             };
             /** @description The body is no JSON, or a header is wrong. */
