@@ -15,11 +15,19 @@ export interface NewSeat {
   model: string;
 }
 
-const TIERS = ["fast", "balanced", "strong"];
+const TIERS = ["fast", "balanced", "strong"] as const;
+
+function tierOf(chosen: string): Schemas["TierName"] | undefined {
+  return TIERS.find((tier) => tier === chosen);
+}
 
 /** What is sent of them. */
 export function seatsOf(seats: readonly NewSeat[]): Schemas["NewBoardSeat"][] {
-  return seats.map(({ name, model }) => ({ name: name.trim(), ...(model !== "" && { model }) }));
+  return seats.map(({ name, model }) => {
+    const tier = tierOf(model);
+    const chosen = tier === undefined ? { model } : { tier };
+    return { name: name.trim(), ...(model !== "" && chosen) };
+  });
 }
 
 export function isSeated(seats: readonly NewSeat[]): boolean {
@@ -38,7 +46,7 @@ export function SeatsEditor({ seats, problem, onChange }: Props) {
   const change = (index: number, to: Partial<NewSeat>) =>
     onChange(seats.map((seat, place) => (place === index ? { ...seat, ...to } : seat)));
   const isModel = (chosen: string) =>
-    chosen !== "" && !chosen.startsWith("@") && !TIERS.includes(chosen);
+    chosen !== "" && !chosen.startsWith("@") && tierOf(chosen) === undefined;
   return (
     <details className="fold" open={seats.length > 0 || undefined}>
       <summary>Models and agents</summary>

@@ -7,8 +7,13 @@ describe("seats of a new board", () => {
       seatsOf([
         { name: " max ", model: "" },
         { name: "sec", model: "@the-contrarian" },
+        { name: "dev", model: "strong" },
       ]),
-    ).toEqual([{ name: "max" }, { name: "sec", model: "@the-contrarian" }]));
+    ).toEqual([
+      { name: "max" },
+      { name: "sec", model: "@the-contrarian" },
+      { name: "dev", tier: "strong" },
+    ]));
   it("need names that agents may have", () => {
     expect(isSeated([{ name: "max", model: "" }])).toBe(true);
     expect(isSeated([{ name: "", model: "" }])).toBe(false);

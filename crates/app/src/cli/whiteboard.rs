@@ -367,9 +367,12 @@ impl Command {
     }
 }
 
-/// A seat as it is written: `NAME`, `NAME=MODEL` or `NAME=@AGENT`.
+/// A seat as it is written: `NAME`, `NAME=MODEL`, `NAME=TIER` or `NAME=@AGENT`.
 fn seat(written: &str) -> Value {
     match written.split_once('=') {
+        Some((name, tier @ ("fast" | "balanced" | "strong"))) => {
+            json!({ "name": name, "tier": tier })
+        }
         Some((name, model)) => json!({ "name": name, "model": model }),
         None => json!({ "name": written }),
     }
