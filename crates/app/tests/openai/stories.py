@@ -318,9 +318,10 @@ class CommandLine(Story):
         with open(os.path.join(folder, "extra-openai-models.yaml"), "w") as file:
             for name in ["classic-triad", "frugal", "round-table"]:
                 file.write(f"- model_id: {name}\n  model_name: plenary/{name}\n")
-                file.write(f"  api_base: {self.base}\n  supports_schema: true\n")
-        env = {"LLM_USER_PATH": folder, "OPENAI_API_KEY": key, "PATH": os.environ["PATH"]}
-        return [os.environ["LLM_BIN"], *args], env
+                file.write(f"  api_base: {self.base}\n  api_key_name: plenary\n")
+                file.write("  supports_schema: true\n")
+        env = {"LLM_USER_PATH": folder, "PATH": os.environ["PATH"]}
+        return [os.environ["LLM_BIN"], *args, "--key", key], env
 
     def llm(self, *args, key="none"):
         program, env = self.program(args, key)
@@ -363,7 +364,8 @@ class CommandLine(Story):
         frugal = {"name": "frugal", "copyOf": "classic-triad", "budget": {"tokens": 40_000}}
         self.send(f"{self.url}/api/boards", frugal, token="sesame")
         ended = self.llm("-m", "frugal", "Hello?", key="sesame")
-        self.assertIn("insufficient_quota", ended.stderr)
+        # It streams, and shows the message of what ends the stream.
+        self.assertIn("The budget of 40,000 tokens has no room", ended.stderr)
         self.assertNotEqual(ended.returncode, 0)
 
 

@@ -36,8 +36,7 @@ const CONVENE: Row = Row {
 
 const PICK: Row = Row {
     title: "Pick an answer",
-    description: "Of an advisor with several answers (`tries`): takes one of them, and none of \
-                  its others, for what follows.",
+    description: "Takes one of an advisor's answers (`tries`) for what follows.",
     described: &[("id", "The board's id."), ("advisor", "Its number."), ("try", "Which answer.")],
     kept: &["id", "title", "status"],
     effect: SETTLES,

@@ -54,7 +54,7 @@ pub const ROWS: [Row; 4] = [
         title: "Stop a session",
         description: "Stops a running session at once: calls under way are cut off, what has \
                       arrived is kept. Only when the result is not wanted any more.",
-        described: &[ID, ("agent_token", "Of a whiteboard: the token of one who leads it.")],
+        described: &[ID, ("agent_token", "Of a whiteboard's leader.")],
         acts: Some(Acts { name: "", place: "id", given_by: "whiteboard_open" }),
         // The answers that were being written are lost.
         effect: Effect { destroys: true, repeats: true },
