@@ -70,7 +70,9 @@ pub struct Board<'a> {
     pub accounts: Option<&'a Ledger>,
     /// Events that a `Lens` of this viewer has told so far.
     pub told: u64,
-    /// From this number on, where all is seen, the viewer's numbers are those of the log.
+    /// From this number on, where nothing is hidden from anybody, the viewer's numbers are
+    /// those of the log. Of a debate that hides they are not even a leader's, who may have
+    /// been none when it began.
     known_from: Option<u64>,
 }
 
@@ -165,7 +167,7 @@ pub fn board<'a>(state: &'a State, viewer: &Viewer) -> Board<'a> {
         accounts: accounts(state, viewer),
         allowed: state.allowed(member),
         next: next(state, member),
-        known_from: sees_all(state, agent).then_some(state.moved),
+        known_from: (!hides(state)).then_some(state.moved),
     }
 }
 
@@ -262,11 +264,6 @@ fn hides(state: &State) -> bool {
         (Phase::Debate, Visibility::Full)
         | (Phase::Read | Phase::Validate | Phase::Resolve | Phase::Archived, _) => false,
     }
-}
-
-/// Whether nothing is hidden from this viewer: everything that has happened has been told.
-fn sees_all(state: &State, agent: Option<&AgentName>) -> bool {
-    !hides(state) || (state.phase == Phase::Debate && leads(state, agent))
 }
 
 fn leads(state: &State, agent: Option<&AgentName>) -> bool {
