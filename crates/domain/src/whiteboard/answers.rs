@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::told::MayNote;
+use super::told::{MayNote, clipped};
 use crate::ids::Nonce;
+use crate::limits;
 use crate::quote::{named, quoted, quoting};
 
 pub(crate) const POSTS: &[&str] = &["proposal", "claim", "concern", "informational"];
@@ -53,6 +54,14 @@ pub(crate) fn one_of(known: &[&str]) -> Value {
     json!({ "enum": known.chain([Value::Null]).collect::<Vec<_>>() })
 }
 
+/// A title as a model wrote it, as far as a title may go: a small model may not find its end.
+pub(crate) fn title(written: &str) -> String {
+    match written.trim() {
+        written if written.len() <= limits::POST_TITLE_BYTES => written.to_owned(),
+        long => clipped(long, limits::POST_TITLE_BYTES - " […]".len()),
+    }
+}
+
 /// The fields of a post.
 pub(crate) fn post() -> Value {
     json!({
@@ -93,4 +102,18 @@ pub(crate) fn vote(posts: &[String]) -> Value {
         json!({ "post": post, "vote": { "enum": VOTES }, "reason": perhaps() }),
         &["post", "vote"],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_cut_where_titles_end() {
+        assert_eq!(title(" Use a queue "), "Use a queue");
+        let whole = "é".repeat(limits::POST_TITLE_BYTES / 2);
+        assert_eq!(title(&whole), whole);
+        let long = title(&"é".repeat(limits::POST_TITLE_BYTES));
+        assert!(long.len() <= limits::POST_TITLE_BYTES && long.ends_with(" […]"), "{long}");
+    }
 }

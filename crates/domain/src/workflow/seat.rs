@@ -95,6 +95,10 @@ impl State {
         let text = spoken::own(call::Outcome::Answered(answer.clone()), &self.code);
         let (text, _) = text.handed_back();
         let found = schema(act, with).map(|schema| fits::json_of(&text, &schema)).transpose()?;
+        let found = found.map(|found| match act.spec().asks {
+            Asks::Seat(Answer::Post) => with_title(found),
+            Asks::Model | Asks::Seat(_) | Asks::Nobody => found,
+        });
         Ok(match act == Act::Ask {
             true => {
                 let model = match self.attempt(place) {
@@ -132,6 +136,13 @@ impl State {
             }
         }
     }
+}
+
+fn with_title(mut post: Value) -> Value {
+    if let Some(Value::String(title)) = post.get_mut("title") {
+        *title = answers::title(title);
+    }
+    post
 }
 
 fn post_of(vote: &Value) -> Option<&str> {

@@ -125,7 +125,7 @@ fn found<T: serde::de::DeserializeOwned>(text: &str, schema: &Value) -> Result<T
 fn content(said: SaidPost) -> Content {
     Content {
         kind: said.kind,
-        title: said.title,
+        title: answers::title(&said.title),
         body: said.body,
         // A place without its file is of no use, and no reason to lose the post.
         target_location: said.target_location.filter(|_| said.target_file.is_some()),
