@@ -252,6 +252,8 @@ async function savedBoard(server: Server): Promise<void> {
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
 const text = (words: string | RegExp) => (page: Page) =>
   page.getByRole("main").getByText(words).first().waitFor();
+const button = (name: RegExp) => (page: Page) =>
+  page.getByRole("main").getByRole("button", { name }).first().waitFor();
 const at = (address: string) => () => Promise.resolve(address);
 
 export const SCENES: Scene[] = [
@@ -439,13 +441,13 @@ export const SCENES: Scene[] = [
   {
     name: "boardroom-votes",
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
-    ready: text("of 6 accept"),
+    ready: button(/of 6 accept/),
   },
   {
     name: "boardroom-agreement",
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
     ready: async (page) => {
-      await text("of 6 accept")(page);
+      await button(/of 6 accept/)(page);
       await page.getByRole("tab", { name: "Agreement" }).click();
       await page
         .getByRole("button", { name: /percent/ })

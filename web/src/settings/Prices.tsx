@@ -42,12 +42,7 @@ export function Prices() {
       {models.isLoading && <Loading />}
       <Wrong error={set.error} />
       {all.length > 0 && (
-        <div
-          className="prices-scroller"
-          role="region"
-          aria-labelledby="settings-prices"
-          tabIndex={0}
-        >
+        <div className="prices-scroller" role="region" aria-label="Prices by model" tabIndex={0}>
           <table className="prices">
             <thead>
               <tr>
