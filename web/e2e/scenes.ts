@@ -441,13 +441,13 @@ export const SCENES: Scene[] = [
   {
     name: "boardroom-votes",
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
-    ready: button(/of 6 accept/),
+    ready: button(/6 accept/),
   },
   {
     name: "boardroom-agreement",
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
     ready: async (page) => {
-      await button(/of 6 accept/)(page);
+      await button(/6 accept/)(page);
       await page.getByRole("tab", { name: "Agreement" }).click();
       await page
         .getByRole("button", { name: /percent/ })

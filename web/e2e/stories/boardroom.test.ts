@@ -542,7 +542,7 @@ story("advisors vote on the verdict, a person among them", async ({ models, serv
   });
   for (const point of view.syntheses[0]?.points ?? []) {
     const row = table.getByRole("row").filter({ hasText: point.text });
-    await row.getByRole("button", { name: `${point.accept} of 3 accept` }).waitFor();
+    await row.getByRole("button", { name: `${point.accept}/3 accept` }).waitFor();
   }
   await map.getByRole("button", { name: "Reasons for point 1:" }).click();
   await map.getByText("It was not worth it.").waitFor();

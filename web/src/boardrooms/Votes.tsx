@@ -46,7 +46,7 @@ export function Votes({ board, synthesis, marked }: VotesProps) {
               type="button"
               className="tally number"
               aria-expanded={open.has(point.number)}
-              aria-label={`Reasons for point ${point.number}: ${point.accept} of ${advisors.length} accept`}
+              aria-label={`Reasons for point ${point.number}: ${point.accept}/${advisors.length} accept`}
               onClick={() => toggle(point.number)}
             >
               {point.accept}/{advisors.length}
