@@ -215,7 +215,7 @@ const ADDED: &str = "
     create index stream_rank on stream (rank) where active;
     create function plenary_write_2(jobs jsonb) returns jsonb language sql as $$
         select plenary_write_1(jobs) $$;
-    insert into plenary_schema (version, needs) values (2, 1)";
+    insert into plenary_schema (version, needs) select max(version) + 1, 1 from plenary_schema";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_node_goes_on_when_a_later_version_adds_to_the_tables() {
@@ -239,7 +239,9 @@ async fn a_running_node_learns_that_it_is_too_old_for_the_tables() {
     let store = open(&database).await;
     work(&store, 1).await;
     let mut connection = database.connect().await.unwrap();
-    run(&mut connection, "insert into plenary_schema (version, needs) values (2, 2)").await;
+    let breaking = "insert into plenary_schema (version, needs)
+        select max(version) + 1, max(version) + 1 from plenary_schema";
+    run(&mut connection, breaking).await;
     let renewed = store.renew("old", None, Duration::from_secs(9)).await.unwrap_err();
     let checked = store.check().await.unwrap_err();
     for error in [renewed, checked] {
